@@ -21,8 +21,9 @@ enum {
 
 typedef struct command {
     const char *name;
-    const char *summary;               /* one line for the list of commands */
-    const char *help;                  /* the full text of `daedal help <name>` */
+    const char *summary; /* one line for the list of commands */
+    const char *help;    /* the full text of `daedal help <name>` */
+    const char *more; /* the rest of a text above 4095 characters, which C11 has room for; NULL */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit code */
 } command;
 

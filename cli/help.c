@@ -39,6 +39,7 @@ static int run(int argc, char **argv)
     if (!which)
         return complain_unknown("command", argv[1], command_name, NULL, "see 'daedal help'");
     fputs(which->help, stdout);
+    if (which->more) fputs(which->more, stdout);
     return CLI_OK;
 }
 

@@ -60,5 +60,6 @@ int main(int argc, char **argv)
         return code == CLI_FAILED && signal_caught() ? CLI_SIGNAL + signal_caught() : code;
     }
     fputs(chosen->help, stdout);
+    if (chosen->more) fputs(chosen->more, stdout);
     return finish_stdout(CLI_OK);
 }

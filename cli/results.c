@@ -193,6 +193,11 @@ void results_print_notes(const request *r, const session *s, FILE *out, const ch
                 "%sConstant steps of %g: no error was estimated, and rtol and atol were not asked "
                 "for. Compare with half the step, or with '--verify'.\n",
                 label, r->options.fixed_step);
+    if (r->steps)
+        fprintf(out,
+                "%sSteps of '%s': no error was estimated, and rtol and atol were not asked for. "
+                "Compare with steps half as long, or with '--verify'.\n",
+                label, r->steps);
     print_unresolved(s, out, label);
 }
 

@@ -42,24 +42,26 @@ static int finish_interval(request *r, const session *s)
     if (s->m) {
         g->t0 = s->m->t0;
         g->tend = isnan(r->stop) ? s->m->tend : r->stop;
-        return CLI_OK; /* backwards, too */
+        return request_steps(r); /* backwards, too */
     }
     dae_experiment e = dae_problem_experiment(s->problem);
     g->t0 = !isnan(r->start) ? r->start : isnan(e.start) ? 0.0 : e.start;
     g->tend = !isnan(r->stop) ? r->stop : isnan(e.stop) ? g->t0 + 1.0 : e.stop;
-    if (g->tend >= g->t0) return CLI_OK;
+    int code = request_steps(r);
+    if (code != CLI_OK || g->tend >= g->t0) return code;
     return complain(CLI_USAGE, "the stop time %g lies before the start time %g", g->tend, g->t0);
 }
 
 enum { DEFAULT_POINTS = 501 };
 static const double most_rows = 1e8, most_steps = 1e9;
 
-/* Output points of a text that the words do not choose: the model's interval, or 500 of them. */
+/* Output points of a text that the words do not choose: prescribed steps, the model's interval, or
+ * 500 of them. */
 static void default_points(request *r, const session *s)
 {
     grid *g = &r->output;
     double interval = dae_problem_experiment(s->problem).interval;
-    if (s->m || r->every_step || g->kind != GRID_STEPS) return;
+    if (s->m || r->every_step || r->steps || g->kind != GRID_STEPS) return;
     g->kind = interval > 0.0 && !r->log_time ? GRID_INTERVAL : GRID_LINEAR;
     g->interval = interval;
     g->count = DEFAULT_POINTS;
@@ -257,6 +259,8 @@ const command run_command = {
         "  --engine WHAT        auto, tape, native: interpret the equations or compile them\n"
         "  --max-step H         longest step\n"
         "  --fixed-step H       constant steps, without error control\n"
+        "  --steps FILE         exactly these steps: the times at which they end, one a line, or\n"
+        "                       their lengths below a line 'steps'; without error control\n"
         "  --max-steps N        give up after N steps; 0, the default, for no limit\n"
         "  --max-order K        highest order\n"
         "  --error-test WHAT    auto, all, differential, filtered: what the error test sees\n"
@@ -271,7 +275,8 @@ const command run_command = {
         "  --linear-solver WHAT auto, dense, banded, sparse, gmres\n"
         "  --threads N          2: a second thread for large linear systems (radau); 0, 1: none\n"
         "  --init WHAT          auto, none, differential, derivative: which start values are made\n"
-        "                       consistent (a built-in model: none, its values are)\n"
+        "                       consistent (a built-in model: none, its values are)\n",
+    .more =
         "Output\n"
         "  -o, --output FILE    all variables into a .csv, .json or .mat file (that OpenModelica\n"
         "                       and Dymola read); - is csv on standard output\n"

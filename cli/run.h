@@ -28,6 +28,8 @@ typedef struct request {
     const char *judge;   /* its method; NULL: chosen */
     double limit;        /* in tolerances; 0: the library's */
     double *atol_values; /* options.atol_by_unknown; owned, or NULL */
+    const char *steps;   /* --steps FILE */
+    double *step_times;  /* options.step_sequence; owned, or NULL */
 } request;
 
 /* Read the words of a command (run, verify) into a request. Exit code. */
@@ -37,6 +39,10 @@ void request_free(request *r);
 /* Open the model and complete the request by what it says: interval, output times, tolerances. Exit
  * code. */
 int request_open(request *r, session *s);
+
+/* The steps that a file prescribes; without a stop time in the words they say it, too. Exit code.
+ */
+int request_steps(request *r);
 
 /* The absolute tolerances of the variables, from the words and the model. Exit code. */
 int request_tolerances(request *r, const session *s);

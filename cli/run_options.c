@@ -35,6 +35,7 @@ enum option_id {
     OPT_MAX_STEPS,
     OPT_MAX_STEP,
     OPT_FIXED_STEP,
+    OPT_STEPS,
     OPT_ERROR_TEST,
     OPT_PROJECTION,
     OPT_BAUMGARTE,
@@ -83,6 +84,7 @@ static const struct option long_options[] = {
     {"max-steps", required_argument, NULL, OPT_MAX_STEPS},
     {"max-step", required_argument, NULL, OPT_MAX_STEP},
     {"fixed-step", required_argument, NULL, OPT_FIXED_STEP},
+    {"steps", required_argument, NULL, OPT_STEPS},
     {"error-test", required_argument, NULL, OPT_ERROR_TEST},
     {"projection", required_argument, NULL, OPT_PROJECTION},
     {"baumgarte", required_argument, NULL, OPT_BAUMGARTE},
@@ -343,6 +345,7 @@ static int read_option(request *r, int id, const char *text)
     case OPT_ATOL: return read_number(id, text, 0.0, true, &r->atol);
     case OPT_ATOL_OF: return settings_add(&r->atols, "atol-of", text);
     case OPT_FIXED_STEP: return read_number(id, text, 0.0, false, &r->options.fixed_step);
+    case OPT_STEPS: return take_path(&r->steps, "steps", text);
     case OPT_MAX_STEP: return read_number(id, text, 0.0, false, &r->options.max_step);
     case OPT_MAX_STEPS: return read_whole(id, text, 0, LONG_MAX, &r->max_steps);
     case OPT_MAX_ORDER:
@@ -411,6 +414,7 @@ void request_free(request *r)
     settings_free(&r->starts);
     settings_free(&r->atols);
     free(r->atol_values);
+    free(r->step_times);
 }
 
 bool request_streams(const request *r)

@@ -80,6 +80,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         return
         ;;
     --plot | --incidence) _daedal_files svg png pdf && return ;;
+    --steps) _daedal_files txt && return ;;
     --csv | --history) _daedal_files csv && return ;;
     --json) [ "$command" != check ] && _daedal_files json && return ;;
     --set | --start | --start-time | --stop | --tend | --rtol | --atol | --atol-of | --interval | --points | \

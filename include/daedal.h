@@ -247,6 +247,11 @@ typedef struct dae_options {
 
     int order;           /* of the method: one that it has, dae_method_at(); 0: its own choice */
     const char *variant; /* of the method, such as "thesis"; NULL: none */
+
+    const double *step_sequence; /* prescribed steps: the times at which they end, in the direction
+                                    of the run; no error control. A first time that is the start
+                                    is no step. The last may not lie before the stop time */
+    int step_count;              /* how many times; 0: steps are chosen */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);

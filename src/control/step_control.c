@@ -40,7 +40,7 @@ void control_start(step_control *c, double h, int order, const dae_options *opti
                         .max_order = max_order,
                         .starting = order == 1,
                         .first = true,
-                        .fixed = options->fixed_step > 0.0,
+                        .fixed = steps_are_given(options),
                         .max_step = options->max_step,
                         .least_growth = MOST_GROWTH};
 }

@@ -5,13 +5,14 @@
 
 #include "control/attempt.h"
 #include "control/norm.h"
+#include "control/step_sequence.h"
 
 typedef struct step_control {
     int order, min_order, max_order;
     double h;      /* next step, signed */
     bool starting; /* order and step still rise with every step */
     bool first;    /* no step accepted yet: h is a guess */
-    bool fixed;    /* constant steps: no error control */
+    bool fixed;    /* the user says how long steps are: no error control */
     int last_order;
     int error_failures, other_failures; /* since the last accepted step */
     double first_error, first_h;        /* of the first error failure of this step */

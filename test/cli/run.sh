@@ -200,6 +200,42 @@ expect 1 run akzo --max-steps 10 --csv part.csv --json part.json && says '10 ste
 grep -q 'DAE_ERR_MAX_STEPS' part.json || fail "json without diagnostic"
 expect 1 run akzo --tend -1 --quiet && says 't = -0.6'
 
+# ---- prescribed steps: exactly these, or a message with file and line -------------------------------
+cat >decay.mo <<'EOF'
+model Decay
+  Real y(start = 1, fixed = true);
+equation
+  der(y) = -y;
+end Decay;
+EOF
+euler="run decay.mo --method bdf --max-order 1 --rtol 1e-12"
+printf 'steps # three\n0.5\n\n0.25\n0.25\n' >lengths.txt
+printf '0\n0.5\n0.75\n1\n' >times.txt
+ends 0 $euler --steps lengths.txt -o lengths.csv
+ends 0 $euler --steps times.txt -o times.csv && says 'no error was estimated'
+cmp -s lengths.csv times.csv || fail "times and lengths of the same steps differ"
+[ "$(wc -l <times.csv)" -eq 5 ] || fail "a row for every prescribed step"
+awk -F, 'END { e = $2 - 1 / 1.5 / 1.25 / 1.25; print e < 0 ? -e : e }' times.csv >number
+at_most number 1e-11
+refuses() { # LINES WORDS OPTIONS..: the file is refused with these words
+    printf -- "$1" >bad.txt
+    words=$2
+    shift 2
+    expect 2 $euler --steps bad.txt "$@" && says "$words"
+}
+refuses '0.5\n0.4\n' 'bad.txt:2: the time 0.4 goes back: the one before is 0.5'
+refuses '0.5\n\n0.5\n' 'bad.txt:3: 0.5 repeats the time before'
+refuses '-1\n1\n' 'bad.txt:1: the time -1 lies before the start at 0'
+refuses '0.5\nnan\n' "bad.txt:2: 'nan' is no finite number"
+refuses '0.5\n1 2\n' "bad.txt:2: '1 2' is no finite number"
+refuses 'lengths\n1\n' "bad.txt:1: 'lengths' is no finite number, nor the word times or steps"
+refuses 'steps\n0.5\n-0.5\n' 'bad.txt:3: a step of -0.5 goes back'
+refuses 'steps\n0\n' 'bad.txt:2: a step of 0 goes nowhere'
+refuses '0.5\n' 'bad.txt:1: the steps end at 0.5, before the stop time 1' --stop 1
+refuses '# nothing\n' "'bad.txt' has no steps"
+refuses '0.5\n' "'--steps' and '--fixed-step' exclude each other" --fixed-step 0.1
+expect 2 $euler --steps nowhere.txt && says "cannot read 'nowhere.txt'"
+
 # ---- demo -----------------------------------------------------------------------------------------
 expect 0 demo
 says 'daedal-demo.svg'

@@ -333,11 +333,12 @@ static dae_status check_against_problem(const dae_options *o, const dae_problem 
     return DAE_OK;
 }
 
-/* Geometric methods have no step control. */
+/* Geometric methods have no step control; who prescribes steps one by one knows what they keep. */
 static dae_status check_steps(const dae_options *o, dae_diag *diag)
 {
     const method *m = method_find(o->method ? o->method : "auto");
-    if (!m->constant_steps || o->fixed_step > 0.0) return DAE_OK;
+    dae_status status = sequence_check(o, diag);
+    if (status != DAE_OK || !m->constant_steps || steps_are_given(o)) return status;
     return diag_set(diag, DAE_ERR_ARGUMENT,
                     "Method %s keeps what it keeps with constant steps only: give their size, "
                     "opt.fixed_step (--fixed-step).",
@@ -379,6 +380,7 @@ dae_status options_copy(dae_options *copy, const dae_options *options, int n, da
     copy->rtol_by_unknown = copy->atol_by_unknown = NULL;
     copy->y_tags = copy->yp_tags = NULL;
     copy->invariants = NULL; /* the monitors have them */
+    /* step_sequence is borrowed: the solver has one copy for all of its bindings */
     copy->method = method_find(options->method ? options->method : "auto")->name;
     copy->formulation = formulation_find(options->formulation, &copy->formulation_parameter)->name;
     bool ok = own_array(options->rtol_by_unknown, &copy->rtol_by_unknown, n, sizeof(double)) &&

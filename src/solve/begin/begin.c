@@ -28,13 +28,21 @@ static double within_stop_time(const dae_solver *s, double t, double h)
     return room > 0.0 && h > room ? room : h; /* NAN: no comparison holds */
 }
 
+/* The first of prescribed steps; 0: they are not. */
+static double given_step(const dae_solver *s, double t)
+{
+    const dae_options *o = &s->bound.options;
+    if (o->step_count == 0) return o->fixed_step;
+    return fabs(sequence_step(o, t, t, sequence_direction(o, t)));
+}
+
 /* The length over which y moves by half a tolerance; a guess where y' is zero or unknown. It scales
  * increments and units at the start, nothing more, so that a user's step counts within reason only.
  */
 static double start_scale(const dae_solver *s, double t)
 {
     double sign = isnan(s->bound.options.stop_time) || s->bound.options.stop_time >= t ? 1.0 : -1.0;
-    double least = 1e-10 * fmax(fabs(t), DBL_MIN / DBL_EPSILON), h = s->bound.options.fixed_step;
+    double least = 1e-10 * fmax(fabs(t), DBL_MIN / DBL_EPSILON), h = given_step(s, t);
     if (h <= 0.0) h = fabs(s->bound.options.initial_step);
     if (h > 0.0) least = fmax(least, 1e-30);
     if (h == 0.0) {

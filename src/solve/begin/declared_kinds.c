@@ -357,7 +357,7 @@ static bool index_was_declared(const dae_solver *s)
  * who chooses steps can see that. With corrected multipliers steps may change [AL95]. */
 static int highest_index(const dae_solver *s)
 {
-    bool any = s->bound.options.fixed_step > 0.0 || s->bound.options.multiplier_correction;
+    bool any = steps_are_given(&s->bound.options) || s->bound.options.multiplier_correction;
     return any ? 3 : method_highest_index(s->bound.method);
 }
 

@@ -30,6 +30,16 @@ static dae_status hold_model(dae_solver *s, dae_diag *diag)
     return status;
 }
 
+static dae_status own_steps(dae_solver *s, dae_diag *diag)
+{
+    dae_options *o = &s->base_options;
+    if (o->step_count == 0) return DAE_OK;
+    s->steps = dae_copy(o->step_sequence, (size_t)o->step_count, sizeof(double));
+    o->step_sequence = s->steps;
+    if (s->steps) return DAE_OK;
+    return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d steps.", o->step_count);
+}
+
 dae_status solver_new(const dae_problem *problem, const dae_options *options, dae_solver **solver,
                       dae_diag *diag)
 {
@@ -49,6 +59,7 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
     s->stats.size = sizeof s->stats;
     diag_clear(&s->diag);
     status = options_copy(&s->base_options, &full, n, diag);
+    if (status == DAE_OK) status = own_steps(s, diag);
     s->wishes = first_wishes(&s->base_options, &full);
     s->run.sizes = DAE_ARRAY(double, 2 * (size_t)n);
     if (status == DAE_OK && !s->run.sizes)
@@ -76,5 +87,5 @@ void dae_solver_free(dae_solver *s)
     modes_free(s->modes);
     hybrid_free(s->hybrid);
     dae_problem_free(b->rewritten);
-    dae_free_all(b->multipliers, s->run.sizes, s->run.past_t, s->run.past_y, s);
+    dae_free_all(b->multipliers, s->run.sizes, s->run.past_t, s->run.past_y, s->steps, s);
 }

@@ -279,7 +279,7 @@ static bool needs_base(dae_solver *s)
 dae_status hybrid_check_branches(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    const bool free_steps = s->bound.options.fixed_step <= 0.0;
+    const bool free_steps = !steps_are_given(&s->bound.options);
     h->branches_hidden = false;
     if (!free_steps || !binding_uses_forms(&s->bound)) return DAE_OK;
     /* without states no error test keeps steps on a branch */

@@ -84,7 +84,7 @@ bool hybrid_take_back(dae_solver *s)
     hybrid *h = s->hybrid;
     double step = fabs(s->run.t_new - s->run.t_old),
            size = fmax(fabs(s->run.t_new), fabs(s->run.t_old));
-    bool first = s->run.t_old == h->event_time && s->bound.options.fixed_step <= 0.0;
+    bool first = s->run.t_old == h->event_time && !steps_are_given(&s->bound.options);
     double least = APART * event_finder_resolution(s->bound.events, size, 0.0);
     if (!first || !any_unresolved(s) || SHORTEN * step <= fmax(least, s->bound.options.min_step))
         return false;
@@ -182,7 +182,7 @@ dae_status hybrid_refute(dae_solver *s, bool *again)
     double step = fabs(s->run.t_new - s->run.t_old);
     bool moved =
         fabs(s->run.t - s->run.t_old) > event_finder_resolution(s->bound.events, s->run.t, 0.0);
-    *again = s->bound.options.fixed_step <= 0.0 && all_refuted(s);
+    *again = !steps_are_given(&s->bound.options) && all_refuted(s);
     if (!*again) return DAE_OK;
     vector_copy(s->bound.n, h->ahead, s->bound.y);
     vector_copy(s->bound.n, h->ahead_yp, s->bound.yp);

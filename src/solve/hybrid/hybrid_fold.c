@@ -213,7 +213,7 @@ static bool may_be_fold(const dae_solver *s, dae_status status)
                   status == DAE_ERR_ERROR_TEST || status == DAE_ERR_STALL;
     bool same = fabs(s->run.t_new - h->fold) <= APART * fabs(s->run.t_new - h->started);
     return failed && !same && s->run.phase == PHASE_RUNNING && branch_is_index_one(s) &&
-           s->bound.options.fixed_step <= 0.0;
+           !steps_are_given(&s->bound.options);
 }
 
 /* Go on from t with the values in s->bound.y and s->bound.yp. */

@@ -246,7 +246,7 @@ void hybrid_seek_seam(dae_solver *s)
     }
     if (!h->seams) return;
     h->seams->next = h->cut > s->run.t ? h->cut : INFINITY;
-    bool steps_are_free = s->run.direction > 0.0 && s->bound.options.fixed_step <= 0.0;
+    bool steps_are_free = s->run.direction > 0.0 && !steps_are_given(&s->bound.options);
     if (!h->seams->program || !steps_are_free || !isfinite(end)) return;
     double from = s->run.t + seam_slack(s->run.t, end);
     if (from < end - seam_slack(s->run.t, end))

@@ -216,7 +216,7 @@ bool hybrid_undo_step(dae_solver *s)
     hybrid *h = s->hybrid;
     double length = s->run.t_new - s->run.t_old, least = LEAST * fabs(s->run.t_new - h->started);
     bool free =
-        s->run.direction > 0.0 && s->bound.options.fixed_step <= 0.0 && s->run.t == s->run.t_old;
+        s->run.direction > 0.0 && !steps_are_given(&s->bound.options) && s->run.t == s->run.t_old;
     if (!free || h->instance->array || !has_seams(s)) return false;
     if (!(length > least) || (h->cuts >= MOST_CUTS && h->cut_from == s->run.t_old)) return false;
     solver_interpolate(s, s->run.t_old, 0, h->further);

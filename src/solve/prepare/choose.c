@@ -14,7 +14,7 @@ bool choice_is_open(const dae_options *o)
     bool iterations = o->newton_iterations != plain.newton_iterations ||
                       o->newton_tolerance != plain.newton_tolerance;
     bool norms = o->norm || o->weights || o->error_test != DAE_ERROR_AUTO;
-    bool steps = o->fixed_step > 0.0 || o->min_step > 0.0;
+    bool steps = o->fixed_step > 0.0 || o->step_count > 0 || o->min_step > 0.0;
     bool projections = o->projection != DAE_PROJECTION_AUTO && o->projection != DAE_PROJECTION_NONE;
     return automatic && !orders && !matrices && !iterations && !norms && !steps && !projections;
 }

@@ -82,6 +82,7 @@ dae_status solver_start(dae_solver *s, double t0, const double *y0, const double
     if (!y0 && !s->hybrid)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_start: y0 is NULL.");
     if (!finite_input(s, t0, y0, yp0)) return s->diag.status;
+    if (sequence_check_span(&s->base_options, t0, &s->diag) != DAE_OK) return s->diag.status;
     s->run.stall = (stall){.t0 = t0};
     norm_drop_floors(&s->bound.norm);
     sizes_start(s, y0);
@@ -165,7 +166,8 @@ dae_status dae_solver_start_history(dae_solver *s, int count, const double *time
     for (int i = 0; i < count; i++)
         if (!finite_input(s, times[i], values + (size_t)i * (size_t)s->base->form.n, yp0))
             return s->diag.status;
-    dae_status status = s->hybrid ? forget_modes(s) : DAE_OK;
+    dae_status status = sequence_check_span(&s->base_options, times[0], &s->diag);
+    if (status == DAE_OK && s->hybrid) status = forget_modes(s);
     if (status != DAE_OK) return status;
     int n = s->base->form.n;
     if (s->bound.rewritten) vector_zero(s->bound.n, s->bound.yp);

@@ -92,7 +92,7 @@ static void start_method(dae_solver *s, double tend)
     int order = s->run.history > 1 ? s->run.history - 1 : 1;
     if (s->bound.options.max_order > 0 && order > s->bound.options.max_order)
         order = s->bound.options.max_order;
-    s->bound.context.fixed_steps = s->bound.options.fixed_step > 0.0;
+    s->bound.context.fixed_steps = steps_are_given(&s->bound.options);
     s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
     rank_watch_restart(s);
     s->bound.cache_used = true;
@@ -136,10 +136,12 @@ static double least_step(const dae_solver *s)
     return fmax(4.0 * DBL_EPSILON * fabs(s->run.t_new), s->bound.options.min_step);
 }
 
-/* What control asks for, made large enough to move t. */
+/* What control or the user's sequence asks for, made large enough to move t. */
 static double next_step(const dae_solver *s)
 {
     double h = s->run.control.h, least = least_step(s);
+    if (s->bound.options.step_count > 0)
+        h = sequence_step(&s->bound.options, s->run.t_old, s->run.t_new, s->run.direction);
     if (fabs(h) < least && !s->run.control.fixed) h = copysign(least, h);
     return limit_to_stop_time(s, h);
 }
@@ -260,7 +262,7 @@ static dae_status accept_step(dae_solver *s, double tend)
     s->stats.last_order = a->order;
     s->stats.last_h = a->h;
     s->stats.order = a->next_order > 0 ? a->next_order : s->run.control.order;
-    s->stats.h = s->run.control.h;
+    s->stats.h = s->bound.options.step_count > 0 ? next_step(s) : s->run.control.h;
     monitors_note(s, s->run.t_new, a->y, a->yp);
     /* not before the step is looked at */
     s->run.watch_due =
@@ -295,11 +297,13 @@ static dae_status watch_states(dae_solver *s, double tend)
 
 /* ---- where the solver stands ---------------------------------------------------------------- */
 
-/* The stop time counts as reached when all but rounding errors are behind. */
+/* The stop time, and the end of a prescribed step, count as reached when all but rounding errors
+ * are behind. */
 static bool reached(const dae_solver *s, double t, double goal)
 {
-    bool at_stop = goal == s->bound.options.stop_time && fabs(t - goal) <= time_slack(s);
-    return at_stop || (t - goal) * s->run.direction >= 0.0;
+    bool exact = goal == s->bound.options.stop_time || s->bound.options.step_count > 0;
+    bool there = exact && fabs(t - goal) <= time_slack(s);
+    return there || (t - goal) * s->run.direction >= 0.0;
 }
 
 static double direction_to(const dae_solver *s, double tend)
@@ -416,6 +420,24 @@ static dae_status check_goal(dae_solver *s, double tend)
                         "dae_solver_set_stop_time.",
                         stop, s->run.t, tend);
     return DAE_OK;
+}
+
+/* Steps that the user prescribes go towards tend, and there is one left. */
+static dae_status check_sequence(dae_solver *s, double tend)
+{
+    const dae_options *o = &s->bound.options;
+    double direction = direction_to(s, tend);
+    if (o->step_count == 0) return DAE_OK;
+    if (sequence_direction(o, s->run.t) * direction < 0.0)
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "The times of step_sequence go from t = %.9g to %.9g, but the end time is "
+                        "%.9g.",
+                        s->run.t, o->step_sequence[o->step_count - 1], tend);
+    if (sequence_step(o, s->run.t_old, s->run.t, direction) != 0.0) return DAE_OK;
+    return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                    "The steps end before the end time: step_sequence[%d] = %.9g is the last, and "
+                    "the end time is %.9g.",
+                    o->step_count - 1, o->step_sequence[o->step_count - 1], tend);
 }
 
 /* Try again what failed at the end of the last step; the user may have loosened the tolerances. */
@@ -538,7 +560,8 @@ static dae_status advance(dae_solver *s, double tend)
         return DAE_OK;
     }
     if (s->run.phase == PHASE_READY) {
-        dae_status status = monitors_start(s, s->run.t, s->bound.y, s->bound.yp);
+        dae_status status = check_sequence(s, tend);
+        if (status == DAE_OK) status = monitors_start(s, s->run.t, s->bound.y, s->bound.yp);
         if (status != DAE_OK) return status;
         start_method(s, tend);
     }
@@ -548,7 +571,8 @@ static dae_status advance(dae_solver *s, double tend)
         dae_status passed = hybrid_pass_seam(s);
         return passed == DAE_OK ? DAE_STEPPED : passed;
     }
-    dae_status status = reconsider(s, tend);
+    dae_status status = check_sequence(s, tend);
+    if (status == DAE_OK) status = reconsider(s, tend);
     if (status != DAE_STEPPED) return status == DAE_OK ? advance(s, tend) : status;
     status = make_step(s, tend);
     if (status != DAE_OK) {
