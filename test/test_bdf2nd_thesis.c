@@ -293,6 +293,9 @@ static void test_table_3_3(void **state)
         int accuracy[6] = {rows[i].accuracy[0], rows[i].accuracy[1], rows[i].accuracy[2], 1, 1, 1};
         double alpha[MODIFIED_MOST + 1], printed[3];
         assert_true(modified_coefficients(2, rows[i].k, 6, t, accuracy, alpha) > 1e-6);
+        double public[2];
+        assert_int_equal(dae_bdf_modified(2, rows[i].k, 6, t, accuracy, public, NULL), DAE_OK);
+        for (int j = 1; j <= rows[i].k; j++) assert_true(public[j - 1] == alpha[j]);
         table_3_3(i, t, printed);
         for (int j = 1; j <= rows[i].k; j++)
             if (fabs(alpha[j] - printed[j]) > 1e-12 * fmax(1.0, fabs(printed[j])))
@@ -303,6 +306,7 @@ static void test_table_3_3(void **state)
     static const int accuracy[6] = {2, 1, 2, 2, 2, 2};
     double alpha[MODIFIED_MOST + 1];
     assert_true(modified_coefficients(2, 2, 6, uniform, accuracy, alpha) < 1e-6);
+    assert_int_equal(dae_bdf_modified(2, 2, 6, uniform, accuracy, alpha, NULL), DAE_ERR_SINGULAR);
 }
 
 static double power(double x, int p)

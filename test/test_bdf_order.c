@@ -1,4 +1,4 @@
-/* Observed order of BDF, k = 1 .. 5, on problems of index 0, 1 and 2, differential and algebraic
+/* Observed order of BDF, k = 1 .. 6, on problems of index 0, 1 and 2, differential and algebraic
  * variables apart, on constant and on random grids. */
 #include <float.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "numbers.h"
 #include "solve/bind/solver.h"
 
-enum { MAX_N = 3, SEEDS = 5, FINEST = 1280 };
+enum { MAX_N = 3, SEEDS = 5, FINEST = 1280, MAX_ORDER = 6 };
 
 /* ---- problems with known solutions ------------------------------------------------------- */
 
@@ -104,6 +104,7 @@ static dae_solver *make_solver(const smooth_problem *p, dae_problem **problem)
     options.rtol = options.atol = 1e-10;
     options.newton_tolerance = 1e-9; /* down to rounding */
     options.newton_iterations = 10;
+    options.max_order = MAX_ORDER;
     dae_solver *s;
     assert_int_equal(dae_solver_new(*problem, &options, &s, NULL), DAE_OK);
     return s;
@@ -112,7 +113,7 @@ static dae_solver *make_solver(const smooth_problem *p, dae_problem **problem)
 /* Start the method of order k at grid point k with exact history. */
 static void start_at(dae_solver *s, const smooth_problem *p, int k, const double *t)
 {
-    double past_t[6], past_y[6 * MAX_N], yp[MAX_N], now[MAX_N];
+    double past_t[MAX_ORDER + 1], past_y[(MAX_ORDER + 1) * MAX_N], yp[MAX_N], now[MAX_N];
     for (int i = 0; i <= k; i++) {
         past_t[i] = t[k - i];
         p->exact(past_t[i], past_y + i * p->n, yp);
@@ -166,9 +167,12 @@ static void largest_errors(const smooth_problem *p, int k, int steps, double jit
 }
 
 /* Below it, rounding and the end of Newton's iteration show: 1e-14 with some room, and that over h
- * in index-2 variables. */
-static double round_off_level(const smooth_problem *p, int part, int steps)
+ * in index-2 variables. Order 6 comes to it on coarse grids, where its errors are not asymptotic
+ * yet: less room is left. */
+static double round_off_level(const smooth_problem *p, int k, int part, int steps)
 {
+    if (k == 6 && part == 0) return 1e-13;
+    if (k == 6) return p->algebraic_kind == DAE_KIND_INDEX2 ? 1e-13 * steps : 1e-12;
     return part == 1 && p->algebraic_kind == DAE_KIND_INDEX2 ? 1e-12 * steps : 3e-11;
 }
 
@@ -182,7 +186,7 @@ static void observed_order(const smooth_problem *p, int k, double jitter, unsign
         double fine[2];
         largest_errors(p, k, steps, jitter, seed + (unsigned long)steps, fine);
         for (int i = 0; i < 2; i++)
-            if (steps > 20 && fine[i] > round_off_level(p, i, steps))
+            if (steps > 20 && fine[i] > round_off_level(p, k, i, steps))
                 order[i] = log2(coarse[i] / fine[i]);
         memcpy(coarse, fine, sizeof fine);
     }
@@ -190,7 +194,7 @@ static void observed_order(const smooth_problem *p, int k, double jitter, unsign
 
 static void check_order(const smooth_problem *p, int k, const char *what, double order)
 {
-    if (!(fabs(order - k) <= 0.25))
+    if (!(fabs(order - k) <= (k < 6 ? 0.25 : 0.3)))
         fail_msg("BDF%d, %s, %s: observed order %.3f", k, p->name, what, order);
 }
 
@@ -198,7 +202,7 @@ static void constant_grids(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++)
-        for (int k = 1; k <= 5; k++) {
+        for (int k = 1; k <= MAX_ORDER; k++) {
             double order[2];
             observed_order(&problems[i], k, 0.0, 1, order);
             check_order(&problems[i], k, "differential", order[0]);
@@ -212,7 +216,7 @@ static void random_grids(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++)
-        for (int k = 1; k <= 5; k++) {
+        for (int k = 1; k <= MAX_ORDER; k++) {
             double orders[2][SEEDS];
             for (int seed = 0; seed < SEEDS; seed++) {
                 double order[2];
@@ -223,7 +227,9 @@ static void random_grids(void **state)
             for (int part = 0; part < 2; part++)
                 qsort(orders[part], SEEDS, sizeof(double), compare);
             check_order(&problems[i], k, "differential, random grid", orders[0][SEEDS / 2]);
-            if (problems[i].differential < problems[i].n)
+            bool resolved =
+                k < 6; /* else there is no grid between asymptotic errors and rounding */
+            if (resolved && problems[i].differential < problems[i].n)
                 check_order(&problems[i], k, "algebraic, random grid", orders[1][SEEDS / 2]);
         }
 }

@@ -319,8 +319,8 @@ static void test_option_counts(void **state)
     o.max_steps = -1;
     refuse_options(&o, DAE_ERR_ARGUMENT, "max_steps");
     o = dae_options_default();
-    o.max_order = 6;
-    refuse_options(&o, DAE_ERR_ARGUMENT, "orders 1 to 5|6");
+    o.max_order = 7;
+    refuse_options(&o, DAE_ERR_ARGUMENT, "orders 1 to 6|7");
     o.max_order = 2;
     o.min_order = 3;
     refuse_options(&o, DAE_ERR_ARGUMENT, "min_order = 3|max_order = 2");

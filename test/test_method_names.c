@@ -91,7 +91,7 @@ static void test_what_there_is_not_is_refused_with_what_there_is(void **state)
     (void)state;
     refused("radau", 7, NULL, "Method radau has no order 7; orders are 5, 9, 13.");
     refused("gauss", 3, NULL, "Method gauss has no order 3; orders are 2, 4, 6, 8, 10.");
-    refused("bdf", 6, NULL, "Method bdf has no order 6; orders are 1 to 5.");
+    refused("bdf", 7, NULL, "Method bdf has no order 7; orders are 1 to 6.");
     refused("glm", 4, NULL, "Method glm has no order 4; orders are 3.");
     refused("prk", 8, NULL, "orders are its own choice, by the tolerance.");
     refused("radau", 0, "thesis", "Method radau has no variant \"thesis\"; it has none.");

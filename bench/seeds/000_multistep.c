@@ -1,5 +1,6 @@
 /* Second order DAEs: multistep and general linear methods */
 #include "../../test/trials/command.h"
+#include "independent_modified.h"
 #include "parts.h"
 
 #include <float.h>
@@ -88,7 +89,176 @@ static void table_3_2(seeds_run *run)
     column(run, "bdf", 2, coarse, 5, all, bdf10, TWO_UNITS);
 }
 
+/* ---- coefficients ---- */
+
+static void table_2_1(seeds_run *run)
+{
+    static const double printed[6][7] = {
+        {1, -1},
+        {3.0 / 2, -2, 1.0 / 2},
+        {11.0 / 6, -3, 3.0 / 2, -1.0 / 3},
+        {25.0 / 12, -4, 3, -4.0 / 3, 1.0 / 4},
+        {137.0 / 60, -5, 5, -10.0 / 3, 5.0 / 4, -1.0 / 5},
+        {147.0 / 60, -6, 15.0 / 2, -20.0 / 3, 15.0 / 4, -6.0 / 5, 1.0 / 6}};
+    static const double t[] = {6, 5, 4, 3, 2, 1, 0};
+    for (int k = 1; k <= 6; k++) {
+        double weights[7];
+        dae_diag diag;
+        char label[40];
+        if (!seeds_ok(run, dae_bdf_weights(1, k + 1, t, weights, &diag), &diag)) return;
+        for (int i = 0; i <= k; i++) {
+            snprintf(label, sizeof label, "k = %d, alpha_%d", k, i);
+            seeds_number(run, label, weights[i], printed[k - 1][i], 1e-13);
+        }
+    }
+}
+
+enum { FORMULAS = 7 };
+
+/* Orders at t_n, t_{n-1}, t_{n-2}, then 1. */
+static const struct formula {
+    const char *name;
+    int k, orders[6];
+} formulas[FORMULAS] = {
+    {"BDF(2,1)", 1, {1, 2, 2, 1, 1, 1}},   {"BDF(1,1)", 1, {1, 1, 1, 1, 1, 1}},
+    {"BDF(3,1,2)", 2, {2, 1, 3, 1, 1, 1}}, {"BDF(1,2,2)", 2, {2, 2, 1, 1, 1, 1}},
+    {"BDF(2,2,2)", 2, {2, 2, 2, 1, 1, 1}}, {"BDF(1,1,2)", 2, {2, 1, 1, 1, 1, 1}},
+    {"BDF(2,1,2)", 2, {2, 1, 2, 1, 1, 1}}};
+
+/* alpha_1 and alpha_2 of row `which`, as printed; t_i = t_{n-i} */
+static void printed_3_3(int which, const double *t, double alpha[2])
+{
+    double a = 2 * t[0] - t[1] - t[2], b = t[0] - t[3], c = 2 * t[1] - t[2] - t[3];
+    double h1 = t[0] - t[1], h2 = t[1] - t[2], d = 3 * t[0] - t[1] - t[2] - t[3];
+    double e = b * h2 - (t[1] - t[4]) * (t[2] - t[3]);
+    const double rows[FORMULAS][2] = {
+        {2, NAN},
+        {2 * h1 / (t[0] - t[2]), NAN},
+        {2 * (t[2] - t[0]) / a, 2 * a},
+        {2 * d * h1 * (t[2] - t[3]) / (a * b * c) - 2 * h2 / c,
+         2 * (t[0] - t[2]) * h2 * (2 * h1 * a - b * h2) / (c * a * b)},
+        {1, (t[0] - t[2]) * h2 * (2 * a * h1 - h2 * b) /
+                (a * b * h2 - h1 * (t[1] - t[4]) * (t[2] - t[3]))},
+        {2 * d * h1 / (a * b) - 2 * a * h2 / ((t[1] - t[3]) * b),
+         2 * a * (t[0] - t[2]) * h2 / ((t[1] - t[3]) * b)},
+        {2 * h2 * (t[2] - t[0]) / e + 2 * h1 / a, 2 * a * (t[0] - t[2]) * h2 / e}};
+    alpha[0] = rows[which][0];
+    alpha[1] = rows[which][1];
+}
+
+static void table_3_3(seeds_run *run)
+{
+    static const double t[6] = {2.0, 1.7, 1.15, 0.75, 0.5, 0.1}; /* any grid will do */
+    for (int i = 0; i < FORMULAS; i++) {
+        const struct formula *f = &formulas[i];
+        double ours[2], printed[2];
+        dae_diag diag;
+        if (!seeds_ok(run, dae_bdf_modified(2, f->k, 6, t, f->orders, ours, &diag), &diag)) return;
+        printed_3_3(i, t, printed);
+        for (int j = 0; j < f->k; j++) {
+            char label[60];
+            snprintf(label, sizeof label, "%s, alpha_%d", f->name, j + 1);
+            if (i == 3 && j == 0)
+                seeds_misprint(run, label, ours[j], printed[j], independent_bdf_122(t), 1e-12,
+                               "the second term has a plus sign");
+            else
+                seeds_number(run, label, ours[j], printed[j], 1e-12 * fmax(1.0, fabs(printed[j])));
+        }
+    }
+}
+
+/* ---- orders of BDF ---- */
+
+static int swing(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    f[0] = yp[0] - y[1] + 0.5 * (y[0] - sin(2.0 * t));
+    f[1] = yp[1] + 4.0 * y[0] + 0.5 * (y[1] - 2.0 * cos(2.0 * t));
+    return 0;
+}
+
+/* The error at t = 2 of BDF of order k with n constant steps, from k + 1 exact values; y1 = sin 2t
+ */
+static double bdf_error(seeds_run *run, const dae_problem *p, int k, int n)
+{
+    double times[7], values[14], y[2] = {NAN, NAN}, h = 2.0 / n;
+    dae_options o = dae_options_default();
+    dae_solver *s = NULL;
+    dae_diag diag;
+    o.method = "bdf";
+    o.min_order = o.max_order = k;
+    o.fixed_step = h;
+    o.rtol = o.atol = 1e-13;
+    o.newton_iterations = 10;
+    o.stop_time = 2.0;
+    for (int i = 0; i <= k; i++) {
+        times[i] = (k - i) * h;
+        values[2 * i] = sin(2.0 * times[i]);
+        values[2 * i + 1] = 2.0 * cos(2.0 * times[i]);
+    }
+    if (!seeds_ok(run, dae_solver_new(p, &o, &s, &diag), &diag)) return NAN;
+    dae_status status = dae_solver_start_history(s, k + 1, times, values, NULL);
+    if (status == DAE_OK) status = dae_solver_run(s, 2.0, y, NULL);
+    seeds_ok(run, status, dae_solver_diag(s));
+    dae_solver_free(s);
+    return fabs(y[0] - sin(4.0));
+}
+
+static void bdf_orders(seeds_run *run)
+{
+    dae_problem *p = NULL;
+    dae_diag diag;
+    if (!seeds_ok(run, dae_problem_from_residual(&(dae_residual){.n = 2, .f = swing}, &p, &diag),
+                  &diag))
+        return;
+    for (int k = 1; k <= 6; k++) {
+        char label[20];
+        int n = k < 5 ? 400 : 100;
+        snprintf(label, sizeof label, "k = %d", k);
+        seeds_number(run, label, log2(bdf_error(run, p, k, n) / bdf_error(run, p, k, 2 * n)), k,
+                     0.3);
+    }
+    dae_problem_free(p);
+}
+
+/* ---- (3.9), whose first order form needs more derivatives of the right hand side ---- */
+
+static void example_3_2_1(seeds_run *run)
+{
+    static const char *const methods[] = {"auto", "bdf2nd --formulation index3",
+                                          "colloc2nd --formulation index3"};
+    for (int i = 0; i < 3; i++) {
+        seeds_command_result r;
+        if (!seeds_command(run, &r,
+                           "run models/seeds/order_reduction.mo --rtol 1e-8 --points 2 --method %s",
+                           methods[i]))
+            return;
+        seeds_number(run, methods[i], seeds_last(run, &r, "x1"), sin(4.0), 1e-6);
+        seeds_number(run, methods[i], seeds_last(run, &r, "x2"),
+                     cos(6.0) - 2.0 * cos(4.0) + 4.0 * sin(4.0), 1e-5);
+    }
+}
+
 static const seeds_row rows[] = {
+    {.id = "000-T2.1",
+     .where = "Table 2.1",
+     .what = "coefficients of BDF, k = 1 to 6",
+     .how = "dae_bdf_weights(1, k + 1, t, weights, &diag)",
+     .run = table_2_1},
+    {.id = "000-2.37",
+     .where = "(2.37)",
+     .what = "order p = k of BDF, k = 1 to 6",
+     .how = "opt.method = \"bdf\"; opt.max_order = 6; dae_solver_start_history(..)",
+     .run = bdf_orders},
+    {.id = "000-E3.2.1",
+     .where = "Example 3.2.1, (3.9)",
+     .what = "second order DAE, solution (3.10)",
+     .run = example_3_2_1},
+    {.id = "000-T3.3",
+     .where = "Table 3.3",
+     .what = "coefficients of the modified formulas",
+     .how = "dae_bdf_modified(2, k, 6, t, orders, alpha, &diag)",
+     .run = table_3_3},
     {.id = "000-T2.2",
      .where = "Table 2.2",
      .what = "implicit Euler on (2.55), constant steps",

@@ -42,4 +42,20 @@ DAE_API const char *dae_formulation_name(int i);
 DAE_API const char *dae_formulation_summary(int i);
 DAE_API const char *dae_formulation_citation(int i);
 
+/* ---- Coefficients of backward differentiation formulas ---- */
+
+/* weights[i]: y^(derivative) at t[0] of the polynomial through the `count` values y(t[i]), newest
+ * first, is sum weights[i] y(t[i]). With derivative 1 and count k + 1 it is BDF of order k, with 2
+ * and k + 2 the formula of bdf2nd. */
+DAE_API dae_status dae_bdf_weights(int derivative, int count, const double *t, double *weights,
+                                   dae_diag *diag);
+
+/* alpha[i-1], i = 1 .. order, of the modified formulas of bdf2nd:modified, with which
+ * sum alpha_i z[t_0, .., t_i] is the derivative number `derivative` of y at t[0], z being that of
+ * number derivative - 1 as formulas of orders[j] made it at t[j]: orders[0] = order; a large number
+ * stands for an exact value, as at the start. `count` times, newest first, as many as these
+ * formulas used. DAE_ERR_SINGULAR: there is none on this history. */
+DAE_API dae_status dae_bdf_modified(int derivative, int order, int count, const double *t,
+                                    const int *orders, double *alpha, dae_diag *diag);
+
 #endif

@@ -47,6 +47,7 @@ typedef struct method_memory {
 typedef struct method {
     const char *name, *summary, *citation;
     int max_order;
+    int usual_order;         /* where opt.max_order does not ask for more; 0: max_order */
     unsigned forms;          /* FORM_.., of which it needs one; 0 stands for FORM_RESIDUAL */
     const char *index_range; /* "1", "2 (mechanical: 3)", .. for the list of methods */
     const void *table;       /* what tells it from the others of its family; NULL: there are none */
@@ -160,6 +161,13 @@ const char *forms_text(unsigned forms);
 
 /* The highest index that it is known to integrate, by index_range; 9: any. */
 int method_highest_index(const method *m);
+
+/* The highest order of a run with opt.max_order, 0: not given. */
+static inline int method_most_order(const method *m, int asked)
+{
+    int usual = m->usual_order > 0 ? m->usual_order : m->max_order;
+    return asked <= 0 ? usual : asked < m->max_order ? asked : m->max_order;
+}
 
 /* By the name of a family (its default), of a member ("radau:9"), or an old one; NULL if unknown;
  * "auto" gives bdf. */

@@ -1,4 +1,5 @@
-/* BDF of orders 1 to 5 with variable step and fixed leading coefficient, as in DASSL.
+/* BDF of orders 1 to 5, and 6 if it is asked for, with variable step and fixed leading coefficient,
+ * as in DASSL.
  *
  * Notation of [BCP96 (5.2.4)], with arrays counted from 1 as there:
  *   psi_i   = t_{n+1} - t_{n+1-i}                 phi_i  = psi_1..psi_{i-1} [y_n, .., y_{n-i+1}]
@@ -11,7 +12,7 @@
 #include "base/vector.h"
 #include "method/multistep/history.h"
 
-enum { MAX_ORDER = 5, COLUMNS = MAX_ORDER + 1 };
+enum { USUAL_ORDER = 5, MAX_ORDER = 6, COLUMNS = MAX_ORDER + 1 };
 
 /* Differences of high order amplify what Newton leaves over, by up to 2^k: the error estimate then
  * shows the iteration and not the solution, and steps stay small. Orders 4 and 5 iterate this much
@@ -26,7 +27,7 @@ typedef struct bdf_state {
     int steady;               /* steps in a row with equal h and order, at most order + 2 */
     double psi[COLUMNS + 2];  /* psi_i(n) */
     int nodes;                /* steps since the start, at most COLUMNS: values of the solution */
-    double *phi[COLUMNS + 2]; /* phi_1 .. phi_6 */
+    double *phi[COLUMNS + 2]; /* phi_1 .. phi_7 */
     double *yp_old, *yp_new;  /* y' at the ends of the last step, for the smooth interpolant */
     double t_old;
 } bdf_state;
@@ -200,6 +201,12 @@ static void difference_user_norms(const bdf_state *s, bdf_scratch *w, const erro
     size[3] = norm_of(norm, x, norm->tested);
 }
 
+/* The highest order of this run: its differences are kept, and not those behind them. */
+static int highest_order(const method_context *ctx)
+{
+    return ctx->options && ctx->options->max_order > USUAL_ORDER ? MAX_ORDER : USUAL_ORDER;
+}
+
 /* TERKM2, TERKM1, TERK, TERKP1 of (5.2.22) and the error of (5.2.21). */
 static void estimate_errors(const bdf_state *s, bdf_scratch *w, const method_context *ctx,
                             attempt *result)
@@ -207,7 +214,7 @@ static void estimate_errors(const bdf_state *s, bdf_scratch *w, const method_con
     int k = w->order;
     /* Only after k + 1 steps of one size and order does e - phi_{k+2} estimate h^{k+2} y^{(k+2)}.
      */
-    bool raise = k < MAX_ORDER && k == s->order && w->h == s->h && s->steady > k;
+    bool raise = k < highest_order(ctx) && k == s->order && w->h == s->h && s->steady > k;
     double size[4];
     if (ctx->norm->user_norm)
         difference_user_norms(s, w, ctx->norm, raise, size);
@@ -305,7 +312,7 @@ static void bdf_accept(void *state, void *scratch, const method_context *ctx)
     int k = w->order;
     bool steady = w->h == s->h && k == s->order;
     s->steady = steady ? (s->steady < k + 2 ? s->steady + 1 : k + 2) : 1;
-    if (k < MAX_ORDER) vector_copy(ctx->n, w->e, s->phi[k + 2]);
+    if (k < highest_order(ctx)) vector_copy(ctx->n, w->e, s->phi[k + 2]);
     history_update(s->phi, k + 1, w->beta, w->e, ctx->n);
     /* Past the order the grid is still known; a later rise of the order needs psi_{k+1}. */
     for (int i = COLUMNS; i > k + 1; i--) s->psi[i] = s->psi[i - 1] + w->h;
@@ -360,12 +367,13 @@ static void bdf_interpolate(const void *state, const method_context *ctx, double
 
 const method method_bdf = {
     .name = "bdf",
-    .summary = "BDF, orders 1 to 5, variable step, fixed leading coefficient; F(t,y,y') = 0",
+    .summary = "BDF, orders 1 to 5, or 6, variable step, fixed leading coefficient; F(t,y,y') = 0",
     .citation = "Brenan, Campbell, Petzold: Numerical Solution of Initial-Value Problems in "
                 "Differential-Algebraic Equations, SIAM 1996, chapter 5",
     .tests_algebraic = true,
     .kinds_asked = true,
     .max_order = MAX_ORDER,
+    .usual_order = USUAL_ORDER,
     .index_range = "1 to 2",
     METHOD_STEPS(bdf),
 };

@@ -81,6 +81,7 @@ static dae_status resolve_method(dae_options *o, dae_diag *diag)
                         order, m->name, order < o->min_order ? "min_order" : "max_order",
                         order < o->min_order ? o->min_order : o->max_order);
     if (order > 0 && (!m->fixed_order || m->own_order)) o->min_order = o->max_order = order;
+    if (o->max_order == 0 && o->min_order > method_most_order(m, 0)) o->max_order = o->min_order;
     o->order = 0;
     o->variant = NULL;
     return DAE_OK;

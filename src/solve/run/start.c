@@ -155,10 +155,11 @@ dae_status dae_solver_start_history(dae_solver *s, int count, const double *time
     diag_clear(&s->diag);
     s->run.phase = PHASE_NEW;
     drop_history(s);
-    if (count < 1 || count > s->bound.method->max_order + 1)
+    int most = method_most_order(s->bound.method, s->bound.options.max_order) + 1;
+    if (count < 1 || count > most)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "dae_solver_start_history: %d past values; method %s takes 1 to %d.", count,
-                        s->bound.method->name, s->bound.method->max_order + 1);
+                        s->bound.method->name, most);
     if (!times || !values || !ordered_times(count, times))
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "dae_solver_start_history: times and values must be given, and times move "

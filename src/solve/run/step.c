@@ -74,8 +74,7 @@ static void count_rejection(dae_stats *stats, const attempt *a)
 /* The highest order that method and options allow. */
 static int most_order(const dae_solver *s)
 {
-    int most = s->bound.method->max_order, asked = s->bound.options.max_order;
-    return asked > 0 && asked < most ? asked : most;
+    return method_most_order(s->bound.method, s->bound.options.max_order);
 }
 
 /* Start the method where the solver is ready, towards tend. */
@@ -90,8 +89,7 @@ static void start_method(dae_solver *s, double tend)
                       .past_t = s->run.past_t,
                       .past_y = s->run.past_y};
     int order = s->run.history > 1 ? s->run.history - 1 : 1;
-    if (s->bound.options.max_order > 0 && order > s->bound.options.max_order)
-        order = s->bound.options.max_order;
+    if (order > most_order(s)) order = most_order(s);
     s->bound.context.fixed_steps = steps_are_given(&s->bound.options);
     s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
     rank_watch_restart(s);
@@ -99,7 +97,7 @@ static void start_method(dae_solver *s, double tend)
     if (s->bound.method->fixed_order)
         control_start_one_step(&s->run.control, h, most_order(s), &s->bound.options);
     else
-        control_start(&s->run.control, h, order, &s->bound.options, s->bound.method->max_order);
+        control_start(&s->run.control, h, order, &s->bound.options, most_order(s));
     if (newton_matrix_is_cheap(&s->bound.newton)) s->run.control.least_growth = 1.3;
     s->run.stiffness = (stiffness){0};
     s->stats.h0 = h;

@@ -278,8 +278,7 @@ static void begin(refiner *r, const dae_solver *s)
     r->norm.reach = fabs(way); /* multipliers are as accurate as those of the step */
     newton_reset(&r->newton);
     r->method->start(r->state, r->scratch, &r->context, &at);
-    int order = r->method->max_order, asked = s->bound.options.max_order;
-    if (asked > 0 && asked < order) order = asked;
+    int order = method_most_order(r->method, s->bound.options.max_order);
     control_start_one_step(&r->control, at.h, order, &s->bound.options);
     r->control.fixed = false;
     r->t_old = r->t_new = s->run.t_old;
