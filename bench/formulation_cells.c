@@ -56,12 +56,14 @@ static mechanism *circle_new(void)
 
 /* ---- problems ---- */
 
+/* Explicit Euler lets the car axis' springs, w = 45, grow as exp(h w^2 t / 2): h is a quarter of
+ * what makes that e^3 at the end. */
 static const struct {
     const char *name, *velocity; /* of q_i: a name with %d, from 1, or NULL: listed below */
     double sign, fixed_step;
 } known[CELL_PROBLEMS] = {{"circle", "v%d", 1.0, 1e-3},
                           {"pendulum", NULL, 1.0, 1e-2},
-                          {"caraxis", NULL, -1.0, 1e-3},
+                          {"caraxis", NULL, -1.0, 2.5e-4},
                           {"andrews", "v[%d]", 1.0, 1e-5}};
 static const char *const pendulum_velocity[] = {"vx", "vy"};
 static const char *const caraxis_velocity[] = {"vl[1]", "vl[2]", "vr[1]", "vr[2]"};

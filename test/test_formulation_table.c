@@ -30,9 +30,10 @@ static double loose(int method)
 static const struct {
     const char *formulation;
     int from, to;
-} kept[] = {{"dummy", 0, 2},   {"index3", 0, 1}, {"index2", 1, 2},  {"ggl", 0, 2},
-            {"gglm", 0, 2},    {"ggl2", 0, 1},   {"fuehrer", 0, 2}, {"odassl", 0, 2},
-            {"minimal", 0, 2}, {"reduced", 0, 2}};
+} kept[] = {{"dummy", 0, 2},   {"index3", 0, 1},  {"index2", 1, 2},         {"ggl", 0, 2},
+            {"gglm", 0, 2},    {"ggl2", 0, 1},    {"fuehrer", 0, 2},        {"odassl", 0, 2},
+            {"minimal", 0, 2}, {"reduced", 0, 2}, {"overdetermined", 0, 2}, {"manifold", 0, 2},
+            {"array", 0, 2}};
 
 /* The size of a constraint's terms at each level: lengths, and with the speed of the motion once
  * and twice */
@@ -78,12 +79,20 @@ static int check_row(const cell_problem *p, const char *formulation)
     return bad;
 }
 
+/* Derivative arrays are dense: Andrews' mechanism takes seconds a method. */
+static bool takes_long(const char *problem, const char *formulation)
+{
+    return !strcmp(problem, "andrews") && !strcmp(formulation, "array");
+}
+
 static void check_problem(const char *name)
 {
     cell_problem *p = cell_problem_new(name, TEST_ROOT, DAE_ENGINE_TAPE);
     assert_non_null(p);
     int bad = check_row(p, "auto");
-    for (int f = 0; dae_formulation_name(f); f++) bad += check_row(p, dae_formulation_name(f));
+    for (int f = 0; dae_formulation_name(f); f++)
+        if (!takes_long(name, dae_formulation_name(f)))
+            bad += check_row(p, dae_formulation_name(f));
     cell_problem_free(p);
     assert_int_equal(bad, 0);
 }
@@ -115,8 +124,8 @@ static void andrews(void **state)
     check_problem("andrews");
 }
 
-/* Every method fits somewhere, and so does every formulation that has as many equations as
- * unknowns; the reference is the closed solution. */
+/* Every method fits somewhere, and so does every formulation; the reference is the closed solution.
+ */
 static void nothing_is_left_out(void **state)
 {
     (void)state;
@@ -128,9 +137,8 @@ static void nothing_is_left_out(void **state)
         int count = 0;
         for (int m = 0; dae_method_name(m); m++)
             count += cell_run(p, dae_formulation_name(f), m, 1e-2).status == CELL_RUNS;
-        bool extra = !strcmp(dae_formulation_name(f), "manifold");
-        if (!extra && count == 0) print_error("%s runs nowhere\n", dae_formulation_name(f));
-        assert_true(extra || count > 0);
+        if (count == 0) print_error("%s runs nowhere\n", dae_formulation_name(f));
+        assert_true(count > 0);
     }
     cell_problem_free(p);
 }

@@ -123,3 +123,14 @@ const formulation formulation_dummy = {
     .all_levels = true,
     .build = build_dummy,
 };
+
+/* Consistent values come from the equations of all levels; what is integrated is made from the
+ * derivative array where the run begins, and anew along it. */
+const formulation formulation_array = {
+    .name = "array",
+    .summary = "index 1 by the derivative array: numbers alone decide, whatever the structure",
+    .citation = "Kunkel, Mehrmann, Math. Control Signals Systems 11 (1998) 233-256",
+    .all_levels = true,
+    .by_array = true,
+    .build = build_dummy,
+};

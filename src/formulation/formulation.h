@@ -75,13 +75,14 @@ typedef struct formulation {
     bool mechanical;        /* needs M q'' = f - G' lambda, 0 = g(q) */
     bool velocities;        /* mechanical: constraints on velocities have a place in it */
     bool all_levels;        /* its rows are the equations of all levels */
+    bool by_array;          /* the reduced system of the derivative array is integrated */
     bool projects;          /* methods that project go with it: a mechanism as it is written */
     bool chooses_positions; /* p2, by the constraints where the run begins */
     bool weighted;          /* what multipliers correct is measured by the mass matrix */
     double parameter;       /* default; 0: it has none */
     int lack;               /* of their derivatives that equations lack: index less 1 */
-    const char *needs;      /* method that it is for, where BDF will not do; NULL: none */
-    unsigned forms;         /* FORM_..: methods on these may be asked for with it */
+    const char *needs;      /* method that auto is with it, where BDF will not do; NULL: none */
+    unsigned forms;         /* FORM_..: methods on these may be asked for with it, and take them */
     /* Models: the rows and unknowns of the system; false: memory. NULL: models are not rewritten.
      */
     bool (*build)(struct rewriting *p);

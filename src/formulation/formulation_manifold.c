@@ -56,5 +56,6 @@ const formulation formulation_manifold = {
     .summary = "underlying ODE with the constraints of all levels, for explicit methods",
     .citation = "Hairer, Wanner, Springer 1996, section VII.2",
     .needs = "dopri",
+    .forms = FORM_MANIFOLD,
     .build = build_manifold,
 };

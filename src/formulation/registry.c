@@ -37,7 +37,8 @@ const formulation formulation_residual = {
     X(regularised)                                                                                 \
     X(integral)                                                                                    \
     X(overdetermined)                                                                              \
-    X(manifold)
+    X(manifold)                                                                                    \
+    X(array)
 enum { FIRST_REWRITING = 2 };
 
 #define DECLARED(NAME) extern const formulation formulation_##NAME;

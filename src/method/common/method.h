@@ -80,6 +80,7 @@ typedef struct method {
         bool gives_way; /* implicit: where "auto" chose it and it fails, a more careful one goes on
                          */
         bool kinds_asked; /* the driver refuses variables of an index that it is not for */
+        bool needs_rows;  /* each constraint must be a row of its own, as it projects onto them */
     };
 
     const method_memory *memory; /* of state and scratch */

@@ -433,6 +433,7 @@ static void irk_interpolate(const void *state, const method_context *ctx, double
         .fixed_order = true,                                                                       \
         .rough_between = true,                                                                     \
         .sharp_multipliers = projected,                                                            \
+        .needs_rows = projected,                                                                   \
         .index_range = range,                                                                      \
         .table = &irk_##id,                                                                        \
         METHOD_STEPS(irk),                                                                         \

@@ -8,6 +8,7 @@
 #include "base/sized.h"
 #include "method/registry.h"
 #include "solve/bind/solver.h"
+#include "solve/prepare/choose.h"
 
 static const dae_options defaults = {
     .size = sizeof(dae_options),
@@ -183,8 +184,11 @@ static dae_status check_choices(const dae_options *o, dae_diag *diag)
 static dae_status check_rewriting(const formulation *f, const dae_options *o, const dae_problem *p,
                                   dae_diag *diag)
 {
-    bool residual = !method_needs_form(method_find(o->method ? o->method : "auto"));
-    if (!residual && !(f && f->automatic))
+    const method *m = method_find(o->method ? o->method : "auto");
+    const method *takes = f ? choose_needed(f, choice_is_open(o) ? NULL : m) : NULL;
+    unsigned offers = form_source_offers(p->forms);
+    if (takes && takes->forms & f->forms & offers) return DAE_OK;
+    if (method_needs_form(m) && !(f && f->automatic))
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Formulation \"%s\" is for methods on residual forms; method %s works on "
                         "the %s form itself.",
@@ -194,7 +198,7 @@ static dae_status check_rewriting(const formulation *f, const dae_options *o, co
              "Formulation \"%s\" is not on offer for a problem in %s form; choices are",
              o->formulation, form_source_kind_name(p->forms));
     for (int i = 0; formulation_at(i); i++)
-        if (formulation_rewriting(formulation_at(i), p->forms))
+        if (formulation_rewriting(formulation_at(i), p->forms) || formulation_at(i)->forms & offers)
             diag_append(diag, "%s %s", i > 0 ? "," : "", formulation_at(i)->name);
     diag_append(diag, ".");
     return DAE_ERR_UNSUPPORTED;

@@ -97,11 +97,40 @@ static dae_status refuse_gmres(dae_solver *s, double t)
                     t);
 }
 
+static dae_status refuse_projection(dae_solver *s, double t)
+{
+    s->diag.t = t;
+    return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                    "From t = %.9g on the equations are integrated by their derivatives, whose "
+                    "constraints are combinations of each other, and method %s, which does not "
+                    "damp, projects onto one after the other. Use another method, such as radau.",
+                    t, s->bound.method->name);
+}
+
+/* The array does not determine the solution: what the structure says of it, or, where the array was
+ * asked for, that. */
+static dae_status refuse_array(dae_solver *s, const model_mode *v, double t)
+{
+    if (!s->wishes.formulation->by_array) return explain_doubt(&v->plan, t, &s->diag);
+    s->diag.t = t;
+    if (s->base->form.n > ARRAY_RUN_SIZE)
+        return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                        "Formulation array is for models of up to %d unknowns, as its matrices "
+                        "are dense; this one has %d. Leave it out.",
+                        (int)ARRAY_RUN_SIZE, s->base->form.n);
+    return diag_set(&s->diag, DAE_ERR_SINGULAR,
+                    "Formulation array: at t = %.9g the equations and their derivatives up to "
+                    "order %d do not determine the solution, or ranks change there. Give other "
+                    "start values, or leave the formulation out.",
+                    t, array_run_limit(v->plan.index));
+}
+
 /* Without a rewriting that makes structure and numbers agree: by the derivative array, if that
  * determines the solution near the values found so far. */
 dae_status seek_array(dae_solver *s, double t, bool initial)
 {
     if (s->base_options.linear_solver == DAE_LINEAR_GMRES) return refuse_gmres(s, t);
+    if (s->bound.method->needs_rows) return refuse_projection(s, t);
     model_mode *v = s->modes->current;
     const model_instance *m = s->modes->base_instance;
     graph *g = s->base->model->flat->graph;
@@ -111,12 +140,13 @@ dae_status seek_array(dae_solver *s, double t, bool initial)
         model_point at = {t, y, y + s->base->form.n, m->parameters, v->instance->memory};
         graph_enter(g);
         if (!v->array)
-            status = array_run_new(&v->array, s->base->model, &s->modes->slots, &at, ease);
+            status = array_run_new(&v->array, s->base->model, &s->modes->slots, &at,
+                                   array_run_limit(v->plan.index), ease);
         graph_recover(g);
         graph_leave(g);
         if (status != DAE_OK) plan_exhausted(&s->diag);
     }
-    if (status == DAE_OK && !v->array) status = explain_doubt(&v->plan, t, &s->diag);
+    if (status == DAE_OK && !v->array) status = refuse_array(s, v, t);
     if (status == DAE_OK && !v->array_problem) status = describe_array(s, v);
     if (status == DAE_OK) status = bind_array(s, v, y, y + s->base->form.n);
     dae_free_all(ease, y);

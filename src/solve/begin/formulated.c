@@ -24,6 +24,7 @@ dae_status begin_formulated(dae_solver *s, double t, bool initial)
     if (status != DAE_OK) return status;
     const model_mode *v = s->modes->current;
     if (v->series) note_kept_starts(s, t, initial);
+    if (s->wishes.formulation->by_array && !v->plan.runs_base) return seek_array(s, t, initial);
     bool small = s->base->form.n <= ARRAY_RUN_SIZE; /* else only steps can tell */
     if (v->plan.doubt[0] && (small || !v->plan.runs_base)) return seek_array(s, t, initial);
     if (v->plan.runs_base) {
@@ -99,7 +100,8 @@ enum { PATIENCE = 10 };
 static dae_status renew_array(dae_solver *s)
 {
     mode_list *r = s->modes;
-    if (++r->steps_since_watch < PATIENCE) return DAE_OK;
+    int patience = s->bound.method->fixed_order ? 1 : PATIENCE; /* one-step methods go far */
+    if (++r->steps_since_watch < patience) return DAE_OK;
     r->steps_since_watch = 0;
     array_status renewed =
         array_run_renew(s->hybrid->instance->array, s->run.t_new, s->run.last.y, s->run.last.yp);

@@ -49,8 +49,13 @@ static bool in_order(const derivative_array *d)
     return true;
 }
 
+int array_run_limit(int index)
+{
+    return index > MOST_DERIVATIVES ? index : MOST_DERIVATIVES;
+}
+
 dae_status array_run_new(array_run **result, const model_form *f, const mode_slots *slots,
-                         const model_point *at, const double *ease)
+                         const model_point *at, int limit, const double *ease)
 {
     *result = NULL;
     if (f->n > ARRAY_RUN_SIZE) return DAE_OK;
@@ -60,13 +65,13 @@ dae_status array_run_new(array_run **result, const model_form *f, const mode_slo
         dae_free(run);
         return DAE_ERR_MEMORY;
     }
-    array_status status = derivative_array_new(&run->array, &set, MOST_DERIVATIVES);
+    array_status status = derivative_array_new(&run->array, &set, limit);
     equation_set_free(&set);
     run->array.parameters = at->parameters;
     run->array.memory = at->memory;
     bool fits = status == ARRAY_OK && run->array.n == f->n && in_order(&run->array);
     if (fits) vector_copy(f->n, ease, run->array.ease);
-    if (fits) run->x = DAE_ARRAY(double, (size_t)f->n *(MOST_DERIVATIVES + 2));
+    if (fits) run->x = DAE_ARRAY(double, (size_t)f->n *(size_t)(limit + 2));
     if (fits && run->x && determines(run, at)) {
         *result = run;
         return DAE_OK;
@@ -76,11 +81,26 @@ dae_status array_run_new(array_run **result, const model_form *f, const mode_slo
     return memory ? DAE_ERR_MEMORY : DAE_OK;
 }
 
-array_status array_run_renew(array_run *run, double t, const double *y, const double *yp)
+/* Coefficients near (t, y, y') that satisfy the array of level k: from the derivatives that the reduced system found last,
+ * which are close between two steps, or from none. */
+static array_status reach_point(array_run *run, int k, double t, const double *y,
+                                const double *yp)
+{
+    int n = run->array.n, mu = run->reduced.mu;
+    vector_copy(n * (mu + 2), run->reduced.x, run->x);
+    vector_copy(n, y, run->x);
+    vector_copy(n, yp, run->x + n);
+    array_status status = derivative_array_consistent(&run->array, k, t, run->x);
+    if (status == ARRAY_OK || status == ARRAY_MEMORY) return status;
+    load_point(run, y, yp);
+    return derivative_array_consistent(&run->array, k, t, run->x);
+}
+
+/* The reduced system at a point of level k. */
+static array_status renew(array_run *run, int k, double t, const double *y, const double *yp)
 {
     int mu = run->reduced.mu;
-    load_point(run, y, yp);
-    array_status status = derivative_array_consistent(&run->array, mu + 1, t, run->x);
+    array_status status = reach_point(run, k, t, y, yp);
     if (status != ARRAY_OK) return status;
     reduced_system anew; /* rows of the last step are still asked for where it fails */
     status = reduced_system_new(&anew, &run->array, mu, t, run->x, RANK_TOLERANCE);
@@ -90,12 +110,22 @@ array_status array_run_renew(array_run *run, double t, const double *y, const do
     return status;
 }
 
+array_status array_run_renew(array_run *run, double t, const double *y, const double *yp)
+{
+    array_status status = renew(run, run->reduced.mu + 1, t, y, yp);
+    /* a level less is easier to meet, and tells all constraints */
+    return status == ARRAY_INCONSISTENT ? renew(run, run->reduced.mu, t, y, yp) : status;
+}
+
 array_status array_run_start(array_run *run, double t, double *y, double *yp)
 {
-    array_status status = array_run_renew(run, t, y, yp);
+    /* one level more determines y' */
+    array_status status = renew(run, run->reduced.mu + 1, t, y, yp);
     if (status != ARRAY_OK) return status;
     vector_copy(run->array.n, run->x, y);
     vector_copy(run->array.n, run->x + run->array.n, yp);
+    for (int i = 0; i < run->array.n; i++) run->array.ease[i] = 1.0;
+    run->array.near = true;
     return ARRAY_OK;
 }
 

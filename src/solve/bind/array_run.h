@@ -17,13 +17,17 @@ typedef struct array_run {
     double *x; /* coefficients of the solution at the last point; owned */
 } array_run;
 
-/* An array that determines the solution near the point (ease: how easily each unknown moves), or
- * *run = NULL: there is none. DAE_OK or DAE_ERR_MEMORY. Adds to the graph of f. */
+/* Derivatives of the equations that are tried, where their structure says `index`. */
+int array_run_limit(int index);
+/* An array of derivatives up to `limit` that determines the solution near the point (ease: how
+ * easily each unknown moves), or *run = NULL: there is none. DAE_OK or DAE_ERR_MEMORY. Adds to the
+ * graph of f. */
 dae_status array_run_new(array_run **run, const model_form *f, const mode_slots *slots,
-                         const model_point *at, const double *ease);
+                         const model_point *at, int limit, const double *ease);
 void array_run_free(array_run *run); /* NULL is fine */
 
-/* Move (y, y') to the nearest consistent values, and set up the reduced system there. */
+/* Move (y, y') to the nearest consistent values, and set up the reduced system there; from then on
+ * all unknowns move alike. */
 array_status array_run_start(array_run *run, double t, double *y, double *yp);
 
 /* Set up the reduced system anew near (y, y'), which stay. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "method/common/method.h"
+#include "method/registry.h"
 
 bool choice_is_open(const dae_options *o)
 {
@@ -23,6 +23,20 @@ static const method *because(const method *m, const char *reason, char *why)
 {
     snprintf(why, CHOICE_TEXT, "%.20s: %.120s", m->name, reason);
     return m;
+}
+
+const method *choose_needed(const formulation *f, const method *m)
+{
+    if (m || !f->needs) return m;
+    return method_select(f->needs, 0, NULL, NULL);
+}
+
+const method *choose_by_formulation(const wishes *w, char *why)
+{
+    char reason[80];
+    const method *m = w->open ? choose_needed(w->formulation, NULL) : NULL;
+    snprintf(reason, sizeof reason, "what formulation %.40s is for", w->formulation->name);
+    return m ? because(m, reason, why) : NULL;
 }
 
 bool declares_index3(const dae_problem *p)
@@ -58,6 +72,8 @@ const method *choose_first(const dae_problem *p, const wishes *w, char *why)
     bool forms = !w->implicit && w->formulation->automatic;
     unsigned offers = p->forms ? form_source_offers(p->forms) : 0;
     if (p->model) offers = FORM_MECHANICAL;
+    const method *special = p->forms ? choose_by_formulation(w, why) : NULL;
+    if (special) return special;
     if (forms && offers & FORM_MECHANICAL)
         return because(&method_prk, "a mechanism, not stiff so far", why);
     if (forms && offers & FORM_HESSENBERG)
@@ -76,7 +92,7 @@ enum { TAYLOR_INDEX = 3, TAYLOR_SIZE = 100 };
 const method *choose_next(const dae_problem *p, const wishes *w, const method *m, int index,
                           char *why)
 {
-    if (!w->open || !method_needs_form(m)) return NULL;
+    if (!w->open || !method_needs_form(m) || w->formulation->needs) return NULL;
     bool series = m->forms == FORM_MECHANICAL && !w->implicit && p->model &&
                   index >= TAYLOR_INDEX && p->form.n <= TAYLOR_SIZE;
     if (!series) return choose_residual(p, w, why);

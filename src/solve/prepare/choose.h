@@ -11,6 +11,10 @@ bool choice_is_open(const dae_options *options);
 /* The method to begin with: callbacks offer their forms; for models the first to try. Each writes
  * its reason into `why`, of CHOICE_TEXT characters. */
 const method *choose_first(const dae_problem *problem, const wishes *w, char *why);
+/* m, or where that is NULL the method that a formulation needs; NULL: none in particular. */
+const method *choose_needed(const formulation *f, const method *m);
+/* The same where the choice is open, with its reason; NULL: there is another choice. */
+const method *choose_by_formulation(const wishes *w, char *why);
 /* The method for the residual form: radau for models, whose Jacobians are exact, until it fails,
  * and unless they are large and few digits are wanted; else bdf. */
 const method *choose_residual(const dae_problem *problem, const wishes *w, char *why);

@@ -24,7 +24,9 @@ static bool take_state_wishes(analysed *a, const model_form *base)
 static dae_status rewrite_for_method(preparation *p, const analysed *a, const equation_point *at,
                                      formulated *y)
 {
+    const formulation *asked = p->wishes->formulation;
     unsigned forms = p->plan->method->forms;
+    if (asked->forms & forms) forms &= asked->forms;
     char reasons[2][DAE_TEXT_SIZE] = {"", ""};
     dae_status status = DAE_ERR_UNSUPPORTED;
     if (forms & FORM_MECHANICAL) {
@@ -92,16 +94,16 @@ static dae_status check_formulation(preparation *p, const formulated *y, const f
 {
     const formulation *asked = p->wishes->formulation;
     bool fits = asked->automatic || p->plan->method->forms & asked->forms;
+    if (asked->needs && (!fits || f == asked))
+        return diag_set(p->diag, DAE_ERR_UNSUPPORTED,
+                        "Formulation %s has more equations than unknowns: it is for methods such "
+                        "as %s, and not for %s.",
+                        asked->name, asked->needs, p->plan->method->name);
     if (method_needs_form(p->plan->method) && !fits)
         return diag_set(p->diag, DAE_ERR_UNSUPPORTED,
                         "Formulation %s gives a residual form, but method %s works on the form %s: "
                         "leave the formulation out, or use another method, such as bdf.",
                         asked->name, p->plan->method->name, forms_text(p->plan->method->forms));
-    if (f && f->needs)
-        return diag_set(p->diag, DAE_ERR_UNSUPPORTED,
-                        "Formulation %s has more equations than unknowns: it is for methods such "
-                        "as %s, and not for %s.",
-                        f->name, f->needs, p->plan->method->name);
     if (y->set.n == 0)
         return diag_set(p->diag, DAE_ERR_UNSUPPORTED,
                         "Every variable of this model is a function of time alone that its "
@@ -196,7 +198,8 @@ static dae_status rewrite_checked(preparation *p, const formulation_choice *c, f
 {
     bool forms = method_needs_form(p->plan->method);
     dae_status status = rewrite_as(p, c->by, c->beside, y);
-    bool doubted = status == DAE_OK && forms && (p->wishes->open || leaves_slopes(y));
+    bool other = p->wishes->open && !p->wishes->formulation->needs; /* method may do better */
+    bool doubted = status == DAE_OK && forms && (other || leaves_slopes(y));
     const char *beyond = doubted ? name_beyond(&p->analysis.reduced, y) : NULL;
     if (beyond) status = refuse_slopes(p, beyond);
     p->plan->offers_forms = forms || (c->beside && y->plan);

@@ -155,8 +155,9 @@ static dae_status formulate_for_method(preparation *p)
     const model_analysis *a = &p->analysis;
     plan *made = p->plan;
     bool hidden = p->mode->levels || a->index > 1 || has_levels(a) || is_doubtful(a);
-    const method *next = NULL;
-    if (is_doubtful(a)) next = choose_next(p->problem, p->wishes, made->method, 0, made->why);
+    const method *next = a->index > 1 ? choose_by_formulation(p->wishes, made->why) : NULL;
+    if (!next && is_doubtful(a))
+        next = choose_next(p->problem, p->wishes, made->method, 0, made->why);
     if (next) made->method = next;
     while (method_needs_form(made->method)) {
         dae_status status = formulate(p);

@@ -94,7 +94,7 @@ void note_idle_formulation(preparation *p)
             p->analysis.index);
         add_note(p->plan, text);
     }
-    if (asked->automatic || asked->all_levels) return;
+    if (asked->automatic || (asked->all_levels && !asked->by_array)) return;
     snprintf(text, sizeof text,
              "note: formulation %s is for models of index above 1; this one has index %d and is "
              "integrated as it is written",

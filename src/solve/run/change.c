@@ -27,6 +27,7 @@ static const double ROUNDING = 1e-12;
 bool change_may_help(const dae_solver *s, dae_status failed)
 {
     if (!s->wishes.open || s->bound.method->tests_algebraic) return false;
+    if (s->wishes.formulation->needs) return false; /* by this method and no other */
     bool refused = declares_index3(s->base) && !s->base_options.multiplier_correction; /* by bdf */
     if (s->bound.method->gives_way && refused) return false;
     if (failed == DAE_ERR_UNSUPPORTED && s->run.last.invariant > 0) return false; /* it is none */

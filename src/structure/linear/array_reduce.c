@@ -68,11 +68,12 @@ array_status reduced_system_new(reduced_system *r, derivative_array *d, int mu, 
     *r = (reduced_system){.array = d, .mu = mu};
     if (mu < 0 || mu > d->limit) return ARRAY_SHAPE;
     r->x = dae_copy(x, (size_t)columns, sizeof *x);
+    r->origin = dae_copy(x + d->n, (size_t)rows, sizeof *x);
     r->start = DAE_ARRAY(double, columns);
     r->M = DAE_ARRAY(double, 2 * rows * columns);
     r->b = DAE_ARRAY(double, 2 * rows);
     r->inverse = DAE_ARRAY(double, rows *rows);
-    bool done = r->x && r->start && r->M && r->b && r->inverse &&
+    bool done = r->x && r->origin && r->start && r->M && r->b && r->inverse &&
                 least_squares_new(&r->solver, rows, columns);
     array_status status = done ? set_up(r, t, x, tolerance) : ARRAY_MEMORY;
     if (status != ARRAY_OK) reduced_system_free(r);
@@ -81,7 +82,7 @@ array_status reduced_system_new(reduced_system *r, derivative_array *d, int mu, 
 
 void reduced_system_free(reduced_system *r)
 {
-    dae_free_all(r->Z1, r->Z2, r->Y, r->x, r->M, r->b, r->inverse, r->start);
+    dae_free_all(r->Z1, r->Z2, r->Y, r->x, r->M, r->b, r->inverse, r->origin, r->start);
     least_squares_free(&r->solver);
     *r = (reduced_system){0};
 }
@@ -132,16 +133,19 @@ static array_status iterate(reduced_system *r, double t, bool anew)
     return status == ARRAY_OK && !(change <= CONVERGED) ? ARRAY_INCONSISTENT : status;
 }
 
-/* w(t, u): Newton from the derivatives of the last point; they stay as they were on failure. */
+/* w(t, u): Newton from the derivatives where the system was set up, so that it is a function of t
+ * and u; where that is too far away, from those of the last point, which stay as they were on
+ * failure. */
 static array_status find_derivatives(reduced_system *r, double t, const double *u)
 {
     const int n = r->array->n, rows = n * (r->mu + 1);
+    const double *from[] = {r->origin, r->origin, r->start};
+    array_status status = ARRAY_INCONSISTENT;
     vector_copy(rows, r->x + n, r->start);
     vector_copy(n, u, r->x);
-    array_status status = iterate(r, t, false);
-    if (status != ARRAY_OK) {
-        vector_copy(rows, r->start, r->x + n);
-        status = iterate(r, t, true);
+    for (int k = 0; k < 3 && status != ARRAY_OK; k++) {
+        vector_copy(rows, from[k], r->x + n);
+        status = iterate(r, t, k > 0);
     }
     if (status != ARRAY_OK) vector_copy(rows, r->start, r->x + n);
     return status;

@@ -3,6 +3,7 @@
 
 #include "base/vector.h"
 #include "structure/linear/derivative_array.h"
+#include "structure/linear/pencil_parts.h"
 
 /* Residuals are measured against the size of the terms in their equations. Below DONE nothing is
  * left to gain; above SOLVED the equations are not met. */
@@ -27,7 +28,8 @@ static void weigh(const gauss_newton *g)
     derivative_array *d = g->d;
     const int n = d->n;
     const double a = dense_norm(n * n, d->jac.a), b = dense_norm(n * n, d->jac.b);
-    const double rate = a > 0.0 && b > 0.0 ? a / b : 1.0;
+    double rate = a > 0.0 && b > 0.0 ? a / b : 1.0;
+    if (d->near) rate = 1.0 / pencil_time_unit(n, d->jac.a, d->jac.b);
     double power = 1.0;
     for (int p = 0; p <= g->k + 1; p++, power *= rate)
         for (int j = 0; j < n; j++)

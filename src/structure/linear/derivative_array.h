@@ -31,6 +31,8 @@ typedef struct derivative_array {
     int *source;     /* n: equation of the set, or -1 for u_i' = u_j; owned */
     double *nominal; /* n, owned */
     double *ease;    /* n: how easily u_i moves to be consistent, 1 unless set; owned */
+    bool near; /* x is close to a solution: no single stiff row decides how dear a move of u is, so
+                  that u can move where derivatives are large; false unless set */
     const double *parameters, *memory; /* borrowed; set them before evaluating */
 
     /* Private. */
@@ -100,6 +102,7 @@ typedef struct reduced_system {
     double *Z1, *Z2; /* n x d; n (mu+1) x a; owned */
     double *Y;       /* n (mu+1) x (n (mu+1) - a): the combinations besides Z2; owned */
     double *x;       /* n (mu+2): the point; its derivatives start the next evaluation; owned */
+    double *origin;  /* n (mu+1): its derivatives where it was set up; owned */
     double *M, *b, *start;
     double *inverse;  /* of Y' M at some point; owned */
     bool has_inverse; /* it is known */

@@ -22,9 +22,7 @@ static double row_extent(int n, int i, const double *A)
     return most;
 }
 
-/* A time in which B u' and A u are alike: the geometric mean of max|B| / max|A| over the rows that
- * have both, so that no single stiff row decides; over the matrices if there is no such row. */
-static double alike(int n, const double *A, const double *B)
+double pencil_time_unit(int n, const double *A, const double *B)
 {
     double sum = 0.0;
     int count = 0;
@@ -86,7 +84,7 @@ bool scaled_pencil_new(scaled_pencil *s, int n, const double *A, const double *B
                          .row = DAE_ARRAY(double, n),
                          .column = DAE_ARRAY(double, n),
                          .alpha = largest_entry(n * n, A)};
-    s->beta = s->alpha * alike(n, A, B);
+    s->beta = s->alpha * pencil_time_unit(n, A, B);
     if (!s->A || !s->B || !s->row || !s->column) {
         scaled_pencil_free(s);
         return false;

@@ -13,6 +13,9 @@ typedef struct scaled_pencil {
     double norm; /* of the larger one */
 } scaled_pencil;
 
+/* A time in which B u' and A u are alike: the geometric mean of max|B| / max|A| over the rows that
+ * have both, so that no single stiff row decides; over the matrices if there is no such row. */
+double pencil_time_unit(int n, const double *A, const double *B);
 bool scaled_pencil_new(scaled_pencil *s, int n, const double *A, const double *B);
 void scaled_pencil_free(scaled_pencil *s);
 
