@@ -81,10 +81,9 @@ dae_status array_run_new(array_run **result, const model_form *f, const mode_slo
     return memory ? DAE_ERR_MEMORY : DAE_OK;
 }
 
-/* Coefficients near (t, y, y') that satisfy the array of level k: from the derivatives that the reduced system found last,
- * which are close between two steps, or from none. */
-static array_status reach_point(array_run *run, int k, double t, const double *y,
-                                const double *yp)
+/* Coefficients near (t, y, y') that satisfy the array of level k: from the derivatives that the
+ * reduced system found last, which are close between two steps, or from none. */
+static array_status reach_point(array_run *run, int k, double t, const double *y, const double *yp)
 {
     int n = run->array.n, mu = run->reduced.mu;
     vector_copy(n * (mu + 2), run->reduced.x, run->x);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "method/registry.h"
+#include "method/common/method.h"
 
 bool choice_is_open(const dae_options *o)
 {
@@ -28,7 +28,7 @@ static const method *because(const method *m, const char *reason, char *why)
 const method *choose_needed(const formulation *f, const method *m)
 {
     if (m || !f->needs) return m;
-    return method_select(f->needs, 0, NULL, NULL);
+    return method_find(f->needs);
 }
 
 const method *choose_by_formulation(const wishes *w, char *why)
