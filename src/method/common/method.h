@@ -75,6 +75,8 @@ typedef struct method {
         bool ends_unseen;  /* and the equations are not evaluated there */
         bool rough_between; /* its error test says nothing of algebraic variables between the ends
                                of a step: where values are asked for, their equations are solved */
+        bool raw_output; /* values between steps are those of its polynomials, as its source has
+                            them: nothing is corrected or checked */
     };
     struct {            /* what is left to the driver */
         bool gives_way; /* implicit: where "auto" chose it and it fails, a more careful one goes on
@@ -84,6 +86,8 @@ typedef struct method {
     };
 
     const method_memory *memory; /* of state and scratch */
+    /* The first step's size on the way over `reach`, by a rule of its own; NULL: the driver's. */
+    double (*first_step)(const method_context *ctx, double reach, const double *yp);
     /* Begin at a point; all history is dropped. */
     void (*start)(void *state, void *scratch, const method_context *ctx, const start_point *at);
     /* Try a step of size h at the given order: writes scratch and *result only. */

@@ -8,7 +8,6 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
-#include "method/common/thesis.h"
 
 /* Part of the error weights to which positions are projected: the error estimate of the next step
  * sees what is left, ten times. */
@@ -76,7 +75,7 @@ static void extrapolations(const colloc2nd_cache *c, colloc2nd_scratch *w, doubl
 
 static const method_memory colloc2nd_memory = {
     .state = {sizeof(colloc2nd_state),
-              {VECTORS(colloc2nd_state, y, yp_old), BLOCKS(colloc2nd_state, past[0], past[1], 2),
+              {VECTORS(colloc2nd_state, y, yp_old), BLOCKS(colloc2nd_state, past[0], past[COLLOC2ND_PAST - 1], 2),
                BLOCKS(colloc2nd_state, Z, Z, COLLOC2ND_STAGES)}},
     .scratch = {sizeof(colloc2nd_scratch),
                 {VECTORS(colloc2nd_scratch, x0, v_scale),
@@ -395,13 +394,15 @@ static void colloc2nd_attempt(const void *state, void *scratch, const method_con
 
 /* ---- accept ---- */
 
-/* (y, y') of the points before the last two, for the extrapolation of the thesis variant */
+/* (y, y') of the points before the last two, for the polynomials of the thesis variant */
 static void keep_past(colloc2nd_state *s, int n)
 {
-    double *oldest = s->past[1];
-    s->past[1] = s->past[0];
+    double *oldest = s->past[COLLOC2ND_PAST - 1];
+    for (int i = COLLOC2ND_PAST - 1; i > 0; i--) {
+        s->past[i] = s->past[i - 1];
+        s->past_t[i] = s->past_t[i - 1];
+    }
     s->past[0] = oldest;
-    s->past_t[1] = s->past_t[0];
     s->past_t[0] = s->t_old;
     vector_copy(n, s->y_old, oldest);
     vector_copy(n, s->yp_old, oldest + n);
@@ -433,21 +434,35 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
 
 /* ---- the methods ---- */
 
+#define COLLOC2ND_FAMILY(id, label, about, highest)                                                \
+    .name = label, .summary = about,                                                               \
+    .citation = "Wunderlich: Numerical Treatment of Second Order Differential-Algebraic "          \
+                "Systems, diploma thesis, TU Berlin 2005, chapter 6",                              \
+    .max_order = highest, .forms = FORM_SECOND_ORDER, .fixed_order = true, .projects = true,       \
+    .index_range = "1 to 3"
+
 #define COLLOC2ND_METHOD(id, label, about, highest, ...)                                           \
     const method method_##id = {                                                                   \
-        .name = label,                                                                             \
-        .summary = about,                                                                          \
-        .citation = "Wunderlich: Numerical Treatment of Second Order Differential-Algebraic "      \
-                    "Systems, diploma thesis, TU Berlin 2005, chapter 6",                          \
-        .max_order = highest,                                                                      \
-        .forms = FORM_SECOND_ORDER,                                                                \
+        COLLOC2ND_FAMILY(id, label, about, highest),                                               \
         .rough_between = true,                                                                     \
         .constant_steps = (highest) <= 2,                                                          \
-        .fixed_order = true,                                                                       \
-        .projects = true,                                                                          \
-        .index_range = "1 to 3",                                                                   \
         .table = &(const colloc2nd_kind){__VA_ARGS__},                                             \
         METHOD_STEPS(colloc2nd),                                                                   \
+        METHOD_CACHE(colloc2nd),                                                                   \
+    }
+
+/* With steps, output and lambda'' as the thesis has them. */
+#define COLLOC2ND_THESIS(id, label, about, highest, coefficients)                                  \
+    const method method_##id = {                                                                   \
+        COLLOC2ND_FAMILY(id, label, about, highest),                                               \
+        .raw_output = true,                                                                        \
+        .first_step = thesis_first_step,                                                           \
+        .table = &(const colloc2nd_kind){.m = &(coefficients), .thesis = true},                    \
+        .memory = &colloc2nd_memory,                                                               \
+        .start = colloc2nd_start,                                                                  \
+        .attempt = colloc2nd_attempt,                                                              \
+        .accept = colloc2nd_accept,                                                                \
+        .interpolate = colloc2nd_thesis_interpolate,                                               \
         METHOD_CACHE(colloc2nd),                                                                   \
     }
 
@@ -469,9 +484,7 @@ COLLOC2ND_METHOD(colloc2nd_gauss4, "colloc2nd:8", "Gauss collocation with 4 stag
                  .m = &gauss_4);
 COLLOC2ND_METHOD(colloc2nd_gauss5, "colloc2nd:10", "Gauss collocation with 5 stages", 10,
                  .m = &gauss_5);
-COLLOC2ND_METHOD(colloc2nd_thesis, "colloc2nd:3:thesis",
-                 "two-stage Radau IIA as in the thesis, lambda'' integrated", 3, .m = &radau_iia_2,
-                 .thesis = true);
-COLLOC2ND_METHOD(colloc2nd_thesis_gauss, "colloc2nd:4:thesis",
-                 "two-stage Gauss as in the thesis, lambda'' integrated", 4, .m = &gauss_2,
-                 .thesis = true);
+COLLOC2ND_THESIS(colloc2nd_thesis, "colloc2nd:3:thesis",
+                 "two-stage Radau IIA as in the thesis, lambda'' integrated", 3, radau_iia_2);
+COLLOC2ND_THESIS(colloc2nd_thesis_gauss, "colloc2nd:4:thesis",
+                 "two-stage Gauss as in the thesis, lambda'' integrated", 4, gauss_2);

@@ -13,8 +13,15 @@
 #include "method/common/projection.h"
 #include "method/common/stage_newton.h"
 #include "method/common/stages.h"
+#include "method/common/thesis.h"
 
-enum { COLLOC2ND_STAGES = 5, COLLOC2ND_PAIRS = 2, COLLOC2ND_INNER = 4, COLLOC2ND_SAMPLES = 2 };
+enum {
+    COLLOC2ND_STAGES = 5,
+    COLLOC2ND_PAIRS = 2,
+    COLLOC2ND_INNER = 4,
+    COLLOC2ND_SAMPLES = 2,
+    COLLOC2ND_PAST = THESIS_POINTS - 2 /* points kept before the last step */
+};
 
 /* One method of the family. */
 typedef struct colloc2nd_kind {
@@ -65,7 +72,8 @@ typedef struct colloc2nd_state {
     double *y, *yp;             /* at t */
     double *y_old, *yp_old;     /* at t_old */
     double *Z;                  /* stages of the last step */
-    double *past[2], past_t[2]; /* thesis: (y, y') of the points before t_old, newest first */
+    double *past[COLLOC2ND_PAST], past_t[COLLOC2ND_PAST]; /* thesis: (y, y') of the points before
+                                                              t_old, newest first */
 } colloc2nd_state;
 
 /* One attempt. */
@@ -113,6 +121,8 @@ void colloc2nd_thesis_estimate(const colloc2nd_state *s, colloc2nd_scratch *w,
                                const method_context *ctx, attempt *result);
 double colloc2nd_thesis_factor(const colloc2nd_state *s, const colloc2nd_scratch *w,
                                const attempt *result);
+void colloc2nd_thesis_interpolate(const void *state, const method_context *ctx, double t,
+                                  int derivative, double *y);
 
 /* colloc2nd_dense.c */
 int colloc2nd_elements(const colloc2nd_cache *c);

@@ -57,6 +57,8 @@ double solver_first_step(const dae_solver *s, double tend)
     if (s->bound.options.fixed_step > 0.0) return direction * s->bound.options.fixed_step;
     if (s->bound.options.step_count > 0)
         return sequence_step(&s->bound.options, s->run.t_old, s->run.t, direction);
+    if (h == 0.0 && s->bound.method->first_step)
+        h = s->bound.method->first_step(&s->bound.context, fabs(tend - s->run.t), s->bound.yp);
     if (h == 0.0) h = guess_first_step(s, tend) * (s->hybrid && s->run.history == 0 ? GOLDEN : 1.0);
     h = fmin(h, 10.0 * fabs(tend - s->run.t));
     if (s->hybrid && s->hybrid->first_step > 0.0) h = fmin(h, s->hybrid->first_step);

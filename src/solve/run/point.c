@@ -36,7 +36,7 @@ static dae_status find_point(dae_solver *s, double t)
     solver_interpolate(s, t, 1, s->bound.at_yp);
     bool some = s->bound.norm.exempt_count > 0; /* cannot be interpolated */
     bool wanted = s->bound.options.project_output, rough = output_is_rough(s, t);
-    if (s->run.phase == PHASE_READY) return DAE_OK;
+    if (s->run.phase == PHASE_READY || s->bound.method->raw_output) return DAE_OK;
     if (some && !wanted) return binding_uses_forms(&s->bound) ? DAE_OK : output_beside_jump(s, t);
     bool refined = false, checked = !some && !s->run.control.fixed && output_is_between(s, t);
     dae_status status = checked ? refine_point(s, t, &refined) : DAE_OK;
