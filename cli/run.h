@@ -13,7 +13,7 @@ typedef struct request {
     bool text; /* a file, not a built-in model */
     long size, max_steps;
     settings parameters, starts; /* --set, --start; owned */
-    settings atols;              /* --atol-of; owned */
+    settings atols, rtols;       /* --atol-of, --rtol-of; owned */
     dae_engine engine;
     bool engine_given, init_given;
     dae_options options;
@@ -28,6 +28,7 @@ typedef struct request {
     const char *judge;   /* its method; NULL: chosen */
     double limit;        /* in tolerances; 0: the library's */
     double *atol_values; /* options.atol_by_unknown; owned, or NULL */
+    double *rtol_values; /* options.rtol_by_unknown; owned, or NULL */
     const char *steps;   /* --steps FILE */
     double *step_times;  /* options.step_sequence; owned, or NULL */
 } request;
@@ -44,7 +45,7 @@ int request_open(request *r, session *s);
  */
 int request_steps(request *r);
 
-/* The absolute tolerances of the variables, from the words and the model. Exit code. */
+/* The tolerances of the variables, from the words and the model. Exit code. */
 int request_tolerances(request *r, const session *s);
 /* One line, behind the label, about variables that stayed below their absolute tolerances. */
 void print_unresolved(const session *s, FILE *out, const char *label);

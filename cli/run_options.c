@@ -17,10 +17,12 @@ enum option_id {
     OPT_METHOD,
     OPT_ORDER,
     OPT_VARIANT,
+    OPT_INITIAL_STEP,
     OPT_FORMULATION,
     OPT_RTOL,
     OPT_ATOL,
     OPT_ATOL_OF,
+    OPT_RTOL_OF,
     OPT_STOP,
     OPT_POINTS,
     OPT_INTERVAL,
@@ -70,6 +72,7 @@ static const struct option long_options[] = {
     {"rtol", required_argument, NULL, OPT_RTOL},
     {"atol", required_argument, NULL, OPT_ATOL},
     {"atol-of", required_argument, NULL, OPT_ATOL_OF},
+    {"rtol-of", required_argument, NULL, OPT_RTOL_OF},
     {"points", required_argument, NULL, OPT_POINTS},
     {"interval", required_argument, NULL, OPT_INTERVAL},
     {"log-time", no_argument, NULL, OPT_LOG_TIME},
@@ -84,6 +87,7 @@ static const struct option long_options[] = {
     {"max-steps", required_argument, NULL, OPT_MAX_STEPS},
     {"max-step", required_argument, NULL, OPT_MAX_STEP},
     {"fixed-step", required_argument, NULL, OPT_FIXED_STEP},
+    {"initial-step", required_argument, NULL, OPT_INITIAL_STEP},
     {"steps", required_argument, NULL, OPT_STEPS},
     {"error-test", required_argument, NULL, OPT_ERROR_TEST},
     {"projection", required_argument, NULL, OPT_PROJECTION},
@@ -344,6 +348,7 @@ static int read_option(request *r, int id, const char *text)
     case OPT_RTOL: return read_number(id, text, 0.0, true, &r->rtol);
     case OPT_ATOL: return read_number(id, text, 0.0, true, &r->atol);
     case OPT_ATOL_OF: return settings_add(&r->atols, "atol-of", text);
+    case OPT_RTOL_OF: return settings_add(&r->rtols, "rtol-of", text);
     case OPT_FIXED_STEP: return read_number(id, text, 0.0, false, &r->options.fixed_step);
     case OPT_STEPS: return take_path(&r->steps, "steps", text);
     case OPT_MAX_STEP: return read_number(id, text, 0.0, false, &r->options.max_step);
@@ -357,6 +362,7 @@ static int read_option(request *r, int id, const char *text)
         r->options.order = (int)whole;
         return status;
     case OPT_VARIANT: r->options.variant = text; return CLI_OK;
+    case OPT_INITIAL_STEP: return read_number(id, text, 0.0, false, &r->options.initial_step);
     case OPT_THREADS:
         status = read_whole(id, text, 0, 2, &whole);
         r->options.threads = (int)whole;
@@ -413,7 +419,9 @@ void request_free(request *r)
     settings_free(&r->parameters);
     settings_free(&r->starts);
     settings_free(&r->atols);
+    settings_free(&r->rtols);
     free(r->atol_values);
+    free(r->rtol_values);
     free(r->step_times);
 }
 

@@ -629,7 +629,9 @@ int session_open_history(session *s, const char *path)
 {
     report_error error = {0};
     if (!path) return CLI_OK;
-    if (report_file_open(&s->history, path, &error) != REPORT_OK)
+    if (is_stdout(path))
+        s->history.stream = stdout;
+    else if (report_file_open(&s->history, path, &error) != REPORT_OK)
         return complain(CLI_FAILED, "%s", error.text);
     fputs("t,h,order,result,error,newton_iterations,convergence_rate,variable\n",
           s->history.stream);
@@ -641,6 +643,10 @@ static int close_history(session *s)
 {
     report_error error = {0};
     if (!s->history.stream) return CLI_OK;
+    if (s->history.stream == stdout) { /* the command closes it */
+        s->history.stream = NULL;
+        return CLI_OK;
+    }
     s->history_written = report_file_commit(&s->history, &error) == REPORT_OK;
     return s->history_written ? CLI_OK : complain(CLI_FAILED, "%s", error.text);
 }
@@ -747,6 +753,6 @@ void session_close(session *s)
     free(s->recorded);
     free(s->lower);
     free(s->warned);
-    report_file_discard(&s->history);
+    if (s->history.stream != stdout) report_file_discard(&s->history);
     *s = (session){0};
 }

@@ -24,8 +24,8 @@ static const char *variable_name(int i, const void *user)
     return i < s->n ? session_name(s, i) : NULL;
 }
 
-/* atol of all variables that a name, an array or a pattern means. */
-static int set_atol(request *r, const session *s, const char *name, double value)
+/* The tolerance, in `values`, of all variables that a name, an array or a pattern means. */
+static int set_tolerance(const session *s, const char *name, double value, double *values)
 {
     bool pattern = strpbrk(name, "*?") != NULL, found = false, some = false;
     for (int i = 0; i < s->n; i++) {
@@ -33,7 +33,7 @@ static int set_atol(request *r, const session *s, const char *name, double value
         if (pattern ? !pattern_fits(name, variable) : !names_match(name, variable)) continue;
         int u = unknown_of(s, i);
         found = true;
-        if (u >= 0) r->atol_values[u] = value, some = true;
+        if (u >= 0) values[u] = value, some = true;
     }
     if (!found && pattern) return complain(CLI_USAGE, "no variable fits '%s'", name);
     if (!found)
@@ -43,24 +43,24 @@ static int set_atol(request *r, const session *s, const char *name, double value
     return complain(CLI_USAGE, "'%s' has no tolerance of its own: no method solves for it", name);
 }
 
-/* One word "name=value". */
-static int read_atol(request *r, const session *s, const char *word)
+/* One word "name=value" of an option. */
+static int read_tolerance(const session *s, const char *option, const char *word, double *values)
 {
     double value;
     const char *equals = strrchr(word, '=');
     char *name = setting_name(word);
     if (!name) return complain(CLI_FAILED, "out of memory");
     bool sound = equals && parse_double(equals + 1, &value) && value >= 0.0;
-    int code = sound ? set_atol(r, s, name, value)
+    int code = sound ? set_tolerance(s, name, value, values)
                      : complain(CLI_USAGE,
-                                "option '--atol-of' needs NAME=VALUE with a value of at "
+                                "option '--%s' needs NAME=VALUE with a value of at "
                                 "least 0, not '%s'",
-                                word);
+                                option, word);
     free(name);
     return code;
 }
 
-int request_tolerances(request *r, const session *s)
+static int absolute_tolerances(request *r, const session *s)
 {
     int n = dae_problem_size(s->problem), code = CLI_OK;
     bool follow = !s->m && isnan(r->atol), same = r->atols.count == 0;
@@ -75,11 +75,30 @@ int request_tolerances(request *r, const session *s)
     }
     for (int i = 0; factor && code == CLI_OK && i < n; i++) r->atol_values[i] *= factor[i];
     for (int k = 0; k < r->atols.count && code == CLI_OK; k++)
-        code = read_atol(r, s, r->atols.list[k]);
+        code = read_tolerance(s, "atol-of", r->atols.list[k], r->atol_values);
     for (int i = 0; i < n && code == CLI_OK && same; i++) same = r->atol_values[i] == plain[i];
     if (!same) r->options.atol_by_unknown = r->atol_values;
     free(plain);
     return code;
+}
+
+static int relative_tolerances(request *r, const session *s)
+{
+    int n = dae_problem_size(s->problem), code = CLI_OK;
+    if (r->rtols.count == 0) return CLI_OK;
+    r->rtol_values = calloc((size_t)n, sizeof *r->rtol_values);
+    if (!r->rtol_values) return complain(CLI_FAILED, "out of memory");
+    for (int i = 0; i < n; i++) r->rtol_values[i] = r->options.rtol;
+    for (int k = 0; k < r->rtols.count && code == CLI_OK; k++)
+        code = read_tolerance(s, "rtol-of", r->rtols.list[k], r->rtol_values);
+    r->options.rtol_by_unknown = r->rtol_values;
+    return code;
+}
+
+int request_tolerances(request *r, const session *s)
+{
+    int code = relative_tolerances(r, s);
+    return code == CLI_OK ? absolute_tolerances(r, s) : code;
 }
 
 /* ---- after a run ---- */

@@ -83,8 +83,8 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
     --steps) _daedal_files txt && return ;;
     --csv | --history) _daedal_files csv && return ;;
     --json) [ "$command" != check ] && _daedal_files json && return ;;
-    --set | --start | --start-time | --stop | --tend | --rtol | --atol | --atol-of | --interval | --points | \
-        --first | --vars | --variables | --size | --max-step | --fixed-step | --max-steps | --max-order | --limit) return ;;
+    --set | --start | --start-time | --stop | --tend | --rtol | --atol | --atol-of | --rtol-of | --interval | --points | \
+        --first | --vars | --variables | --size | --max-step | --initial-step | --fixed-step | --max-steps | --max-order | --limit) return ;;
     esac
     case $command in
     run | verify | check | init | emit)

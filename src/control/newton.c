@@ -473,6 +473,7 @@ attempt_status newton_solve(newton *nw, const corrector *c)
     nw->iterations = 0;
     nw->rate = 0.0;
     norm_set_step(nw->norm, c->h);
+    if (c->every_iterate) return iterate_with_new_matrices(nw, c);
     restore_prediction(nw, c);
     attempt_status status = evaluate_prediction(nw, c);
     if (status != ATTEMPT_OK) return status;

@@ -44,6 +44,7 @@ typedef struct corrector {
     second_matrix *factors;     /* of the second order form */
     double a2;
     double tightness; /* the iteration error must be this much below newton.tolerance */
+    bool every_iterate; /* a matrix of every iterate: Newton's own iteration [Wun05 (4.8)] */
     const double *y0, *yp0;
     const double *y_old; /* y at the step's start, for bounds */
     /* Where partial derivatives are taken, if y' as predicted is no use for that: F may contain

@@ -14,7 +14,7 @@
 /* The iteration error may be this part of the tolerance. On pendulum, Andrews' mechanism, car axis
  * and truck the work at equal errors is the same within 2 per cent from 0.003 to 0.03; above 0.01
  * multipliers lose digits. */
-static const double KAPPA = 0.01, THESIS_KAPPA = 1e-4;
+static const double KAPPA = 0.01, THESIS_KAPPA = 1e-6;
 /* What of it the error estimate may see: Gauss methods, whose estimate is not as far above the
  * error as that of Radau IIA, need it. */
 static const double SEEN = 0.01;
