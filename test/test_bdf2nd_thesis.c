@@ -147,9 +147,7 @@ static dae_solver *open_thesis(dae_problem *problem, int n, const double *atol, 
     options.method = "bdf2nd:thesis";
     options.rtol_by_unknown = rtol;
     options.atol_by_unknown = atol;
-    options.initial_step = 1e-4;     /* (4.30) with TOUT = 0.1 */
-    options.newton_tolerance = 1e-7; /* printed digits need q1 to 1e-10 */
-    options.newton_iterations = 10;
+    options.initial_step = 1e-4; /* (4.30) with TOUT = 0.1 */
     options.init = DAE_INIT_NONE;
     dae_solver *s;
     dae_diag diag = {0};
@@ -189,8 +187,9 @@ static void test_table_8_3(void **state)
         double error[2];
         long taken;
         run_to(s, 0.1 * (i + 1), 4, error, &taken);
-        if (taken != steps[i] || fabs(error[0] / q1[i] - 1.0) > 0.02 ||
-            fabs(error[1] / lambda[i] - 1.0) > 0.02)
+        /* the third digit */
+        if (taken != steps[i] || fabs(error[0] / q1[i] - 1.0) > 0.005 ||
+            fabs(error[1] / lambda[i] - 1.0) > 0.005)
             fail_msg("t = %.1f: %ld steps, errors %.3e %.3e; printed %ld, %.2e %.2e", 0.1 * (i + 1),
                      taken, error[0], error[1], steps[i], q1[i], lambda[i]);
     }

@@ -43,7 +43,7 @@ typedef struct corrector {
     const second_order *second; /* NULL: first order */
     second_matrix *factors;     /* of the second order form */
     double a2;
-    double tightness; /* the iteration error must be this much below newton.tolerance */
+    double tightness;   /* the iteration error must be this much below newton.tolerance */
     bool every_iterate; /* a matrix of every iterate: Newton's own iteration [Wun05 (4.8)] */
     const double *y0, *yp0;
     const double *y_old; /* y at the step's start, for bounds */

@@ -181,6 +181,17 @@ steps=$(sed -n 's/^steps  *//p' out)
 [ "$(wc -l <a.csv)" -eq $((steps + 2)) ] || fail "a row for each step"
 grep -q '"statistics"' a.json || fail "json without statistics"
 
+# the history alone on standard output, the first step, and tolerances by variable
+expect 0 run akzo --history - --initial-step 1e-5
+[ ! -e ./- ] || fail "--history - is standard output"
+sed -n 2p out | grep -q "^0,1.0*1\?e-05," || fail "--initial-step 1e-5: $(sed -n 2p out)"
+loose=$(grep -c ',accepted,' out)
+expect 0 run akzo --history - --rtol-of '*=1e-9'
+[ "$(grep -c ',accepted,' out)" -gt "$loose" ] || fail "--rtol-of changes nothing"
+expect 2 run akzo --initial-step 0 && says 'initial-step'
+expect 2 run akzo --rtol-of y1 && says 'rtol-of'
+expect 2 run akzo --rtol-of z=1 && says 'z'
+
 # the older names of options
 expect 0 run robertson --points 3 --stop 40 --vars y1 -o -
 mv out new

@@ -75,8 +75,8 @@ typedef struct method {
         bool ends_unseen;  /* and the equations are not evaluated there */
         bool rough_between; /* its error test says nothing of algebraic variables between the ends
                                of a step: where values are asked for, their equations are solved */
-        bool raw_output; /* values between steps are those of its polynomials, as its source has
-                            them: nothing is corrected or checked */
+        bool raw_output;    /* values between steps are those of its polynomials, as its source has
+                               them: nothing is corrected or checked */
     };
     struct {            /* what is left to the driver */
         bool gives_way; /* implicit: where "auto" chose it and it fails, a more careful one goes on

@@ -14,7 +14,7 @@ bool thesis_refuses(const method_context *ctx, attempt *result)
         result, -1,
         "repeats the tables of a thesis, whose error test has all variables in it, and "
         "estimates of velocities and multipliers do not go to 0 with h at a change of "
-        "the step: give tolerances by variable, larger for these (atol_by_unknown, --atol-of), or "
+        "the step: give rtol_by_unknown or atol_by_unknown (--atol-of), larger for these, or "
         "fixed_step, or choose bdf2nd or colloc2nd");
 }
 

@@ -75,7 +75,8 @@ static void extrapolations(const colloc2nd_cache *c, colloc2nd_scratch *w, doubl
 
 static const method_memory colloc2nd_memory = {
     .state = {sizeof(colloc2nd_state),
-              {VECTORS(colloc2nd_state, y, yp_old), BLOCKS(colloc2nd_state, past[0], past[COLLOC2ND_PAST - 1], 2),
+              {VECTORS(colloc2nd_state, y, yp_old),
+               BLOCKS(colloc2nd_state, past[0], past[COLLOC2ND_PAST - 1], 2),
                BLOCKS(colloc2nd_state, Z, Z, COLLOC2ND_STAGES)}},
     .scratch = {sizeof(colloc2nd_scratch),
                 {VECTORS(colloc2nd_scratch, x0, v_scale),

@@ -69,9 +69,9 @@ typedef struct colloc2nd_state {
     double surprise; /* how wrong its prediction was, in units of the error test */
     double h_limit;  /* > 0: Newton's method failed with steps of this size */
 
-    double *y, *yp;             /* at t */
-    double *y_old, *yp_old;     /* at t_old */
-    double *Z;                  /* stages of the last step */
+    double *y, *yp;                                       /* at t */
+    double *y_old, *yp_old;                               /* at t_old */
+    double *Z;                                            /* stages of the last step */
     double *past[COLLOC2ND_PAST], past_t[COLLOC2ND_PAST]; /* thesis: (y, y') of the points before
                                                               t_old, newest first */
 } colloc2nd_state;

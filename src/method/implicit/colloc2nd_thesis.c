@@ -94,6 +94,5 @@ void colloc2nd_thesis_interpolate(const void *state, const method_context *ctx, 
     double at[THESIS_POINTS], weight[THESIS_POINTS];
     int count = points(s, at);
     interpolation_row(count, at, t, 0, weight);
-    for (int j = 0; j < ctx->n; j++)
-        y[j] = weighted(s, ctx->n, count, weight, j, derivative != 0);
+    for (int j = 0; j < ctx->n; j++) y[j] = weighted(s, ctx->n, count, weight, j, derivative != 0);
 }

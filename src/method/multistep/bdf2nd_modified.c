@@ -15,8 +15,8 @@
 
 enum {
     MAX_ORDER = 5,
-    POINTS = MAX_ORDER + 2,    /* values kept: prediction of degree 5 needs 6, and one to come */
-    TIMES = 2 * MAX_ORDER + 3  /* times and orders kept */
+    POINTS = MAX_ORDER + 2,   /* values kept: prediction of degree 5 needs 6, and one to come */
+    TIMES = 2 * MAX_ORDER + 3 /* times and orders kept */
 };
 
 /* Histories that determine alpha worse than this are not used: order k - 1 is. */
