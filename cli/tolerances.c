@@ -82,10 +82,12 @@ static int absolute_tolerances(request *r, const session *s)
     return code;
 }
 
+/* Where the words give any tolerance by variable, all have one: a method can tell that from nominal
+ * values, which are absolute only. */
 static int relative_tolerances(request *r, const session *s)
 {
     int n = dae_problem_size(s->problem), code = CLI_OK;
-    if (r->rtols.count == 0) return CLI_OK;
+    if (r->rtols.count == 0 && r->atols.count == 0) return CLI_OK;
     r->rtol_values = calloc((size_t)n, sizeof *r->rtol_values);
     if (!r->rtol_values) return complain(CLI_FAILED, "out of memory");
     for (int i = 0; i < n; i++) r->rtol_values[i] = r->options.rtol;

@@ -190,19 +190,23 @@ static void truck(void **state)
 static double thesis_error(const mechanism *m, const dae_problem *problem, const char *formulation,
                            double tol, double rate, const double *exact)
 {
-    double y[MOST] = {0}, atol[MOST];
+    double y[MOST] = {0}, atol[MOST], rtol[MOST];
     dae_options options = dae_options_default();
     dae_solver *s;
     memcpy(y, m->q0, (size_t)m->nq * sizeof *y);
     memcpy(y + m->nq, m->v0, (size_t)m->nq * sizeof *y);
     memcpy(y + 2 * m->nq, m->l0, (size_t)m->nl * sizeof *y);
-    for (int i = 0; i < MOST; i++) atol[i] = i < m->nq ? tol : rate;
+    for (int i = 0; i < MOST; i++) {
+        atol[i] = i < m->nq ? tol : rate;
+        rtol[i] = tol;
+    }
     options.method = "bdf2nd";
     options.variant = "thesis";
     options.formulation = formulation;
     options.rtol = tol;
     options.atol = 1e6 * rate;
     options.atol_by_unknown = atol;
+    options.rtol_by_unknown = rtol;
     assert_int_equal(dae_solver_new(problem, &options, &s, NULL), DAE_OK);
     dae_status status = dae_solver_start(s, 0.0, y, NULL);
     if (status == DAE_OK) status = dae_solver_run(s, m->tend, y, NULL);

@@ -95,8 +95,7 @@ static void first_step_of_the_thesis(void **state)
         dae_problem *problem;
         const double each[5] = {10.0, 10.0, 10.0, 10.0, 10.0};
         options.method = names[k % 2];
-        options.atol_by_unknown = each;
-        options.rtol = 1.0;
+        options.rtol_by_unknown = options.atol_by_unknown = each;
         dae_solver *s = curve_solver(&curve_81, &options, &problem);
         dae_solver_step(s, runs[k / 2].tend);
         double h0 = dae_solver_stats(s)->h0;

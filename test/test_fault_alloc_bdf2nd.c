@@ -29,8 +29,9 @@ static dae_status run_to_end(dae_problem *problem, const char *name, double *y, 
     options.method = name;
     options.init = DAE_INIT_NONE;
     options.rtol = options.atol = 1e-3;
-    for (int i = 0; i < CURVE_N; i++) each[i] = 1e-3;
-    if (strcmp(options.method, "bdf2nd:thesis") == 0) options.rtol_by_unknown = each;
+    for (int i = 0; i < CURVE_N; i++) each[i] = i < 2 ? 1e-3 : 1.0;
+    if (strcmp(options.method, "bdf2nd:thesis") == 0)
+        options.rtol_by_unknown = options.atol_by_unknown = each;
     dae_solver *s = NULL;
     dae_status status = dae_solver_new(problem, &options, &s, NULL);
     if (status == DAE_OK) status = dae_solver_start(s, 0.0, y, yp);

@@ -8,13 +8,13 @@
  * tolerance for velocities and multipliers [Wun05 8.1]. */
 bool thesis_refuses(const method_context *ctx, attempt *result)
 {
-    if (ctx->fixed_steps || ctx->norm->rtol_by_unknown || ctx->norm->atol_by_unknown) return false;
+    if (ctx->fixed_steps || ctx->norm->rtol_by_unknown) return false;
     result->constraint = -1;
     return stages_refused(
         result, -1,
         "repeats the tables of a thesis, whose error test has all variables in it, and "
         "estimates of velocities and multipliers do not go to 0 with h at a change of "
-        "the step: give rtol_by_unknown or atol_by_unknown (--atol-of), larger for these, or "
+        "the step: give rtol_by_unknown and atol_by_unknown (--atol-of), larger for these, or "
         "fixed_step, or choose bdf2nd or colloc2nd");
 }
 

@@ -224,8 +224,8 @@ static const double FINEST = 1e-9;
 
 static bool refuse_tolerance(const method_context *ctx, attempt *result)
 {
-    if (ctx->fixed_steps || constrained(ctx) || !(ctx->norm->rtol < FINEST)) return false;
-    if (ctx->norm->rtol_by_unknown || ctx->norm->user_weights) return false;
+    if (ctx->fixed_steps || constrained(ctx) || ctx->norm->user_weights) return false;
+    if (!(norm_finest(ctx->norm) < FINEST)) return false;
     result->constraint = -1;
     return stages_refused(result, -1,
                           "finds velocities as differences of positions, which have no more than "
