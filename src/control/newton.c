@@ -500,3 +500,76 @@ attempt_status newton_solve(newton *nw, const corrector *c)
     nw->jacobian_age++;
     return status;
 }
+
+/* ---- DASSL to the letter [BCP96 5.2.2] ---- */
+
+/* G of this very point and shift, and its factors */
+static attempt_status renew_as_dassl(newton *nw, const corrector *c)
+{
+    iteration_status status = iteration_renew_together(nw->matrix, c->t, c->y, c->yp, c->cj, c->h,
+                                                       nw->norm->weights, nw->first);
+    nw->rate_factor = UNKNOWN_RATE_FACTOR;
+    nw->stale = status != ITERATION_OK;
+    nw->jacobian_age = 0;
+    return from_iteration(nw, status);
+}
+
+/* Move what lies outside the bounds onto them, if that is less than the iteration may leave over.
+ */
+static attempt_status settle_within_bounds(newton *nw, const corrector *c)
+{
+    const dae_residual *form = &nw->eval->problem->form;
+    if (!has_bounds(nw)) return ATTEMPT_OK;
+    for (int i = 0; i < form->n; i++) nw->delta[i] = bounded(form, i, c->y[i]) - c->y[i];
+    if (!(norm_of(nw->norm, nw->delta, nw->norm->scale) <= nw->tolerance))
+        return ATTEMPT_CONVERGENCE;
+    for (int i = 0; i < form->n; i++) {
+        c->y[i] += nw->delta[i];
+        c->e[i] += nw->delta[i];
+    }
+    return ATTEMPT_OK;
+}
+
+/* Iterate from the prediction until S ||d|| <= 0.33 (5.2.15), or d is lost in rounding. */
+static attempt_status iterate_as_dassl(newton *nw, const corrector *c)
+{
+    const error_norm *norm = nw->norm;
+    double level = ROUND_OFF * norm_of(norm, c->y0, norm->scale), first = 0.0;
+    for (int m = 0; m < nw->max_iterations; m++) {
+        attempt_status status = newton_direction(nw, c, m == 0);
+        if (status != ATTEMPT_OK) return status;
+        correct(nw, c);
+        double size = nw->last_size = norm_of(norm, nw->delta, norm->scale);
+        if (size <= level) return settle_within_bounds(nw, c);
+        if (m == 0) {
+            first = size;
+        } else {
+            nw->rate = mean_rate(size, first, m);
+            if (!(nw->rate <= SLOWEST_RATE)) return ATTEMPT_CONVERGENCE;
+            nw->rate_factor = nw->rate / (1.0 - nw->rate);
+        }
+        if (nw->rate_factor * size <= nw->tolerance) return settle_within_bounds(nw, c);
+    }
+    return ATTEMPT_CONVERGENCE;
+}
+
+attempt_status newton_solve_dassl(newton *nw, const corrector *c, bool rate_anew)
+{
+    const iteration *matrix = nw->matrix;
+    bool renew = nw->stale || !matrix->factored || drift(matrix->cj, c->cj) > MAX_DRIFT;
+    nw->iterations = 0;
+    nw->rate = 0.0;
+    nw->jacobian_age++;
+    if (rate_anew || c->cj != nw->last_cj) nw->rate_factor = UNKNOWN_RATE_FACTOR;
+    nw->last_cj = c->cj;
+    norm_set_step(nw->norm, c->h);
+    for (;; renew = true) {
+        vector_copy(nw->norm->n, c->y0, c->y);
+        vector_copy(nw->norm->n, c->yp0, c->yp);
+        vector_zero(nw->norm->n, c->e);
+        attempt_status status = evaluate_prediction(nw, c);
+        if (status == ATTEMPT_OK && renew) status = renew_as_dassl(nw, c);
+        if (status == ATTEMPT_OK) status = iterate_as_dassl(nw, c);
+        if (status != ATTEMPT_CONVERGENCE || renew) return status;
+    }
+}

@@ -11,6 +11,9 @@
  * own. */
 enum { NEWTON_USUAL = 4 };
 
+/* The tolerance of DASSL's iteration (5.2.15), where the user does not ask for another one. */
+#define NEWTON_DASSL 0.33
+
 /* Newton's part of the matrix cache: how good the matrix is. None of it is method state. */
 typedef struct newton {
     evaluator *eval; /* borrowed, as are the next two */
@@ -70,5 +73,11 @@ void newton_reset(newton *nw);
 /* ATTEMPT_CONVERGENCE: too slow with a current matrix; ATTEMPT_BOUND: converged to a point outside
  * the bounds */
 attempt_status newton_solve(newton *nw, const corrector *c);
+
+/* The same as DASSL does it, to the letter [BCP96 5.2.2]: for runs that are to be compared with its
+ * own. Bounds are DASSL's option for solutions that must not be negative: what the solution lies
+ * outside of them by less than the tolerance of the iteration is put on them. First order only;
+ * rate_anew: every solve begins without a rate of convergence. */
+attempt_status newton_solve_dassl(newton *nw, const corrector *c, bool rate_anew);
 
 #endif

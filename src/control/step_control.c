@@ -192,10 +192,65 @@ static bool in_a_circle(const step_control *c, const attempt *a, double h, int o
     return order == 1 && a->order == 1 && fabs(h) < fabs(a->h) && c->since_change == 0;
 }
 
+/* ---- DASSL to the letter [BCP96 5.2.3] ---- */
+
+/* r = (2 EST + 1e-4)^(-1/(k+1)) for the error estimate of order k (5.2.23) */
+static double dassl_ratio(const attempt *a, int order)
+{
+    return pow(SAFETY * estimate_at(a, order) + SMALLEST_ESTIMATE, -1.0 / (order + 1));
+}
+
+/* Order and step rise with every step at first; then the order follows the terms of the Taylor
+ * series, and h doubles, stays, or shrinks by 0.5 to 0.9. */
+static void accept_as_dassl(step_control *c, const attempt *a)
+{
+    bool lower = wants_lower(a) && a->order > c->min_order;
+    double h = a->h;
+    int order = a->order;
+    if (lower || order >= c->max_order) c->starting = false;
+    if (c->starting) {
+        order++;
+        h *= 2.0;
+    } else {
+        order = choose_order(c, a, lower);
+        double r = dassl_ratio(a, order);
+        h *= r >= 2.0 ? 2.0 : r <= 1.0 ? fmax(0.5, fmin(0.9, r)) : 1.0;
+    }
+    c->last_order = a->order;
+    c->order = order;
+    c->h = h;
+    c->error_failures = c->other_failures = 0;
+    c->first = false;
+    limit_step(c);
+}
+
+/* Newton failed: h/4. The error test failed: 0.9 r within [0.25, 0.9], then a quarter, then order 1
+ * and a quarter each. */
+static void reject_as_dassl(step_control *c, const attempt *a)
+{
+    c->starting = false;
+    c->h = 0.25 * a->h;
+    if (a->status != ATTEMPT_OK) {
+        c->other_failures++;
+        return;
+    }
+    if (++c->error_failures == 1) {
+        c->first_error = a->error;
+        c->first_h = a->h;
+    }
+    bool lower = wants_lower(a) && a->order > c->min_order;
+    c->order = c->error_failures >= 3 ? 1 : a->order - lower;
+    if (c->error_failures == 1) c->h = a->h * fmax(0.25, fmin(0.9, 0.9 * dassl_ratio(a, c->order)));
+}
+
 void control_accept(step_control *c, const attempt *a)
 {
     if (c->one_step) {
         accept_one_step(c, a);
+        return;
+    }
+    if (c->dassl && !c->fixed) {
+        accept_as_dassl(c, a);
         return;
     }
     bool steady = c->starting || c->since_change >= STEADY_FOR_LOWER;
@@ -247,6 +302,10 @@ void control_reject(step_control *c, const attempt *a)
 {
     if (c->one_step) {
         reject_one_step(c, a);
+        return;
+    }
+    if (c->dassl) {
+        reject_as_dassl(c, a);
         return;
     }
     if (!c->first) c->starting = false; /* a first step that was too long says nothing */

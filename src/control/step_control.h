@@ -25,6 +25,7 @@ typedef struct step_control {
     bool one_step;       /* one order: order = the power of h in the error estimate */
     bool rejected;       /* the last attempt failed */
     double last_error;   /* of the last accepted step; 0: none */
+    bool dassl;          /* multistep: the decisions of DASSL, to the letter */
 } step_control;
 
 /* Begin with a step h at the given order (1, or more with a history). */

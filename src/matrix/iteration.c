@@ -3,7 +3,10 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "matrix/jacobian_parts.h"
 #include "matrix/shifted.h"
+
+#include <float.h>
 
 /* A stalled GMRES is still good for an inexact Newton step if it took off this much. */
 static const double STALLED_REDUCTION = 0.5;
@@ -341,6 +344,75 @@ iteration_status iteration_factor(iteration *it, double cj, const linear_point *
     return factored(it, cj, set_up_preconditioner(it, cj, at));
 }
 
+/* sign(h y'_c) max(|y_c|, |h y'_c|, weight_c) sqrt(u) (5.2.17), as far as y_c can move by it */
+static double increment_together(const double *y, const double *yp, double h, const double *weights,
+                                 int c)
+{
+    double size = fmax(fmax(fabs(y[c]), fabs(h * yp[c])), weights[c]) * sqrt(DBL_EPSILON);
+    volatile double moved = y[c] + copysign(size, h * yp[c]);
+    return moved - y[c];
+}
+
+/* Column c of it->values = (f1 - f0) / increment; (y_c, y'_c) goes back to where it was. */
+static void store_together(iteration *it, int c, const double *y, const double *yp,
+                           const double *f0)
+{
+    jacobian *jac = &it->jac;
+    double inverse = 1.0 / (jac->y[c] - y[c]);
+    matrix_column column = layout_column(jacobian_source(jac), c);
+    for (int k = 0; k < column.count; k++) {
+        int row = column_row(&column, k);
+        size_t at = layout_place(&jac->layout, row, c);
+        if (at != SIZE_MAX)
+            it->values[at] = (jac->f1[row] - f0[row]) * inverse * it->row_scale[row];
+    }
+    jac->y[c] = y[c];
+    jac->yp[c] = yp[c];
+}
+
+/* it->values = D (dF/dy + cj dF/dy') by differences, group by group */
+static eval_status difference_together(iteration *it, double t, const double *y, const double *yp,
+                                       double cj, double h, const double *weights, const double *f0)
+{
+    jacobian *jac = &it->jac;
+    const coloring *groups = &jac->groups;
+    vector_copy(jac->layout.n, y, jac->y);
+    vector_copy(jac->layout.n, yp, jac->yp);
+    for (int g = 0; g < groups->groups; g++) {
+        for (int k = groups->start[g]; k < groups->start[g + 1]; k++) {
+            int c = groups->column[k];
+            double step = increment_together(y, yp, h, weights, c);
+            jac->y[c] = y[c] + step;
+            jac->yp[c] = yp[c] + cj * step;
+        }
+        eval_status status = evaluate_residual(it->eval, t, jac->y, jac->yp, jac->f1,
+                                               &it->eval->stats->jacobian_residuals);
+        if (status) return status;
+        for (int k = groups->start[g]; k < groups->start[g + 1]; k++)
+            store_together(it, groups->column[k], y, yp, f0);
+    }
+    it->eval->stats->jacobians++;
+    return EVAL_OK;
+}
+
+iteration_status iteration_renew_together(iteration *it, double t, const double *y,
+                                          const double *yp, double cj, double h,
+                                          const double *weights, const double *f0)
+{
+    bool parts = it->matrix_free || it->eval->problem->form.jacobian || it->jac.undetected;
+    iteration_status status = ITERATION_OK;
+    if (parts) {
+        status = iteration_evaluate(it, t, y, yp, cj, h, weights, f0);
+        return status == ITERATION_OK ? iteration_factor(it, cj, NULL) : status;
+    }
+    it->factored = it->by_columns = it->jac.valid = false;
+    it->cj = 0.0;
+    it->evaluations++;
+    scale_constraints(it, cj);
+    status = from_eval(difference_together(it, t, y, yp, cj, h, weights, f0));
+    return status == ITERATION_OK ? factored(it, cj, factor_values(it)) : status;
+}
+
 /* Column factors 2^-k, so that the largest entry of the column is about 1: pivots are the same with
  * and without, but none vanishes because another column made its rows large (a diode far beyond its
  * range does, by 1e20). */
@@ -532,18 +604,19 @@ iteration_status iteration_apply_yp(iteration *it, const linear_point *point, co
                                     double *b)
 {
     int n = it->eval->problem->form.n;
-    if (!it->matrix_free) {
-        if (!it->jac.valid) return ITERATION_RETRY;
+    double *moved = it->matrix_free ? it->yp : it->jac.yp;
+    if (!it->matrix_free && it->jac.valid) {
         matrix_multiply(&it->jac.layout, it->jac.dfdyp, x, b);
         return ITERATION_OK;
     }
+    if (!point || !point->f) return ITERATION_RETRY;
     /* A perturbation of y' as large as |cj| times one of y of weighted norm 1. */
     double norm = vector_wrms(n, x, point->scale);
     vector_zero(n, b);
     if (norm == 0.0) return ITERATION_OK;
     double sigma = (point->cj != 0.0 ? fabs(point->cj) : 1.0) / norm;
-    for (int j = 0; j < n; j++) it->yp[j] = point->yp[j] + sigma * x[j];
-    eval_status status = evaluate_residual(it->eval, point->t, point->y, it->yp, b,
+    for (int j = 0; j < n; j++) moved[j] = point->yp[j] + sigma * x[j];
+    eval_status status = evaluate_residual(it->eval, point->t, point->y, moved, b,
                                            &it->eval->stats->jacobian_residuals);
     for (int i = 0; i < n; i++) b[i] = (b[i] - point->f[i]) / sigma;
     return from_eval(status);

@@ -97,6 +97,14 @@ iteration_status iteration_factor(iteration *it, double cj, const linear_point *
 iteration_status iteration_factor_beside(iteration *it, double cj, void (*combined)(void *),
                                          void *data);
 
+/* dF/dy + cj dF/dy' at (t, y, y') and its factors, as DASSL makes them: from the user's Jacobian,
+ * else by differences of F with y_j and y'_j moved together, one evaluation a group of columns
+ * [BCP96 (5.2.16), (5.2.17)]. The parts are not known then: jac.valid is false. f0 = F(t, y, y').
+ */
+iteration_status iteration_renew_together(iteration *it, double t, const double *y,
+                                          const double *yp, double cj, double h,
+                                          const double *weights, const double *f0);
+
 /* Count a factorisation with another shift beside the last one: it has the same cause. */
 void iteration_count_beside(iteration *it);
 
@@ -110,7 +118,7 @@ iteration_status iteration_factor_columns(iteration *it, const double *cy, const
  */
 iteration_status iteration_solve(iteration *it, const linear_point *point, double *b);
 
-/* b := dF/dy' x, from the stored matrix; matrix-free: by a difference of F at `point`. */
+/* b := dF/dy' x, from the stored matrix; by a difference of F at `point` if there is none. */
 iteration_status iteration_apply_yp(iteration *it, const linear_point *point, const double *x,
                                     double *b);
 

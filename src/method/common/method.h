@@ -83,6 +83,7 @@ typedef struct method {
                          */
         bool kinds_asked; /* the driver refuses variables of an index that it is not for */
         bool needs_rows;  /* each constraint must be a row of its own, as it projects onto them */
+        bool dassl; /* nothing is: steps, orders and tests are those of DASSL, to the letter */
     };
 
     const method_memory *memory; /* of state and scratch */
@@ -122,7 +123,7 @@ void method_clear(const method_context *ctx, void *state, void *scratch);
 /* Every method. A family begins a line, and its default comes first. */
 /* clang-format off */
 #define ALL_METHODS(EACH) \
-    EACH(bdf) \
+    EACH(bdf) EACH(bdf_dassl) EACH(bdf_dassl_tables) \
     EACH(bdf2nd) EACH(bdf2nd_modified) EACH(bdf2nd_thesis) \
     EACH(glm3) \
     EACH(radau) EACH(radau5) EACH(radau9) EACH(radau13) \

@@ -10,6 +10,7 @@
 #include "method/common/method.h"
 
 #include "base/vector.h"
+#include "method/common/stages.h"
 #include "method/multistep/history.h"
 
 enum { USUAL_ORDER = 5, MAX_ORDER = 6, COLUMNS = MAX_ORDER + 1 };
@@ -19,6 +20,18 @@ enum { USUAL_ORDER = 5, MAX_ORDER = 6, COLUMNS = MAX_ORDER + 1 };
  * further. RC ladder, n = 1e5, rtol = 1e-9: 626 steps instead of 1408; no change in the mean over
  * the ten models of bench_sweep. */
 static const double HIGH_ORDER_TIGHTNESS = 2.5;
+
+/* What tells the variants from the default. */
+typedef struct bdf_rules {
+    bool dassl;     /* corrector, error test and steps of DASSL to the letter */
+    bool rate_anew; /* and every corrector begins without a rate of convergence */
+} bdf_rules;
+
+static const bdf_rules *rules_of(const method_context *ctx)
+{
+    static const bdf_rules ours = {0};
+    return ctx->method && ctx->method->table ? ctx->method->table : &ours;
+}
 
 /* What survives between steps. */
 typedef struct bdf_state {
@@ -99,11 +112,12 @@ static bool coefficients_stand(const bdf_state *s, const bdf_scratch *w, double 
 /* The coefficients of (5.2.4) for a step h at order k. Behind a start there is only the tangent: it
  * counts as a step of size h, whatever size was tried before, lest the error constant vanish with h
  * and the error test with it. */
-static void set_coefficients(const bdf_state *s, bdf_scratch *w, double h, int k)
+static void set_coefficients(const bdf_state *s, bdf_scratch *w, double h, int k,
+                             const bdf_rules *rules)
 {
     w->t = s->t + h;
     if (coefficients_stand(s, w, h, k)) return;
-    bool first = s->t_old == s->t;
+    bool first = s->t_old == s->t && !rules->dassl;
     w->order = k;
     w->h = h;
     w->psi[1] = h;
@@ -128,6 +142,7 @@ static void set_coefficients(const bdf_state *s, bdf_scratch *w, double h, int k
 /* Newton on the corrector equation (5.2.8). */
 static attempt_status solve_corrector(const bdf_state *s, bdf_scratch *w, const method_context *ctx)
 {
+    const bdf_rules *rules = rules_of(ctx);
     corrector c = {.t = w->t,
                    .h = w->h,
                    .cj = w->cj,
@@ -138,6 +153,7 @@ static attempt_status solve_corrector(const bdf_state *s, bdf_scratch *w, const 
                    .y = w->y,
                    .yp = w->yp,
                    .e = w->e};
+    if (rules->dassl) return newton_solve_dassl(ctx->newton, &c, rules->rate_anew);
     return newton_solve(ctx->newton, &c);
 }
 
@@ -290,14 +306,22 @@ static void correct_multipliers(const bdf_state *s, bdf_scratch *w, const method
     }
 }
 
+/* DASSL's error test has no way with variables of index 3 [BCP96 5.4.2]; constant steps do. */
+static bool refuse_index3(const method_context *ctx, attempt *result)
+{
+    if (!rules_of(ctx)->dassl || ctx->fixed_steps) return false;
+    return stages_refuse_index3(ctx, result);
+}
+
 static void bdf_attempt(const void *state, void *scratch, const method_context *ctx, double h,
                         int order, attempt *result)
 {
     const bdf_state *s = state;
     bdf_scratch *w = scratch;
-    set_coefficients(s, w, h, order);
+    set_coefficients(s, w, h, order, rules_of(ctx));
     history_predict(s->phi, order + 1, w->beta, w->gamma, NULL, ctx->n, w->y0, w->yp0, NULL);
     *result = (attempt){.t = s->t, .h = h, .order = order, .y = w->y, .yp = w->yp};
+    if (refuse_index3(ctx, result)) return;
     result->status = solve_corrector(s, w, ctx);
     result->bound_ratio = ctx->newton->bound_ratio;
     if (result->status != ATTEMPT_OK) return;
@@ -377,3 +401,24 @@ const method method_bdf = {
     .index_range = "1 to 2",
     METHOD_STEPS(bdf),
 };
+
+#define BDF_DASSL(id, variant, text, ...)                                                          \
+    static const bdf_rules id##_rules = {.dassl = true, __VA_ARGS__};                              \
+    const method method_bdf_##id = {                                                               \
+        .name = "bdf:" variant,                                                                    \
+        .summary = text,                                                                           \
+        .citation = "Brenan, Campbell, Petzold: Numerical Solution of Initial-Value Problems in "  \
+                    "Differential-Algebraic Equations, SIAM 1996, chapter 5",                      \
+        .dassl = true,                                                                             \
+        .kinds_asked = true,                                                                       \
+        .max_order = MAX_ORDER,                                                                    \
+        .index_range = "1 to 2",                                                                   \
+        .table = &id##_rules,                                                                      \
+        METHOD_STEPS(bdf),                                                                         \
+    }
+
+BDF_DASSL(dassl, "dassl", "DASSL to the letter: its Newton, error test, orders and steps",
+          .rate_anew = false);
+BDF_DASSL(dassl_tables, "dassl-tables",
+          "DASSL as in [BCP96 6.2]: each corrector begins without a rate of convergence",
+          .rate_anew = true);

@@ -83,6 +83,8 @@ static dae_status resolve_method(dae_options *o, dae_diag *diag)
                         order < o->min_order ? o->min_order : o->max_order);
     if (order > 0 && (!m->fixed_order || m->own_order)) o->min_order = o->max_order = order;
     if (o->max_order == 0 && o->min_order > method_most_order(m, 0)) o->max_order = o->min_order;
+    if (m->dassl && o->newton_tolerance == defaults.newton_tolerance)
+        o->newton_tolerance = NEWTON_DASSL;
     o->order = 0;
     o->variant = NULL;
     return DAE_OK;

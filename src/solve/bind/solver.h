@@ -24,6 +24,7 @@ typedef struct run_state {
     double t_old, t_new; /* the last step */
     double direction;    /* +1, -1, or 0 while unknown */
     double searched;     /* events up to here have been reported */
+    double goal;         /* the end time of the last call */
     bool terminated;     /* by the model */
     bool compile_tried;  /* native code has been asked for */
 

@@ -44,8 +44,9 @@ static double guess_first_step(const dae_solver *s, double tend)
     if (s->bound.context.second && !s->bound.method->fixed_order)
         return guess_second_order(s, tend);
     double h = 1e-3 * fabs(tend - s->run.t);
-    double speed = fmin(norm_of(&s->bound.norm, s->bound.yp, s->bound.norm.tested),
-                        1e150); /* h0 = 0 is none */
+    const error_norm *norm = &s->bound.norm;
+    double speed = norm_of(norm, s->bound.yp, s->bound.method->dassl ? norm->scale : norm->tested);
+    speed = fmin(speed, 1e150); /* h0 = 0 is none */
     if (s->bound.method->fixed_order) return guess_one_step(s, tend, speed);
     return speed > 0.5 / h ? 0.5 / speed : h;
 }
@@ -59,7 +60,8 @@ double solver_first_step(const dae_solver *s, double tend)
         return sequence_step(&s->bound.options, s->run.t_old, s->run.t, direction);
     if (h == 0.0 && s->bound.method->first_step)
         h = s->bound.method->first_step(&s->bound.context, fabs(tend - s->run.t), s->bound.yp);
-    if (h == 0.0) h = guess_first_step(s, tend) * (s->hybrid && s->run.history == 0 ? GOLDEN : 1.0);
+    bool apart = s->hybrid && s->run.history == 0 && !s->bound.method->dassl;
+    if (h == 0.0) h = guess_first_step(s, tend) * (apart ? GOLDEN : 1.0);
     h = fmin(h, 10.0 * fabs(tend - s->run.t));
     if (s->hybrid && s->hybrid->first_step > 0.0) h = fmin(h, s->hybrid->first_step);
     if (s->bound.options.max_step > 0.0) h = fmin(h, s->bound.options.max_step);

@@ -99,6 +99,7 @@ static void start_method(dae_solver *s, double tend)
     else
         control_start(&s->run.control, h, order, &s->bound.options, most_order(s));
     if (newton_matrix_is_cheap(&s->bound.newton)) s->run.control.least_growth = 1.3;
+    s->run.control.dassl = s->bound.method->dassl;
     s->run.stiffness = (stiffness){0};
     s->stats.h0 = h;
     s->run.direction = h > 0.0 ? 1.0 : -1.0;
@@ -125,13 +126,16 @@ static double limit_to_stop_time(const dae_solver *s, double h)
         return rounds_beyond ? nextafter(rest, 0.0) : rest;
     }
     double part = s->hybrid ? GOLDEN : 0.5;
+    if (s->bound.method->dassl) return h;
     return fabs(h) > part * fabs(rest) && !s->run.control.fixed ? part * rest : h;
 }
 
 /* Smaller steps do not move t for sure, or are below the user's limit. */
 static double least_step(const dae_solver *s)
 {
-    return fmax(4.0 * DBL_EPSILON * fabs(s->run.t_new), s->bound.options.min_step);
+    double t = fabs(s->run.t_new);
+    if (s->bound.method->dassl) t = fmax(t, fabs(s->run.goal)); /* [BCP96 5.2.3] */
+    return fmax(4.0 * DBL_EPSILON * t, s->bound.options.min_step);
 }
 
 /* What control or the user's sequence asks for, made large enough to move t. */
@@ -218,9 +222,10 @@ static dae_status attempt_until_accepted(dae_solver *s)
         count_rejection(&s->stats, a);
         if (first) s->run.evaluation_first = a->status == ATTEMPT_EVALUATION;
         if (s->run.control.fixed) return explain_rejections(s, a, "the step size is fixed");
-        if (!lost && a->status == ATTEMPT_OK && jump_exempt(s, a)) continue;
+        bool jumps = !lost && a->status == ATTEMPT_OK && !s->bound.method->dassl;
+        if (jumps && jump_exempt(s, a)) continue;
         control_reject(&s->run.control, a);
-        if (!lost && a->status == ATTEMPT_OK && is_stuck(s) && jump_last_resort(s, a)) {
+        if (jumps && is_stuck(s) && jump_last_resort(s, a)) {
             s->run.control.h = a->h;
             s->run.control.error_failures = 0;
             continue;
@@ -552,7 +557,7 @@ static dae_status advance(dae_solver *s, double tend)
             return status == DAE_OK ? DAE_EVENT : status;
         }
     }
-    tend = effective_end(s, tend);
+    tend = s->run.goal = effective_end(s, tend);
     if (tend == s->run.t || (s->run.direction != 0.0 && reached(s, s->run.t, tend))) {
         s->run.t = tend;
         return DAE_OK;
