@@ -411,7 +411,7 @@ const method method_bdf = {
                     "Differential-Algebraic Equations, SIAM 1996, chapter 5",                      \
         .dassl = true,                                                                             \
         .kinds_asked = true,                                                                       \
-        .max_order = MAX_ORDER,                                                                    \
+        .max_order = USUAL_ORDER,                                                                  \
         .index_range = "1 to 2",                                                                   \
         .table = &id##_rules,                                                                      \
         METHOD_STEPS(bdf),                                                                         \
