@@ -66,6 +66,7 @@ static void say_families(void)
         say_variants(i);
         say("\n");
     }
+    say("hem, herk, prk and irk also run by a Butcher table of yours (--table FILE).\n");
     say("'daedal methods NAME' tells more: who it is for, forms, citations.\n");
 }
 
@@ -105,8 +106,63 @@ static bool is_in_family(int i, const char *name)
     return false;
 }
 
+/* ---- tables of the user ---- */
+
+static void say_numbers(const char *key, int count, const double *numbers)
+{
+    say("%s", key);
+    for (int j = 0; j < count; j++) say(" %.17g", numbers[j]);
+    say("\n");
+}
+
+/* A table as --table reads it. */
+static void say_table(const dae_table *t)
+{
+    say("name %s\norder %d\nindex %d\n", t->name, t->order, t->index);
+    say_numbers("c", t->stages, t->c);
+    say("A\n");
+    for (int i = 0; i < t->stages; i++) say_numbers(" ", t->stages, t->A[i]);
+    say_numbers("b", t->stages, t->b);
+    if (t->has_embedded) say_numbers("embedded", t->stages, t->embedded);
+}
+
+/* methods hem --construct C2,C3 */
+static int construct(const char *method, char *nodes)
+{
+    double c2, c3;
+    char *comma = strchr(nodes, ',');
+    dae_table table;
+    dae_diag diag = {0};
+    if (comma) *comma = '\0';
+    if (!comma || !parse_double(nodes, &c2) || !parse_double(comma + 1, &c3))
+        return complain(CLI_USAGE, "option '--construct' needs two numbers C2,C3, such as 0.3,0.2");
+    if (strcmp(method, "hem") != 0)
+        return complain(CLI_USAGE, "option '--construct' is for method hem, not '%s'", method);
+    if (dae_table_hem4(c2, c3, &table, &diag) != DAE_OK)
+        return complain(CLI_USAGE, "%s", diag.text);
+    say_table(&table);
+    return CLI_OK;
+}
+
+/* methods NAME --table FILE */
+static int check_table(const char *method, const char *path)
+{
+    dae_table table;
+    dae_diag diag = {0};
+    dae_status status = dae_table_from_file(path, &table, &diag);
+    if (status == DAE_OK) status = dae_table_check(&table, method, &diag);
+    if (status == DAE_ERR_FILE) return complain(CLI_USAGE, "%s", diag.text);
+    if (status != DAE_OK) return complain(CLI_USAGE, "%s: %s", path, diag.text);
+    say("Method %s takes table \"%s\": %d stages, order %d%s; %s embedded weights.\n", method,
+        table.name, table.stages, table.order, table.index == 2 ? " for index 2" : "",
+        table.has_embedded ? "with" : "no");
+    return CLI_OK;
+}
+
 static int run_methods(int argc, char **argv)
 {
+    if (argc == 4 && strcmp(argv[2], "--construct") == 0) return construct(argv[1], argv[3]);
+    if (argc == 4 && strcmp(argv[2], "--table") == 0) return check_table(argv[1], argv[3]);
     if (argc > 2) return no_arguments(&methods_command, argc - 1, argv + 1);
     if (argc < 2 || strcmp(argv[1], "--names") == 0) {
         if (argc < 2)
@@ -127,11 +183,17 @@ const command methods_command = {
     .name = "methods",
     .summary = "list the integration methods: when to use which, or describe one",
     .help = "usage: daedal methods [NAME | --names]\n"
+            "       daedal methods NAME --table FILE\n"
+            "       daedal methods hem --construct C2,C3\n"
             "\n"
             "Lists the methods that 'daedal run --method' accepts: when to use each, its orders\n"
             "(--order), its variants (--variant) and the index it is for. With a NAME: all about\n"
             "one of them, with the form of the equations that it works on and its citation.\n"
             "  --names   only all names, one a line, with orders and variants\n"
+            "  --table FILE       whether NAME (hem, herk, prk, irk) takes this Butcher table:\n"
+            "                     its order conditions, and which one fails\n"
+            "  --construct C2,C3  print the half-explicit method of order 4 with these nodes,\n"
+            "                     as 'daedal run --table' reads it\n"
             "\n"
             "NAME:ORDER, NAME:VARIANT and NAME:ORDER:VARIANT stand for both options.\n",
     .run = run_methods,

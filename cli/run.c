@@ -255,6 +255,8 @@ const command run_command = {
         "  --method NAME        a name from 'daedal methods', or auto\n"
         "  --order K            its order, if it has several\n"
         "  --variant NAME       its variant, as 'thesis': to the letter of its source\n"
+        "  --table FILE         a Butcher table of yours in place of its own (hem, herk, prk, "
+        "irk)\n"
         "  --formulation NAME   how equations of index above 1 are rewritten: a name from\n"
         "                       'daedal formulations', auto, or residual (not at all)\n"
         "  --engine WHAT        auto, tape, native: interpret the equations or compile them\n"

@@ -18,6 +18,7 @@ typedef struct request {
     bool engine_given, init_given;
     dae_options options;
     const char *invariants[MOST_INVARIANTS]; /* --invariant; in options */
+    dae_table table;                         /* --table; in options */
     double rtol, atol;                       /* NAN: by default */
     double start, stop;                      /* NAN: the model's */
     bool every_step;                         /* --interval 0 */

@@ -18,6 +18,7 @@ enum option_id {
     OPT_ORDER,
     OPT_VARIANT,
     OPT_INITIAL_STEP,
+    OPT_TABLE,
     OPT_FORMULATION,
     OPT_RTOL,
     OPT_ATOL,
@@ -68,6 +69,7 @@ static const struct option long_options[] = {
     {"method", required_argument, NULL, OPT_METHOD},
     {"order", required_argument, NULL, OPT_ORDER},
     {"variant", required_argument, NULL, OPT_VARIANT},
+    {"table", required_argument, NULL, OPT_TABLE},
     {"formulation", required_argument, NULL, OPT_FORMULATION},
     {"rtol", required_argument, NULL, OPT_RTOL},
     {"atol", required_argument, NULL, OPT_ATOL},
@@ -326,6 +328,18 @@ static int read_baumgarte(request *r, const char *text)
     return read_number(OPT_BAUMGARTE, colon + 1, 0.0, false, &r->options.baumgarte_beta);
 }
 
+/* --table FILE: coefficients of the user; the library checks them with the method. */
+static int read_table(request *r, const char *path)
+{
+    dae_diag diag = {0};
+    if (dae_table_from_file(path, &r->table, &diag) == DAE_OK) {
+        r->options.table = &r->table;
+        return CLI_OK;
+    }
+    if (diag.status == DAE_ERR_FILE) return complain(CLI_USAGE, "%s", diag.text);
+    return complain(CLI_USAGE, "%s: %s", path, diag.text);
+}
+
 static int add_invariant(request *r, const char *name)
 {
     if (r->options.invariant_count == MOST_INVARIANTS)
@@ -363,6 +377,7 @@ static int read_option(request *r, int id, const char *text)
         return status;
     case OPT_VARIANT: r->options.variant = text; return CLI_OK;
     case OPT_INITIAL_STEP: return read_number(id, text, 0.0, false, &r->options.initial_step);
+    case OPT_TABLE: return read_table(r, text);
     case OPT_THREADS:
         status = read_whole(id, text, 0, 2, &whole);
         r->options.threads = (int)whole;

@@ -54,6 +54,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         _daedal_method_options "$1" "$prev"
         return
         ;;
+    --table) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
     --engine) COMPREPLY=($(compgen -W $'auto\ntape\nnative' -- "$cur")) && return ;;
     --linear-solver)
         COMPREPLY=($(compgen -W $'auto\ndense\nbanded\nsparse\ngmres' -- "$cur"))

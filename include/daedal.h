@@ -252,6 +252,7 @@ typedef struct dae_options {
                                     of the run; no error control. A first time that is the start
                                     is no step. The last may not lie before the stop time */
     int step_count;              /* how many times; 0: steps are chosen */
+    const struct dae_table *table; /* coefficients for hem, herk, prk or irk: daedal/tables.h */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);
@@ -310,6 +311,7 @@ DAE_API const dae_diag *dae_solver_diag(const dae_solver *solver);
 #include "daedal/analysis.h"   /* index and structure */
 #include "daedal/methods.h"    /* methods and formulations on offer */
 #include "daedal/statistics.h" /* what a solver did; rarely used calls of it */
+#include "daedal/tables.h"     /* Runge-Kutta methods by coefficients of your own */
 #include "daedal/verify.h"     /* is a result right? */
 
 #ifdef __cplusplus

@@ -67,6 +67,8 @@ static const char *const groups[] = {
 #define METHOD_LISTED(id) &method_##id,
 static const method *const members[] = {ALL_METHODS(METHOD_LISTED)};
 
+static const method *const by_table[] = {TABLE_METHODS(METHOD_LISTED)};
+
 /* Names before families had options, and what they are now: to be dropped after version 0.2. */
 /* clang-format off */
 static const char *const old_names[][2] = {
@@ -123,6 +125,13 @@ static const char *old_name_of(const char *name)
     for (int i = 0; i < OLD_NAMES; i++)
         if (strcmp(old_names[i][1], name) == 0) return old_names[i][0];
     return "";
+}
+
+const method *method_by_table(const char *name)
+{
+    for (size_t i = 0; i < sizeof by_table / sizeof *by_table; i++)
+        if (method_family_of(by_table[i]->name) == method_family_of(name)) return by_table[i];
+    return NULL;
 }
 
 /* The name's part before a colon is that of the family. */

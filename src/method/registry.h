@@ -35,4 +35,7 @@ const char *method_replacement(const char *name);
  * (NULL: none) ask for. NULL: there is none, and the diagnostic says what there is. */
 const method *method_select(const char *name, int order, const char *variant, dae_diag *diag);
 
+/* The member of the family that integrates by a table of the user, "hem:table"; NULL: none does.
+ * These are found by name, too, but not listed: they cannot run without a table. */
+const method *method_by_table(const char *name);
 #endif

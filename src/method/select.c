@@ -47,10 +47,14 @@ static bool takes_order(const method *m, const wish *w)
     return w->order == m->max_order && !w->family->by_tolerance;
 }
 
+/* Methods by a table of the user have this variant. */
+static const char by_table[] = "table";
+
 /* The first member that is as wished; an order in a name goes before one that a member takes. */
 static const method *first_fit(const wish *w)
 {
     const method *taking = NULL;
+    if (strcmp(w->variant, by_table) == 0) return method_by_table(w->family->name);
     for (int i = 0; method_member_at(i); i++) {
         const method *m = method_member_at(i);
         wish has = read_name(m->name);

@@ -1,87 +1,27 @@
-/* Order conditions of half-explicit methods for index 2, over all trees [BH93 section 3].
- *
- * A tree has meagre vertices (f) and fat ones (z); its order is the number of meagre minus that of
- * fat vertices. Fat vertices have two or more meagre children. A meagre vertex whose only child is
- * fat gives no condition where the stage meets the constraint: at the root, under a fat vertex, and
- * under a meagre one unless the method is partitioned. */
+/* Values of half-explicit methods in their order conditions [BH93 section 3]: weights, estimates
+ * and dense output over the trees of method/common/order_trees.h. */
 #ifndef TEST_HALF_EXPLICIT_TREES_H
 #define TEST_HALF_EXPLICIT_TREES_H
 
+#include "method/common/order_trees.h"
 #include "method/half_explicit/hem_table.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
-enum { MOST_TREES = 1000, MOST_CHILDREN = 6, TOP_ORDER = 5 };
+enum { MOST_TREES = ORDER_TREES };
 
-typedef struct tree {
-    bool fat, lone; /* lone: meagre with a single child, and that is fat */
-    int order, children, child[MOST_CHILDREN];
-    long double gamma; /* right-hand side of its condition */
-} tree;
+typedef order_tree tree;
+typedef order_forest forest;
 
-typedef struct forest {
-    int count;
-    bool partitioned;
-    tree trees[MOST_TREES];
-} forest;
-
-/* Whether tree k may stand directly above a vertex. */
-static inline bool may_carry(const forest *f, bool fat_parent, int k)
-{
-    const tree *t = &f->trees[k];
-    if (fat_parent) return !t->fat && !t->lone;
-    return t->fat || !t->lone || f->partitioned;
-}
-
-/* Right-hand side: 1/r for meagre, r + 1 for fat vertices, r = order of the subtree. */
-static inline long double right_hand_side(const forest *f, const tree *t)
-{
-    long double value = t->fat ? t->order + 1.0L : 1.0L / t->order;
-    for (int k = 0; k < t->children; k++) value *= f->trees[t->child[k]].gamma;
-    return value;
-}
-
-/* Add all vertices of the kind with children of total order `rest`, none numbered above `most`. */
-static inline void add_children(forest *f, tree *t, int rest, int most)
-{
-    if (rest == 0) {
-        if (t->fat && t->children < 2) return;
-        t->lone = !t->fat && t->children == 1 && f->trees[t->child[0]].fat;
-        t->gamma = right_hand_side(f, t);
-        assert(f->count < MOST_TREES);
-        f->trees[f->count++] = *t;
-        return;
-    }
-    for (int k = most; k >= 0; k--) {
-        if (f->trees[k].order > rest || !may_carry(f, t->fat, k)) continue;
-        t->child[t->children++] = k;
-        add_children(f, t, rest - f->trees[k].order, k);
-        t->children--;
-    }
-}
-
-/* All trees up to an order: of each order first the meagre roots, then the fat ones. */
 static inline void forest_grow(forest *f, int order, bool partitioned)
 {
-    memset(f, 0, sizeof *f);
-    f->partitioned = partitioned;
-    for (int r = 1; r <= order; r++) {
-        add_children(f, &(tree){.order = r}, r - 1, f->count - 1);
-        add_children(f, &(tree){.order = r, .fat = true}, r + 1, f->count - 1);
-    }
+    order_forest_grow(f, order, partitioned ? ORDER_PARTITIONED : ORDER_INDEX2);
 }
 
-/* Number of conditions of Table 1, or of Tables 1 and 3, up to an order. */
 static inline int forest_roots(const forest *f, int order, bool transversal)
 {
-    int count = 0;
-    for (int k = 0; k < f->count; k++)
-        count +=
-            !f->trees[k].fat && f->trees[k].order <= order && (transversal || !f->trees[k].lone);
-    return count;
+    return order_forest_roots(f, order, transversal);
 }
 
 /* Values of all trees at the stages: of meagre ones the product over the children, of fat ones the

@@ -7,6 +7,7 @@
 #include "forms/forms.h"
 #include "matrix/second_order.h"
 #include "method/common/layout.h"
+#include "method/common/own_table.h"
 
 /* First integrals that are to be kept: values of `count` functions at (t, y, y'). */
 typedef struct invariant_set {
@@ -63,6 +64,7 @@ typedef struct method {
         bool projects;         /* ctx->projection */
         bool on_manifold;      /* options->baumgarte and ->coordinates */
         bool keeps_invariants; /* ctx->invariants */
+        table_use takes_table; /* options->table, a complete one; 0: it has coefficients itself */
     };
     struct {                   /* what its results are good for */
         bool tests_velocities; /* of second order: errors of velocities count at index 3, too: along
@@ -152,14 +154,23 @@ void method_clear(const method_context *ctx, void *state, void *scratch);
     EACH(rattle) EACH(rattle4) EACH(rattle6) EACH(rattle8) \
     EACH(lobatto4) EACH(lobatto6)
 /* clang-format on */
+/* Those that need a table of the user: not listed. */
+#define TABLE_METHODS(EACH) EACH(own_hem) EACH(own_herk) EACH(own_prk)
 #define METHOD_DECLARED(id) extern const method method_##id;
 ALL_METHODS(METHOD_DECLARED)
+TABLE_METHODS(METHOD_DECLARED)
 
 /* Whether it needs a form beside the residual one. The second order form is that one, too, without
  * its velocities. */
 static inline bool method_needs_form(const method *m)
 {
     return m->forms && !(m->forms & (FORM_RESIDUAL | FORM_SECOND_ORDER));
+}
+
+/* The highest order of a run with these options: that of a table of the user, or the method's. */
+static inline int method_top_order(const method *m, const dae_options *options)
+{
+    return m->takes_table && options->table ? options->table->order : m->max_order;
 }
 
 /* "mechanical, hessenberg" of a set of forms. */
@@ -173,6 +184,12 @@ static inline int method_most_order(const method *m, int asked)
 {
     int usual = m->usual_order > 0 ? m->usual_order : m->max_order;
     return asked <= 0 ? usual : asked < m->max_order ? asked : m->max_order;
+}
+/* The same of a run with these options, perhaps by a table of the user. */
+static inline int method_run_order(const method *m, const dae_options *options)
+{
+    const bool by_table = m->takes_table && options->table;
+    return by_table ? options->table->order : method_most_order(m, options->max_order);
 }
 
 /* By the name of a family (its default), of a member ("radau:9"), or an old one; NULL if unknown;

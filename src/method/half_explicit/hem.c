@@ -367,7 +367,7 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
     (void)order;
     w->t = s->t + h;
     w->h = h;
-    stages_begin(result, s->t, h, s->table->order, w->y, w->yp);
+    stages_begin(result, s->t, h, s->table->error_order + 1, w->y, w->yp);
     result->estimate = w->estimate;
     hem_cache *c = ctx->cache;
     c->w_begin = s->w;
@@ -844,6 +844,64 @@ static void start(void *state, void *scratch, const method_context *ctx, const s
 {
     hem_start(ctx->method->table, state, scratch, ctx, at);
 }
+
+/* A table of the user as the engine reads it. */
+static void fill_own_table(hem_cache *c, const dae_table *t)
+{
+    rounded_tableau *r = c->tableau;
+    own_tableau(t, r);
+    own_table_zeta(t, c->own_zeta);
+    c->own = (hem_table){.stages = r->stages,
+                         .order = r->order,
+                         .stable = r->stable,
+                         .error_order = r->has_error ? r->estimate_order : r->order - 1,
+                         .transversal = true,
+                         .a = (const double(*)[HEM_STAGES])r->a,
+                         .a_bar = (const double(*)[HEM_STAGES])(r->a + 1),
+                         .c = r->c,
+                         .c_bar = r->c + 1,
+                         .zeta = c->own_zeta};
+    vector_copy(r->stages, r->error, c->own.error);
+}
+
+static hem_cache *own_bare_cache(const method_context *ctx)
+{
+    hem_cache *c = hem_bare_cache(ctx);
+    if (!c || !ctx->forms) return c;
+    c->tableau = DAE_NEW(rounded_tableau);
+    if (c->tableau) return c;
+    hem_cache_free(c);
+    return NULL;
+}
+
+static void *own_hem_cache_new(const method_context *ctx)
+{
+    return hem_cache_with(ctx, own_bare_cache(ctx), own_bare_cache(ctx));
+}
+
+static void own_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+{
+    hem_cache *c = ctx->cache;
+    fill_own_table(c, ctx->options->table);
+    hem_start(&c->own, state, scratch, ctx, at);
+}
+
+const method method_own_hem = {.name = "hem:table",
+                               .summary = "half-explicit Runge-Kutta by a table of the user",
+                               .citation = "the user's table",
+                               .max_order = 6,
+                               .forms = FORM_MECHANICAL | FORM_HESSENBERG,
+                               .fixed_order = true,
+                               .projects = true,
+                               .takes_table = TABLE_HEM,
+                               .index_range = "2 (mechanical: 3)",
+                               .memory = &hem_memory,
+                               .start = own_start,
+                               .attempt = hem_attempt,
+                               .accept = hem_accept,
+                               .interpolate = hem_interpolate,
+                               .cache_new = own_hem_cache_new,
+                               .cache_free = hem_cache_free};
 
 #define HEM_METHOD(id, label, about, source, highest)                                              \
     const method method_##id = {.name = label,                                                     \

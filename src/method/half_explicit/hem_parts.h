@@ -73,10 +73,12 @@ typedef struct hem_cache {
     long inner_slope_step;  /* the step of two more of them behind, for slopes */
     double *inner_x, *inner_k;
     long starts;
-    /* explicit methods: their table, and for dense output the slopes of the last step, those of
-     * further stages behind them, and the combinations r_5 .. of them */
+    /* explicit methods, and tables of the user: the table, and of the former for dense output the
+     * slopes of the last step, those of further stages behind them, and the combinations r_5 .. of
+     * them */
     hem_table own;
-    const tableau *filled; /* what it was made of */
+    double own_zeta[HEM_STAGES]; /* of a half-explicit table of the user */
+    const tableau *filled;       /* what it was made of */
     rounded_tableau *tableau;
     double *slopes[TABLEAU_MOST_ALL], *rows[TABLEAU_MOST_ROWS];
     long slopes_step, rows_step;

@@ -59,8 +59,12 @@ void herk_start(void *state, void *scratch, const method_context *ctx, const sta
     herk_work_reset(w);
     w->config = *config;
     const tableau *table = config->table;
+    const dae_table *own = ctx->method->takes_table ? ctx->options->table : NULL;
     if (!table) table = norm_finest(ctx->norm) < TIGHT ? &tableau_dop853 : &tableau_dopri5;
-    tableau_round(table, &w->table);
+    if (own)
+        own_tableau(own, &w->table);
+    else
+        tableau_round(table, &w->table);
     vector_copy(ctx->n, at->y, s->y);
     gather(w, at->y, s->x);
     gather(w, at->yp, s->xp);
@@ -391,7 +395,7 @@ static double roughness(const herk_state *s, herk_scratch *r, const method_conte
     for (int j = 0; j < w->n; j++) {
         double x = w->table.has_error ? 0.0 : roughness_of_halves(s, r, w, j);
         if (w->table.has_low) x = 0.1 * r->e_low[j];
-        if (w->table.has_error && !w->table.has_low) {
+        if (w->table.has_error && !w->table.has_low && w->table.further == 0) {
             for (int i = 0; i <= w->table.stages; i++)
                 x += sixteenth * r->h * w->table.dense[0][i] * r->K[i * w->n + j];
         }
@@ -516,7 +520,10 @@ static void start(void *state, void *scratch, const method_context *ctx, const s
     herk_start(state, scratch, ctx, at, ctx->method->table);
 }
 
+/* Those that run by a table of the user take it, TABLE_HERK; the others take none. */
 #define VARIANT(id, label, text, source, most, CONSTANT, ...)                                      \
+    TABLE_VARIANT(id, label, text, source, most, CONSTANT, TABLE_NONE, __VA_ARGS__)
+#define TABLE_VARIANT(id, label, text, source, most, CONSTANT, TAKES, ...)                         \
     const method method_##id = {.name = label,                                                     \
                                 .summary = text,                                                   \
                                 .citation = source,                                                \
@@ -525,6 +532,7 @@ static void start(void *state, void *scratch, const method_context *ctx, const s
                                 .rough_between = true,                                             \
                                 .constant_steps = (most) == 1 || (CONSTANT),                       \
                                 .fixed_order = true,                                               \
+                                .takes_table = TAKES,                                              \
                                 .index_range = "any, with all hidden constraints",                 \
                                 .table = &(const herk_config){__VA_ARGS__},                        \
                                 .memory = &herk_memory,                                            \
@@ -550,8 +558,10 @@ VARIANT(herk_dopri5, "herk:5", "half-explicit Runge-Kutta, Dormand and Prince 5(
         THESIS "; " PAIRS, 5, false, .table = &tableau_dopri5)
 VARIANT(herk_dop853, "herk:8", "half-explicit Runge-Kutta, Dormand and Prince 8(5,3)",
         THESIS "; " PAIRS, 8, false, .table = &tableau_dop853)
-VARIANT(herk_thesis, "herk:thesis", "as in the thesis, the table of HEM4", THESIS, 4, true,
-        .table = &tableau_hem4, .thesis = true)
+TABLE_VARIANT(own_herk, "herk:table", "half-explicit Runge-Kutta by a table of the user", THESIS, 5,
+              false, TABLE_HERK, .table = NULL)
+TABLE_VARIANT(herk_thesis, "herk:thesis", "as in the thesis, the table of HEM4 or the user's",
+              THESIS, 4, true, TABLE_HERK, .table = &tableau_hem4, .thesis = true)
 VARIANT(herk_thesis_euler, "herk:1:thesis", "as in the thesis, Euler", THESIS, 1, true,
         .table = &tableau_euler, .thesis = true)
 VARIANT(herk_thesis_heun, "herk:2:thesis", "as in the thesis, Heun's table", THESIS, 2, true,

@@ -55,6 +55,9 @@ typedef enum leading_kind {
     LEADING_GENERAL    /* anything else: [E; g_x] x' = [f; -g_t] */
 } leading_kind;
 
+/* Stages of continuous extensions: three of DOP853, seven of a half step by a table of the user. */
+enum { HERK_FURTHER = (TABLEAU_MOST_ALL - 1) / 2 };
+
 typedef struct herk_failure {
     const char *reason;
     int component, constraint; /* of the form, -1: none */

@@ -38,7 +38,7 @@ static bool allocate(herk_work *w)
     return SHARED_BLOCK(
         SHARE(w->E, w->form->E_matrix.count), SHARE(w->f, longest), SHARES(w->J, 2, count),
         SHARE(w->J_stage, count), SHARE(w->g, ng), SHARE(w->g_t, ng), SHARE(w->delta, ng),
-        SHARE(w->correction, n), SHARE(w->dense, 7 * n), SHARE(w->dense_stages, 3 * n),
+        SHARE(w->correction, n), SHARE(w->dense, 7 * n), SHARE(w->dense_stages, HERK_FURTHER * n),
         SHARE(w->dense_point, 2 * n), SHARE(w->row_place, rows), SHARE(w->column_place, n),
         SHARE(w->algebraic_place, n), SHARE(w->algebraic, ng), SHARE(w->chosen, ng + 1),
         SHARE(w->select_order, n + ng), SHARE(w->generation, n), SHARE(w->required, n),

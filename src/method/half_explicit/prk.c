@@ -20,17 +20,14 @@ static const double TIGHT = 3e-3;
  * those of all steps add up. So it counts ten times, for a third more steps. */
 static const double CAUTION = 10.0;
 
-/* The table as the engine reads it */
-static void fill_table(hem_cache *c, const tableau *source)
+/* The rounded table as the engine reads it; its error is O(h^(error_order + 1)) */
+static void fill_table(hem_cache *c, int error_order)
 {
-    rounded_tableau *r = c->tableau;
-    if (c->filled == source) return;
-    c->filled = source;
-    tableau_round(source, r);
+    const rounded_tableau *r = c->tableau;
     c->own = (hem_table){.stages = r->stages,
                          .order = r->order,
                          .stable = r->stable,
-                         .error_order = r->order - 1,
+                         .error_order = error_order,
                          .transversal = true,
                          .a = (const double(*)[HEM_STAGES])r->a,
                          .c = r->c,
@@ -66,7 +63,22 @@ static void prk_start(void *state, void *scratch, const method_context *ctx, con
     hem_cache *c = ctx->cache;
     const tableau *own = ctx->method->table;
     const tableau *usual = norm_finest(ctx->norm) < TIGHT ? &tableau_dop853 : &tableau_dopri5;
-    fill_table(c, own ? own : usual);
+    const tableau *source = own ? own : usual;
+    if (c->filled != source) {
+        tableau_round(source, c->tableau);
+        fill_table(c, c->tableau->order - 1);
+    }
+    c->filled = source;
+    hem_start(&c->own, state, scratch, ctx, at);
+}
+
+/* By a table of the user. */
+static void own_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+{
+    hem_cache *c = ctx->cache;
+    const dae_table *t = ctx->options->table;
+    own_tableau(t, c->tableau);
+    fill_table(c, t->has_embedded ? t->embedded_order : t->order - 1);
     hem_start(&c->own, state, scratch, ctx, at);
 }
 
@@ -109,5 +121,24 @@ EXPLICIT_METHOD(dop853, "dopri:8",
                 "Hairer, Norsett, Wanner: Solving Ordinary Differential Equations I, 2nd ed., "
                 "Springer 1993, section II.10; Hairer, Wanner 1996, section VII.2",
                 8, MANIFOLDS, "any", &tableau_dop853);
+const method method_own_prk = {.name = "prk:table",
+                               .summary = "explicit Runge-Kutta by a table of the user, for "
+                                          "mechanisms, every step projected",
+                               .citation = "the user's table",
+                               .max_order = 10,
+                               .forms = FORM_MECHANICAL,
+                               .fixed_order = true,
+                               .projects = true,
+                               .on_manifold = true,
+                               .keeps_invariants = true,
+                               .takes_table = TABLE_PRK,
+                               .index_range = "3 (mechanical)",
+                               .memory = &hem_memory,
+                               .start = own_start,
+                               .attempt = hem_attempt,
+                               .accept = hem_accept,
+                               .interpolate = hem_interpolate,
+                               .cache_new = prk_cache_new,
+                               .cache_free = hem_cache_free};
 EXPLICIT_METHOD(euler, "euler", "explicit Euler on manifolds, constant steps", HAIRER, 1, MANIFOLDS,
                 "any", &tableau_euler);

@@ -289,6 +289,20 @@ dae_status dae_problem_from_file(const char *path, dae_problem **problem, dae_di
     return dae_problem_from_model(&(dae_model){.file = path}, problem, diag);
 }
 
+dae_status dae_table_from_file_sized(const char *path, dae_table *table, size_t size,
+                                     dae_diag *diag)
+{
+    char *text = NULL;
+    size_t length = 0;
+    diag_clear(diag);
+    if (!path || !table)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "dae_table_from_file: path or table is NULL.");
+    dae_status status = read_file(path, &text, &length, diag);
+    if (status == DAE_OK) status = dae_table_from_text_sized(text, table, size, diag);
+    dae_free(text);
+    return status;
+}
+
 /* ---- variables and parameters ---- */
 
 int dae_problem_variable_count(const dae_problem *p)

@@ -60,6 +60,45 @@ static void note_old_name(const dae_options *o, const char *name)
     o->message(text, o->user);
 }
 
+/* The member that takes a table of the user: of the variant asked for, or the one for tables. */
+static const method *select_for_table(const dae_options *o, const char *name, dae_diag *diag)
+{
+    dae_table table;
+    if (own_table_take(o->table, &table, diag) != DAE_OK) return NULL;
+    const method *m = method_by_table(name);
+    const char *instead = method_replacement(name), *full = instead ? instead : name;
+    const bool plain = !*method_variant(full) && !(o->variant && *o->variant);
+    const int order = o->order > 0 ? o->order : method_order(full);
+    if (m && !plain) m = method_select(name, 0, o->variant, diag);
+    if (!m || !m->takes_table) {
+        diag_set(diag, DAE_ERR_ARGUMENT,
+                 "Option table is for methods hem, herk, prk and irk; method %s%s%s has "
+                 "coefficients of its own.",
+                 name, plain || !o->variant ? "" : " in variant ",
+                 plain || !o->variant ? "" : o->variant);
+        return NULL;
+    }
+    if (order > 0 && order != table.order) {
+        diag_set(diag, DAE_ERR_ARGUMENT,
+                 "Order %d is asked for, but the table \"%s\" claims order %d.", order, table.name,
+                 table.order);
+        return NULL;
+    }
+    return own_table_check(&table, m->takes_table, diag) == DAE_OK ? m : NULL;
+}
+
+/* The member that method, order, variant and table ask for. NULL: the diagnostic says why not. */
+static const method *select_member(const dae_options *o, const char *name, dae_diag *diag)
+{
+    if (o->table) return select_for_table(o, name, diag);
+    const method *m = method_select(name, o->order, o->variant, diag);
+    if (!m || m != method_by_table(name)) return m;
+    diag_set(diag, DAE_ERR_ARGUMENT,
+             "Method %s integrates by a table of yours: give it, opt.table (--table FILE).",
+             m->name);
+    return NULL;
+}
+
 /* One name in place of method, order and variant; orders of methods with several become limits. */
 static dae_status resolve_method(dae_options *o, dae_diag *diag)
 {
@@ -71,8 +110,12 @@ static dae_status resolve_method(dae_options *o, dae_diag *diag)
     if (o->order < 0)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Option order is %d; it cannot be negative.",
                         o->order);
+    if (open && o->table)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Option table belongs to a method; name hem, herk, prk or irk in option "
+                        "method.");
     if (open) return DAE_OK;
-    const method *m = method_select(name, o->order, o->variant, diag);
+    const method *m = select_member(o, name, diag);
     if (!m) return DAE_ERR_ARGUMENT;
     note_old_name(o, name);
     o->method = m->name;
@@ -229,15 +272,15 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
 {
     const char *name = o->method ? o->method : "auto";
     const method *m = method_find(name);
-    bool other = (o->max_order > 0 && o->max_order != m->max_order) ||
-                 (o->min_order > 0 && o->min_order != m->max_order);
+    const int top = method_top_order(m, o);
+    bool other =
+        (o->max_order > 0 && o->max_order != top) || (o->min_order > 0 && o->min_order != top);
     if (m->fixed_order && !m->own_order && m->forms != 0 && other)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has order %d only; %d was asked for.",
-                        m->name, m->max_order, o->max_order > 0 ? o->max_order : o->min_order);
-    if (o->max_order > m->max_order || o->min_order > m->max_order)
+                        m->name, top, o->max_order > 0 ? o->max_order : o->min_order);
+    if (o->max_order > top || o->min_order > top)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Method %s has orders 1 to %d; %d was asked for.",
-                        m->name, m->max_order,
-                        o->max_order > m->max_order ? o->max_order : o->min_order);
+                        m->name, top, o->max_order > top ? o->max_order : o->min_order);
     /* none is what methods without projections do anyway */
     bool projection = o->projection != DAE_PROJECTION_AUTO && o->projection != DAE_PROJECTION_NONE;
     if (projection && !m->projects)
@@ -340,12 +383,20 @@ static dae_status check_against_problem(const dae_options *o, const dae_problem 
     return DAE_OK;
 }
 
-/* Geometric methods have no step control; who prescribes steps one by one knows what they keep. */
+/* Geometric methods have no step control, nor have tables without embedded weights; who prescribes
+ * steps one by one knows what they keep. */
 static dae_status check_steps(const dae_options *o, dae_diag *diag)
 {
     const method *m = method_find(o->method ? o->method : "auto");
     dae_status status = sequence_check(o, diag);
-    if (status != DAE_OK || !m->constant_steps || steps_are_given(o)) return status;
+    if (status != DAE_OK || steps_are_given(o)) return status;
+    if (o->table && own_table_needs_fixed_step(o->table, m->takes_table))
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "The table has no embedded weights, and method %s estimates errors by them "
+                        "alone: add them, or give the size of constant steps, opt.fixed_step "
+                        "(--fixed-step).",
+                        m->name);
+    if (!m->constant_steps) return DAE_OK;
     return diag_set(diag, DAE_ERR_ARGUMENT,
                     "Method %s keeps what it keeps with constant steps only: give their size, "
                     "opt.fixed_step (--fixed-step).",

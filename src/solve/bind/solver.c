@@ -40,6 +40,19 @@ static dae_status own_steps(dae_solver *s, dae_diag *diag)
     return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d steps.", o->step_count);
 }
 
+/* The solver's own copy of a table of the user, complete; the options were checked with it. */
+static dae_status keep_table(dae_solver *s, dae_options *full, dae_diag *diag)
+{
+    if (!full->table) return DAE_OK;
+    s->table = DAE_NEW(dae_table);
+    if (!s->table) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the table.");
+    dae_status status = own_table_take(full->table, s->table, diag);
+    full->table = s->table;
+    return status == DAE_OK
+               ? own_table_complete(s->table, method_find(full->method)->takes_table, diag)
+               : status;
+}
+
 dae_status solver_new(const dae_problem *problem, const dae_options *options, dae_solver **solver,
                       dae_diag *diag)
 {
@@ -58,9 +71,10 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
     s->bound.unknowns = &unknowns_as_given;
     s->stats.size = sizeof s->stats;
     diag_clear(&s->diag);
-    status = options_copy(&s->base_options, &full, n, diag);
+    status = keep_table(s, &full, diag);
+    if (status == DAE_OK) status = options_copy(&s->base_options, &full, n, diag);
+    if (status == DAE_OK) s->wishes = first_wishes(&s->base_options, &full);
     if (status == DAE_OK) status = own_steps(s, diag);
-    s->wishes = first_wishes(&s->base_options, &full);
     s->run.sizes = DAE_ARRAY(double, 2 * (size_t)n);
     if (status == DAE_OK && !s->run.sizes)
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", n);
@@ -87,5 +101,5 @@ void dae_solver_free(dae_solver *s)
     modes_free(s->modes);
     hybrid_free(s->hybrid);
     dae_problem_free(b->rewritten);
-    dae_free_all(b->multipliers, s->run.sizes, s->run.past_t, s->run.past_y, s->steps, s);
+    dae_free_all(b->multipliers, s->run.sizes, s->run.past_t, s->run.past_y, s->steps, s->table, s);
 }

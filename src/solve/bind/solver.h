@@ -54,6 +54,7 @@ struct dae_solver {
     const dae_problem *base;  /* the user's problem; borrowed */
     dae_options base_options; /* the user's; arrays owned, strings static */
     double *steps;            /* its step_sequence, which options of bindings borrow; owned */
+    dae_table *table;         /* that options->table of all copies is; owned, or NULL */
     wishes wishes;            /* what plans are made by: those options, and what runs have shown */
     char why[CHOICE_TEXT];    /* the method at work in one line, where it is our choice */
     dae_stats stats;

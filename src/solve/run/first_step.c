@@ -13,7 +13,8 @@ static double guess_one_step(const dae_solver *s, double tend, double speed)
            size = norm_of(&s->bound.norm, s->bound.y, s->bound.norm.tested);
     if (!(speed > 0.0)) return fmin(most, 1e-3 * fabs(tend - s->run.t));
     if (!(size > 1.0)) return fmin(most, 0.5 / speed);
-    return fmin(most, 0.2 * size / speed * pow(size, -1.0 / s->bound.method->max_order));
+    int order = method_top_order(s->bound.method, &s->bound.options);
+    return fmin(most, 0.2 * size / speed * pow(size, -1.0 / order));
 }
 
 /* Where x' is known as well as x, the first prediction x + h x' is wrong by h^2 x'' / 2: h0 =

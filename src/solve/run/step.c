@@ -74,7 +74,7 @@ static void count_rejection(dae_stats *stats, const attempt *a)
 /* The highest order that method and options allow. */
 static int most_order(const dae_solver *s)
 {
-    return method_most_order(s->bound.method, s->bound.options.max_order);
+    return method_run_order(s->bound.method, &s->bound.options);
 }
 
 /* Start the method where the solver is ready, towards tend. */

@@ -278,7 +278,7 @@ static void begin(refiner *r, const dae_solver *s)
     r->norm.reach = fabs(way); /* multipliers are as accurate as those of the step */
     newton_reset(&r->newton);
     r->method->start(r->state, r->scratch, &r->context, &at);
-    int order = method_most_order(r->method, s->bound.options.max_order);
+    int order = method_run_order(r->method, &s->bound.options);
     control_start_one_step(&r->control, at.h, order, &s->bound.options);
     r->control.fixed = false;
     r->t_old = r->t_new = s->run.t_old;
