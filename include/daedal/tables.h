@@ -28,9 +28,9 @@ DAE_API void dae_table_fill(dae_table *table, size_t size);
 
 static inline dae_table dae_table_empty(void)
 {
-    dae_table table;
-    dae_table_fill(&table, sizeof table);
-    return table;
+    dae_table butcher;
+    dae_table_fill(&butcher, sizeof butcher);
+    return butcher;
 }
 
 DAE_API dae_status dae_table_from_text_sized(const char *text, dae_table *table, size_t size,
@@ -42,21 +42,21 @@ DAE_API dae_status dae_table_hem4_sized(double c2, double c3, dae_table *table, 
 
 /* A table from a text, or from a file with one, as docs/methods/tables.md has the format.
  * DAE_ERR_ARGUMENT names line, row and word. It is read only: see dae_table_check. */
-static inline dae_status dae_table_from_text(const char *text, dae_table *table, dae_diag *diag)
+static inline dae_status dae_table_from_text(const char *text, dae_table *butcher, dae_diag *diag)
 {
-    return dae_table_from_text_sized(text, table, sizeof *table, diag);
+    return dae_table_from_text_sized(text, butcher, sizeof *butcher, diag);
 }
-static inline dae_status dae_table_from_file(const char *path, dae_table *table, dae_diag *diag)
+static inline dae_status dae_table_from_file(const char *path, dae_table *butcher, dae_diag *diag)
 {
-    return dae_table_from_file_sized(path, table, sizeof *table, diag);
+    return dae_table_from_file_sized(path, butcher, sizeof *butcher, diag);
 }
 
 /* The half-explicit method of order 4 with five stages and these nodes, by the construction of
  * Brasey and Hairer (1993), section 4; c3 = (4 - sqrt(6))/10 and c2 = 3/10 give HEM4.
  * DAE_ERR_ARGUMENT: there is none for them. */
-static inline dae_status dae_table_hem4(double c2, double c3, dae_table *table, dae_diag *diag)
+static inline dae_status dae_table_hem4(double c2, double c3, dae_table *butcher, dae_diag *diag)
 {
-    return dae_table_hem4_sized(c2, c3, table, sizeof *table, diag);
+    return dae_table_hem4_sized(c2, c3, butcher, sizeof *butcher, diag);
 }
 
 /* Whether a method ("hem", "herk", "prk", "irk") takes the table: it is of the method's kind and

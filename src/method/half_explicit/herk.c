@@ -59,7 +59,7 @@ void herk_start(void *state, void *scratch, const method_context *ctx, const sta
     herk_work_reset(w);
     w->config = *config;
     const tableau *table = config->table;
-    const dae_table *own = ctx->method->takes_table ? ctx->options->table : NULL;
+    const dae_table *own = ctx->method->takes_table && ctx->options ? ctx->options->table : NULL;
     if (!table) table = norm_finest(ctx->norm) < TIGHT ? &tableau_dop853 : &tableau_dopri5;
     if (own)
         own_tableau(own, &w->table);
