@@ -85,9 +85,12 @@ static void read_experiment(flattener *f, const ast_modification *m)
 static void read_annotation(flattener *f)
 {
     const ast_class *model = f->file->model;
-    for (size_t k = 0; k < model->annotation_count; k++)
-        if (model->annotation[k].name && strcmp(model->annotation[k].name, "experiment") == 0)
-            read_experiment(f, &model->annotation[k]);
+    for (size_t k = 0; k < model->annotation_count && !f->failed; k++) {
+        const ast_modification *m = &model->annotation[k];
+        if (m->name && strcmp(m->name, "experiment") == 0) read_experiment(f, m);
+        if (m->name && strcmp(m->name, "__Daedal") == 0 && message_errors(f->messages) == 0)
+            motion_equations(f, m);
+    }
 }
 
 /* ---- sections ---- */
@@ -122,7 +125,7 @@ static void flatten_all(flattener *f)
     if (!f->failed) declaration_equations(f);
     for (size_t k = 0; k < model->section_count && !f->failed && !f->stop; k++)
         read_section(f, &model->sections[k]);
-    read_annotation(f);
+    if (!f->failed && !f->stop) read_annotation(f);
     if (!f->failed && !f->stop && !graph_failed(f->g)) finish_model(f);
 }
 

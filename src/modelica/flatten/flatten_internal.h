@@ -442,6 +442,10 @@ bool reinit_actions(flattener *f, const ast_expr *call);
 void when_assign(flattener *f, const ast_item *item);
 void when_if(flattener *f, const ast_item *item);
 
+/* flatten_motion.c: equations of motion from the energies that annotation(__Daedal(..)) gives */
+
+void motion_equations(flattener *f, const ast_modification *given);
+
 /* flatten_declare.c */
 
 bool resolve_declaration(flattener *f, symbol *s, source_place place); /* what `recursion` holds */

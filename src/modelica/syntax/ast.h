@@ -207,7 +207,7 @@ struct ast_class {
     size_t modification_count;
     const char **literals;
     size_t literal_count;
-    ast_modification *annotation; /* of the class's annotation: experiment(..), if given */
+    ast_modification *annotation; /* of the class: experiment(..), __Daedal(..), if given */
     size_t annotation_count;
     ast_class **classes; /* nested, in a package: all; in a model: types, records, functions */
     size_t class_count;

@@ -177,15 +177,15 @@ static void parse_parameter_equation(parser *p, list *sections)
     *s = (ast_section){.parameter = true, .items = items.data, .item_count = 1, .place = place};
 }
 
-/* class-annotation = "annotation" "(" .. ")": experiment is kept, the rest is for other programs.
- */
+/* class-annotation = "annotation" "(" .. ")": experiment and __Daedal are kept, the rest is for
+ * other programs. */
 static void parse_class_annotation(parser *p, list *into)
 {
     step(p);
     source_place opened = p->current.place;
     if (!expect(p, TOK_LEFT_PAREN, "after 'annotation'")) return;
     do {
-        if (at_word(p, "experiment"))
+        if (at_word(p, "experiment") || at_word(p, "__Daedal"))
             parse_modification(p, into, true);
         else
             skip_balanced(p, TOK_RIGHT_PAREN, true);
