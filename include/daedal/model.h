@@ -51,6 +51,44 @@ static inline dae_status dae_problem_from_model(const dae_model *model, dae_prob
 
 DAE_API dae_status dae_problem_from_file(const char *path, dae_problem **problem, dae_diag *diag);
 
+/* A mechanism by its energies: texts of expressions over the names of coordinates and velocities,
+ * multipliers, parameters and `time`, as a model text writes them. The equations of motion
+ *
+ *     d/dt (dL/dq'_k) - dL/dq_k = F_k - dR/dq'_k - sum_j lambda_j dg_j/dq_k,    0 = g_j(q, t)
+ *
+ * come from exact derivatives. A constraint on velocities, linear in them, acts along dg_j/dq'_k.
+ * Nothing is kept but copies. Zero-initialise. */
+typedef struct dae_lagrangian {
+    int n;                           /* coordinates */
+    const char *const *coordinates;  /* their names */
+    const char *const *velocities;   /* names of their derivatives; NULL: "v_" before each name */
+    const char *lagrangian;          /* L; or NULL, and */
+    const char *kinetic, *potential; /* L = T - U; potential NULL: 0 */
+    const char *dissipation;         /* R, a function of the velocities; NULL: 0 */
+    const char *const *forces;       /* n generalised forces, NULL for 0; NULL: none */
+    int constraint_count;
+    const char *const *constraints; /* g_j, each 0 */
+    const char *const *multipliers; /* names; NULL: "lambda1", "lambda2", .. */
+    const dae_setting *parameters;  /* names and values */
+    int parameter_count;
+    /* Start values by name, 0 for others; of more than can be chosen freely the solver moves the
+     * rest onto the constraints. */
+    const dae_setting *starts;
+    int start_count;
+    dae_engine engine;
+} dae_lagrangian;
+
+DAE_API dae_status dae_problem_from_lagrangian_sized(const dae_lagrangian *form, size_t size,
+                                                     dae_problem **problem, dae_diag *diag);
+
+/* DAE_ERR_ARGUMENT: a field; DAE_ERR_MODEL: an expression. The diagnostic begins with the field:
+ * "constraints[1]: ..". Variables are coordinates, velocities and multipliers, in this order. */
+static inline dae_status dae_problem_from_lagrangian(const dae_lagrangian *form,
+                                                     dae_problem **problem, dae_diag *diag)
+{
+    return dae_problem_from_lagrangian_sized(form, sizeof *form, problem, diag);
+}
+
 /* What annotation(experiment(..)) says; NAN where it says nothing. */
 typedef struct dae_experiment {
     double start, stop, tolerance, interval;

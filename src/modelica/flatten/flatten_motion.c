@@ -47,6 +47,14 @@ typedef struct motion_variable {
     bool busy, derived; /* being expanded; der(name) is in an equation */
 } motion_variable;
 
+enum { LAGRANGIAN, KINETIC, POTENTIAL, DISSIPATION, ENERGIES };
+
+/* A scalar field of the annotation; EXPR_NONE: not given. */
+typedef struct energy {
+    expr e;
+    source_place place;
+} energy;
+
 typedef struct motion {
     flattener *f;
     source_place place;
@@ -55,7 +63,8 @@ typedef struct motion {
     coordinate *q;
     multiplier *lambda;
     size_t count, multiplier_count;
-    expr kinetic, potential, lagrangian, dissipation;
+    energy energies[ENERGIES];
+    expr lagrangian; /* over coordinates */
     const ast_modification *constraints, *forces;
     bool broken; /* an error is reported */
     int depth;
@@ -158,6 +167,12 @@ static void read_multipliers(motion *m, const ast_modification *field)
                                     .place = element_place(field, k, v.count)};
 }
 
+static void read_energy(motion *m, const ast_modification *field, int which)
+{
+    m->energies[which].place = field->place;
+    read_scalar(m, field, &m->energies[which].e);
+}
+
 static const char *const motion_fields[] = {"coordinates", "massless",    "lagrangian",
                                             "kinetic",     "potential",   "dissipation",
                                             "forces",      "constraints", "multipliers"};
@@ -182,29 +197,26 @@ static void read_field(motion *m, const ast_modification *field, bool seen[])
     switch (k) {
     case 0: read_coordinates(m, field, ROLE_COORDINATE); break;
     case 1: read_coordinates(m, field, ROLE_MASSLESS); break;
-    case 2: read_scalar(m, field, &m->lagrangian); break;
-    case 3: read_scalar(m, field, &m->kinetic); break;
-    case 4: read_scalar(m, field, &m->potential); break;
-    case 5: read_scalar(m, field, &m->dissipation); break;
+    case 2: read_energy(m, field, LAGRANGIAN); break;
+    case 3: read_energy(m, field, KINETIC); break;
+    case 4: read_energy(m, field, POTENTIAL); break;
+    case 5: read_energy(m, field, DISSIPATION); break;
     case 6: m->forces = field; break;
     case 7: m->constraints = field; break;
     default: read_multipliers(m, field); break;
     }
 }
 
-/* L = T - U [Wun05 (1.1)] */
-static void join_energies(motion *m)
+static void check_energies(motion *m)
 {
-    if (m->lagrangian != EXPR_NONE && (m->kinetic != EXPR_NONE || m->potential != EXPR_NONE))
-        motion_error(m, m->place, "give either lagrangian, or kinetic and potential");
-    else if (m->lagrangian == EXPR_NONE && m->kinetic == EXPR_NONE)
+    const energy *all = m->energies;
+    bool whole = all[LAGRANGIAN].e != EXPR_NONE, kinetic = all[KINETIC].e != EXPR_NONE;
+    if (whole && (kinetic || all[POTENTIAL].e != EXPR_NONE))
+        motion_error(m, all[LAGRANGIAN].place, "give either lagrangian, or kinetic and potential");
+    else if (!whole && !kinetic)
         motion_error(
             m, m->place,
             "equations of motion need lagrangian = .., or kinetic = .. and potential = ..");
-    else if (m->lagrangian == EXPR_NONE)
-        m->lagrangian = m->potential == EXPR_NONE
-                            ? m->kinetic
-                            : graph_binary(m->f->g, EXPR_SUB, m->kinetic, m->potential);
 }
 
 static void read_fields(motion *m, const ast_modification *given)
@@ -213,7 +225,7 @@ static void read_fields(motion *m, const ast_modification *given)
     for (size_t k = 0; k < given->nested_count; k++) read_field(m, &given->nested[k], seen);
     if (m->broken || m->f->failed) return;
     if (!seen[0]) motion_error(m, m->place, "equations of motion need coordinates = {..}");
-    join_energies(m);
+    check_energies(m);
 }
 
 /* ---- generalised forces ---- */
@@ -390,11 +402,10 @@ static void check_leaf(flattener *f, void *context, const expr_node *n)
     if (n->op != EXPR_VARIABLE || c->bad) return;
     const motion_variable *x = &m->variables[n->index];
     const char *name = variable_name(m, n->index), *why = NULL;
-    bool moving = x->role == ROLE_COORDINATE || x->role == ROLE_OTHER;
-    if (n->order > (x->role == ROLE_COORDINATE))
-        why = moving ? "a derivative of '%s' that is too high: of coordinates velocities, and of "
-                       "others none, may stand there"
-                     : "the derivative of '%s', which has no inertia";
+    if (x->role == ROLE_COORDINATE && n->order > 1)
+        why = "the second derivative of '%s': only coordinates and velocities may stand there";
+    else if (x->role != ROLE_COORDINATE && n->order > 0)
+        why = "the derivative of '%s', which is no coordinate with mass";
     else if (x->role == ROLE_MULTIPLIER && !c->multipliers)
         why = "the multiplier '%s'";
     else if (x->role == ROLE_OTHER && !x->derived && !m->f->m->variables[n->index].input)
@@ -637,8 +648,9 @@ static void add_motion(motion *m, const coordinate *q)
                          "list it under massless if it has none",
                          variable_name(m, q->variable));
         right = add_term(m, right, EXPR_SUB, derive_direction(g, momentum, drift_seed, m));
-        if (m->dissipation != EXPR_NONE)
-            right = add_term(m, right, EXPR_SUB, derive_partial(g, m->dissipation, velocity));
+        expr loss = m->energies[DISSIPATION].e;
+        if (loss != EXPR_NONE)
+            right = add_term(m, right, EXPR_SUB, derive_partial(g, loss, velocity));
     }
     right = add_term(m, right, EXPR_ADD, q->force);
     right = add_constraint_forces(m, q, right);
@@ -653,15 +665,23 @@ static void add_constraints(motion *m)
                          m->lambda[j].place, "constraint of", m->lambda[j].variable);
 }
 
+/* All energies over coordinates; L = T - U [Wun05 (1.1)]. */
 static void expand_energies(motion *m)
 {
-    m->lagrangian = expand(m, m->lagrangian);
-    m->dissipation = expand(m, m->dissipation);
-    if (m->broken || graph_failed(m->f->g)) return;
-    check_leaves(m, (leaf_check){.what = "the Lagrangian", .place = m->place, .multipliers = true},
-                 m->lagrangian);
-    if (m->dissipation != EXPR_NONE)
-        check_leaves(m, (leaf_check){.what = "the dissipation", .place = m->place}, m->dissipation);
+    static const char *const names[] = {"the Lagrangian", "the kinetic energy",
+                                        "the potential energy", "the dissipation"};
+    energy *all = m->energies;
+    for (int k = 0; k < ENERGIES && !m->broken && !graph_failed(m->f->g); k++) {
+        if (all[k].e == EXPR_NONE) continue;
+        all[k].e = expand(m, all[k].e);
+        leaf_check c = {.what = names[k], .place = all[k].place, .multipliers = k == LAGRANGIAN};
+        if (!m->broken) check_leaves(m, c, all[k].e);
+    }
+    m->lagrangian = all[LAGRANGIAN].e;
+    if (m->broken || m->lagrangian != EXPR_NONE) return;
+    m->lagrangian = all[POTENTIAL].e == EXPR_NONE
+                        ? all[KINETIC].e
+                        : graph_binary(m->f->g, EXPR_SUB, all[KINETIC].e, all[POTENTIAL].e);
 }
 
 void motion_equations(flattener *f, const ast_modification *given)
