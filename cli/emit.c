@@ -1,19 +1,30 @@
-/* daedal emit MODEL: C text of a model, to be compiled into another program. */
+/* daedal emit MODEL: C text of a model, to be compiled into another program, or its flat text. */
+#include <string.h>
+
 #include "outputs.h"
 #include "signals.h"
 
 typedef struct request {
     settings parameters;
     const char *file, *output;
+    bool modelica;
 } request;
 
-enum { OPT_OUTPUT = 'o', OPT_SET = 256 };
+enum { OPT_OUTPUT = 'o', OPT_SET = 256, OPT_FORMAT };
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, OPT_OUTPUT},
     {"set", required_argument, NULL, OPT_SET},
+    {"format", required_argument, NULL, OPT_FORMAT},
     {NULL, 0, NULL, 0},
 };
+
+static int read_format(request *r, const char *word)
+{
+    r->modelica = strcmp(word, "modelica") == 0;
+    if (r->modelica || strcmp(word, "c") == 0) return CLI_OK;
+    return complain(CLI_USAGE, "--format %s: it is c or modelica", word);
+}
 
 static int read_words(int argc, char **argv, request *r)
 {
@@ -25,6 +36,8 @@ static int read_words(int argc, char **argv, request *r)
             code = settings_add(&r->parameters, "set", optarg);
         else if (id == OPT_OUTPUT)
             r->output = optarg;
+        else if (id == OPT_FORMAT)
+            code = read_format(r, optarg);
         else
             code = complain_option(&emit_command, argv, id, long_options);
     }
@@ -38,8 +51,10 @@ static void write_text(FILE *out, const void *text)
 
 static int emit(const request *r, const dae_problem *p)
 {
-    char *text = dae_problem_emit(p);
-    if (!text && signal_caught()) return complain_interrupted("the writing of C");
+    dae_diag diag = {0};
+    char *text = r->modelica ? dae_problem_emit_modelica(p, &diag) : dae_problem_emit(p);
+    if (!text && signal_caught()) return complain_interrupted("the writing of the model");
+    if (!text && diag.status == DAE_ERR_UNSUPPORTED) return complain(CLI_FAILED, "%s", diag.text);
     if (!text) return complain(CLI_FAILED, "out of memory");
     int code = write_to(r->output, write_text, text);
     dae_text_free(text);
@@ -67,16 +82,20 @@ static int run(int argc, char **argv)
 
 const command emit_command = {
     .name = "emit",
-    .summary = "write a model as C for a program of your own",
+    .summary = "write a model as C, or as a flat text",
     .help = "usage: daedal emit MODEL [OPTION ...]\n"
             "\n"
             "  daedal emit pendulum.mo -o pendulum.c\n"
+            "  daedal emit pendulum.mo --format modelica\n"
             "\n"
             "Writes the equations of a model text as self-contained, readable C: residual,\n"
             "Jacobian, zero crossings, initial equations and outputs as functions; sizes,\n"
             "parameters, consistent start values and the pattern of the Jacobian as arrays. A\n"
-            "comment at its head says how to call it.\n"
+            "comment at its head says how to call it. With --format modelica it writes a flat\n"
+            "model text instead, one equation to a line, with the equations of motion that were\n"
+            "made from energies; daedal run reads it back.\n"
             "\n"
+            "  --format FORMAT      c or modelica (default: c)\n"
             "  -o, --output FILE    write into FILE (default: standard output)\n"
             "  --set NAME=VALUE     value of a parameter; repeat for more\n"
             "\n"

@@ -217,6 +217,13 @@ DAE_API int dae_problem_derivative_of(const dae_problem *problem, int k); /* the
 DAE_API char *dae_problem_emit(const dae_problem *problem);
 DAE_API void dae_text_free(char *text);
 
+/* The model as a flat text of Base Modelica, which dae_problem_from_model reads back: scalars,
+ * their attributes, parameters and start values as they are set, and all equations, those that were
+ * made from energies too. Free it with dae_text_free. NULL: memory, an interruption, no model, or
+ * something that equations cannot say (a loop whose length the run decides), which the diagnostic
+ * names. */
+DAE_API char *dae_problem_emit_modelica(const dae_problem *problem, dae_diag *diag);
+
 /* Absolute tolerances for opt.atol_by_unknown, n values: atol times the nominal value of each
  * unknown. follow: of states without one, whose start value the text or the user gives and that is
  * not 0, at most rtol times that value (but at least 1e-15 atol): a trace of 1e-11 is known in its

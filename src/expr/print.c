@@ -29,6 +29,8 @@ typedef struct item {
     expr e;
     enum level level;
     bool sign;
+    print_type type; /* that is wanted; PRINT_ANY: no types are printed */
+    bool quiet;      /* inside noEvent(..) */
 } item;
 
 typedef struct printer {
@@ -40,6 +42,9 @@ typedef struct printer {
     bool cut;
     item *stack; /* owned; the top is printed next */
     size_t depth, capacity;
+    const print_style *style; /* NULL: types do not matter */
+    print_type type;          /* of the operands of the operation at hand, */
+    bool quiet;               /* and whether they are inside noEvent(..) */
 } printer;
 
 /* ---- output --------------------------------------------------------------------------------- */
@@ -73,7 +78,15 @@ static void push_text(printer *p, const char *text)
 
 static void push_expr(printer *p, expr e, enum level level, bool sign)
 {
-    push(p, (item){.e = e, .level = level, .sign = sign});
+    push(p, (item){.e = e, .level = level, .sign = sign, .type = p->type, .quiet = p->quiet});
+}
+
+static void push_typed(printer *p, expr e, enum level level, print_type type)
+{
+    print_type outer = p->type;
+    if (p->style) p->type = type;
+    push_expr(p, e, level, true);
+    p->type = outer;
 }
 
 /* ---- leaves --------------------------------------------------------------------------------- */
@@ -210,7 +223,7 @@ static void push_if(printer *p, const expr_node *n)
     push_text(p, " else ");
     push_expr(p, n->b, LEVEL_OR, true);
     push_text(p, " then ");
-    push_expr(p, n->a, LEVEL_OR, true);
+    push_typed(p, n->a, LEVEL_OR, PRINT_TRUTH);
     push_text(p, "if ");
 }
 
@@ -272,6 +285,91 @@ static void push_operation(printer *p, const expr_node *n)
     }
 }
 
+/* ---- types ---------------------------------------------------------------------------------- */
+
+static bool is_truth(const printer *p, expr e)
+{
+    for (;;) {
+        const expr_node *n = graph_node(p->g, e);
+        if (n->op != EXPR_SELECT)
+            return n->arity ? expr_is_truth(n->op) : p->style->is_truth(p->style->context, n);
+        if (graph_node(p->g, n->b)->op != EXPR_CONSTANT) {
+            e = n->b;
+        } else if (graph_node(p->g, n->c)->op != EXPR_CONSTANT) {
+            e = n->c;
+        } else {
+            return false;
+        }
+    }
+}
+
+/* What the operands of an operation must be. */
+static print_type operand_type(const printer *p, const expr_node *n, print_type own)
+{
+    switch ((expr_op)n->op) {
+    case EXPR_NOT:
+    case EXPR_AND:
+    case EXPR_OR: return PRINT_TRUTH;
+    case EXPR_EQ:
+    case EXPR_NE: return is_truth(p, n->a) || is_truth(p, n->b) ? PRINT_TRUTH : PRINT_NUMBER;
+    case EXPR_SELECT:
+    case EXPR_NEG:
+    case EXPR_ABS:
+    case EXPR_ADD:
+    case EXPR_SUB:
+    case EXPR_MUL:
+    case EXPR_MIN:
+    case EXPR_MAX: return own;
+    default: return PRINT_NUMBER;
+    }
+}
+
+/* Whether an operation would make an event where none is. */
+static bool jumps_silently(const printer *p, const expr_node *n, const item *it)
+{
+    bool found = false;
+    expr operands[2] = {n->a, n->b};
+    if (it->quiet ||
+        !(expr_is_step(n->op) && n->op != EXPR_AND && n->op != EXPR_OR && n->op != EXPR_NOT))
+        return false;
+    return graph_reads(p->g, operands, n->arity, READS_MOTION, &found) && found;
+}
+
+static void push_wrapped(printer *p, const item *it, const char *before, const char *after,
+                         print_type type)
+{
+    push_text(p, after);
+    push_typed(p, it->e, LEVEL_IF, type);
+    push_text(p, before);
+}
+
+/* Where the type of an expression is not the one that is wanted, or an event is not: the text
+ * around it, and true. */
+static bool print_converted(printer *p, const expr_node *n, const item *it)
+{
+    if (!p->style) return false;
+    bool truth = is_truth(p, it->e), wanted = it->type == PRINT_TRUTH;
+    p->quiet = it->quiet;
+    if (wanted && n->op == EXPR_CONSTANT) {
+        append(p, n->value != 0.0 ? "true" : "false");
+    } else if (wanted && !truth && n->op != EXPR_SELECT) {
+        push_wrapped(p, it, "((", ") <> 0)", PRINT_NUMBER);
+    } else if (!wanted && truth) {
+        push_wrapped(p, it, "(if ", " then 1 else 0)", PRINT_TRUTH);
+    } else if (it->type != PRINT_INTEGER && jumps_silently(p, n, it)) {
+        p->quiet = true;
+        push_wrapped(p, it, "noEvent(", ")", it->type);
+    } else if (it->type == PRINT_INTEGER && (n->op == EXPR_FLOOR || n->op == EXPR_CEIL)) {
+        push_text(p, n->op == EXPR_CEIL ? "))" : ")");
+        push_typed(p, n->a, LEVEL_IF, PRINT_NUMBER);
+        push_text(p, n->op == EXPR_CEIL ? "integer(ceil(" : "integer(");
+    } else {
+        p->type = operand_type(p, n, it->type);
+        return false;
+    }
+    return true;
+}
+
 static void print_item(printer *p, const item *it)
 {
     if (it->text) {
@@ -279,11 +377,12 @@ static void print_item(printer *p, const item *it)
         return;
     }
     const expr_node *n = graph_node(p->g, it->e);
+    if (print_converted(p, n, it)) return;
     bool loose = level_of(n) < it->level;
     bool signed_here = !it->sign && level_of(n) >= LEVEL_SUM && starts_with_minus(p->g, it->e);
     if (loose || signed_here) {
         push_text(p, ")");
-        push_expr(p, it->e, LEVEL_IF, true);
+        push_typed(p, it->e, LEVEL_IF, it->type);
         push_text(p, "(");
     } else if (graph_arity(n->op) == 0) {
         print_leaf(p, n);
@@ -292,17 +391,35 @@ static void print_item(printer *p, const item *it)
     }
 }
 
+static size_t print_root(printer *p, expr e)
+{
+    if (p->size == 0) return 0;
+    p->buffer[0] = '\0';
+    if (e != EXPR_NONE) push_expr(p, e, LEVEL_IF, true);
+    while (p->depth > 0 && !p->cut) {
+        item next = p->stack[--p->depth];
+        print_item(p, &next);
+    }
+    if (p->cut) text_cut(p->buffer, p->length, p->size);
+    dae_free(p->stack);
+    return p->cut ? p->size : p->length;
+}
+
 size_t expr_print(const graph *g, expr e, print_name name, void *context, char *buffer, size_t size)
 {
     printer p = {.g = g, .name = name, .context = context, .buffer = buffer, .size = size};
-    if (size == 0) return 0;
-    buffer[0] = '\0';
-    if (e != EXPR_NONE) push_expr(&p, e, LEVEL_IF, true);
-    while (p.depth > 0 && !p.cut) {
-        item next = p.stack[--p.depth];
-        print_item(&p, &next);
-    }
-    if (p.cut) text_cut(buffer, p.length, size);
-    dae_free(p.stack);
-    return p.cut ? size : p.length;
+    return print_root(&p, e);
+}
+
+size_t expr_print_typed(const graph *g, expr e, const print_style *style, char *buffer, size_t size)
+{
+    printer p = {.g = g,
+                 .name = style->name,
+                 .context = style->context,
+                 .buffer = buffer,
+                 .size = size,
+                 .style = style,
+                 .type = style->type,
+                 .quiet = style->quiet};
+    return print_root(&p, e);
 }
