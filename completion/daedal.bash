@@ -64,6 +64,10 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         COMPREPLY=($(compgen -W $'auto\nnone\nposition\nvelocity\nboth' -- "$cur"))
         return
         ;;
+    --format)
+        COMPREPLY=($(compgen -W $'c\nmodelica' -- "$cur"))
+        return
+        ;;
     --error-test)
         COMPREPLY=($(compgen -W $'auto\nall\ndifferential\nfiltered' -- "$cur"))
         return
@@ -74,7 +78,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         ;;
     -o | --output)
         case $command in
-        emit) _daedal_files c ;;
+        emit) _daedal_files c mo ;;
         init) _daedal_files csv json ;;
         *) _daedal_files csv json mat ;;
         esac

@@ -18,9 +18,9 @@ static const char *const text =
     "  parameter Integer n = 4;\n  parameter Point q(x = 1, y = {2, 3});\n"
     "  Real u[n](each start = 1, each unit = \"V\"), w[n, 2] = fill(time, n, 2);\n"
     "  Point a, b;\n  Boolean on(start = false), late;\n  Integer k(start = 0), m(start = 0);\n"
-    "  Real z, r;\n"
+    "  Real z, r, e1(start = 1), e2, v1, force, energy = v1^2/2 + der(e2)^2;\n"
     "initial equation\n  u[1] = 2;\n"
-    "equation\n"
+    "equation\n  der(e1) = v1;\n  e1^2 + e2^2 = 1;\n"
     "  for i in 1:n loop\n    der(u[i]) = -u[i] + floor(time);\n  end for;\n"
     "  (z, a) = f(u[1]);\n  b = a;\n"
     "  late = time > 2 and not pre(on);\n"
@@ -30,7 +30,8 @@ static const char *const text =
     "  if late then\n    r = 1;\n  else\n    r = u[k + 1]*size(w, 1);\n  end if;\n"
     "  k = if s == Size.large then 2 else 1;\n"
     "algorithm\n  when time > 3 then\n    m := pre(m) + k;\n  end when;\n"
-    "  annotation(experiment(StopTime = 1));\n"
+    "  annotation(experiment(StopTime = 1), __Daedal(coordinates = {e1, e2}, kinetic = energy,\n"
+    "    potential = e2, multipliers = {force}, forces(e1 = -v1), dissipation = v1^2));\n"
     "end M;\n";
 
 /* Parse and flatten. Lack of memory is not a mistake of the model. */

@@ -57,6 +57,9 @@ static dae_status life(void *text_at_hand)
     char *code = status == DAE_OK ? dae_problem_emit(p) : NULL;
     if (status == DAE_OK && !code) status = DAE_ERR_MEMORY;
     dae_text_free(code);
+    code = status == DAE_OK ? dae_problem_emit_modelica(p, &diag) : NULL;
+    if (status == DAE_OK && !code) status = diag.status;
+    dae_text_free(code);
     dae_solver_free(s);
     dae_problem_free(p);
     return status;

@@ -66,6 +66,7 @@ PROBLEM_FROM(hessenberg)
 PROBLEM_FROM(quasilinear)
 PROBLEM_FROM(manifold)
 PROBLEM_FROM(model)
+PROBLEM_FROM(lagrangian)
 
 static dae_status analyse_model(const void *given, size_t size, dae_diag *diag)
 {
@@ -185,6 +186,8 @@ static void test_one_policy_for_every_struct(void **state)
     dae_quasilinear q = {.n = 1, .ne = 1, .f = decay};
     dae_manifold c = {.n = 1, .phi = decay};
     dae_model text = {.text = "model A Real x; equation der(x) = 1; end A;"};
+    static const char *const coordinates[] = {"x"};
+    dae_lagrangian l = {.n = 1, .coordinates = coordinates, .lagrangian = "v_x^2"};
     dae_pencil p = {.n = 1, .a = &one, .b = &one};
     dae_options o = dae_options_default();
     const way_in ways[] = {
@@ -195,6 +198,7 @@ static void test_one_policy_for_every_struct(void **state)
         {"quasilinear", from_quasilinear, &q, sizeof q, offsetof(dae_quasilinear, nominal), false},
         {"manifold", from_manifold, &c, sizeof c, offsetof(dae_manifold, nominal), false},
         {"model", from_model, &text, sizeof text, offsetof(dae_model, engine), false},
+        {"lagrangian", from_lagrangian, &l, sizeof l, offsetof(dae_lagrangian, engine), false},
         {"analysis", analyse_model, &text, sizeof text, offsetof(dae_model, engine), false},
         {"pencil", analyse_pencil, &p, sizeof p, offsetof(dae_pencil, variable_names), false},
         {"its values", pencil_values, &p, sizeof p, offsetof(dae_pencil, variable_names), false},

@@ -82,6 +82,19 @@ static const expr_node *bare(const motion *m, expr e, int order)
     return n->op == EXPR_VARIABLE && n->order == order ? n : NULL;
 }
 
+/* A node that was asked for; without it memory has run out, unless an error is reported. */
+static expr made(motion *m, expr e)
+{
+    if (e == EXPR_NONE && !m->broken) m->f->failed = true;
+    return e;
+}
+
+static expr partial_by(motion *m, expr e, int variable, int order)
+{
+    graph *g = m->f->g;
+    return made(m, derive_partial(g, e, graph_variable(g, variable, order)));
+}
+
 #define motion_error(m, ...) ((m)->broken = true, report_error((m)->f, __VA_ARGS__))
 
 /* ---- what the annotation says ---- */
@@ -363,7 +376,7 @@ static expr expand_leaf(void *context, graph *g, expr leaf)
 
 static expr expand(motion *m, expr e)
 {
-    return e == EXPR_NONE ? EXPR_NONE : graph_substitute(m->f->g, e, expand_leaf, m);
+    return e == EXPR_NONE ? EXPR_NONE : made(m, graph_substitute(m->f->g, e, expand_leaf, m));
 }
 
 /* der(q) -> v where there is a v, der(der(q)) -> der(v) */
@@ -381,7 +394,7 @@ static expr contract_leaf(void *context, graph *g, expr leaf)
 
 static expr contract(motion *m, expr e)
 {
-    return graph_substitute(m->f->g, e, contract_leaf, m);
+    return made(m, graph_substitute(m->f->g, e, contract_leaf, m));
 }
 
 /* ---- what may stand in an energy or a constraint ---- */
@@ -474,7 +487,7 @@ static void constraints_of_lagrangian(motion *m)
     for (size_t j = 0; j < m->multiplier_count; j++) {
         multiplier *l = &m->lambda[j];
         if (!motion_reads(m, m->lagrangian, l->variable).found) continue;
-        expr slope = derive_partial(g, m->lagrangian, graph_variable(g, l->variable, 0));
+        expr slope = partial_by(m, m->lagrangian, l->variable, 0);
         l->constraint = graph_unary(g, EXPR_NEG, slope);
         l->in_lagrangian = l->added = true;
     }
@@ -512,9 +525,8 @@ static void constraints_of_equations(motion *m)
 /* A constraint on velocities must be linear in them, or its force has no direction. */
 static void check_velocity_constraint(motion *m, const multiplier *l)
 {
-    graph *g = m->f->g;
     for (size_t k = 0; k < m->count; k++) {
-        expr slope = derive_partial(g, l->constraint, graph_variable(g, m->q[k].variable, 1));
+        expr slope = partial_by(m, l->constraint, m->q[k].variable, 1);
         if (motion_reads(m, slope, -1).velocity) {
             motion_error(m, l->place,
                          "the constraint of '%s' is not linear in the velocities, so that its "
@@ -586,7 +598,7 @@ static expr inertia_of(motion *m, expr momentum, bool *found)
     *found = false;
     for (size_t l = 0; l < m->count && !graph_failed(g); l++) {
         if (m->q[l].massless) continue;
-        expr mass = derive_partial(g, momentum, graph_variable(g, m->q[l].variable, 1));
+        expr mass = partial_by(m, momentum, m->q[l].variable, 1);
         if (mass == EXPR_NONE || graph_is_number(g, mass, 0.0)) continue;
         *found = true;
         sum = graph_binary(g, EXPR_ADD, sum,
@@ -602,8 +614,7 @@ static expr add_constraint_forces(motion *m, const coordinate *q, expr sum)
     for (size_t j = 0; j < m->multiplier_count && !graph_failed(g); j++) {
         const multiplier *l = &m->lambda[j];
         if (l->in_lagrangian || (l->on_velocities && q->massless)) continue;
-        expr slope =
-            derive_partial(g, l->constraint, graph_variable(g, q->variable, l->on_velocities));
+        expr slope = partial_by(m, l->constraint, q->variable, l->on_velocities);
         if (graph_is_number(g, slope, 0.0)) continue;
         sum = add_term(m, sum, EXPR_SUB,
                        graph_binary(g, EXPR_MUL, slope, graph_variable(g, l->variable, 0)));
@@ -635,22 +646,22 @@ static void add_equation(motion *m, expr left, expr right, source_place place, c
 static void add_motion(motion *m, const coordinate *q)
 {
     graph *g = m->f->g;
-    expr velocity = graph_variable(g, q->variable, 1), left = graph_constant(g, 0.0);
-    expr right = derive_partial(g, m->lagrangian, graph_variable(g, q->variable, 0));
+    expr left = graph_constant(g, 0.0);
+    expr right = partial_by(m, m->lagrangian, q->variable, 0);
     if (!q->massless) {
         bool found;
-        expr momentum = derive_partial(g, m->lagrangian, velocity);
+        expr momentum = partial_by(m, m->lagrangian, q->variable, 1);
         left = inertia_of(m, momentum, &found);
-        if (!found && !graph_failed(g))
+        if (!found)
             motion_error(m, q->place,
                          "the Lagrangian has no kinetic energy in '%s', so that nothing gives its "
                          "acceleration; "
                          "list it under massless if it has none",
                          variable_name(m, q->variable));
-        right = add_term(m, right, EXPR_SUB, derive_direction(g, momentum, drift_seed, m));
+        right = add_term(m, right, EXPR_SUB, made(m, derive_direction(g, momentum, drift_seed, m)));
         expr loss = m->energies[DISSIPATION].e;
         if (loss != EXPR_NONE)
-            right = add_term(m, right, EXPR_SUB, derive_partial(g, loss, velocity));
+            right = add_term(m, right, EXPR_SUB, partial_by(m, loss, q->variable, 1));
     }
     right = add_term(m, right, EXPR_ADD, q->force);
     right = add_constraint_forces(m, q, right);
