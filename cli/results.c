@@ -244,4 +244,5 @@ void results_print_files(const request *r, const session *s, const recorder *row
                 PLURAL(i < 2 ? rows->series->shown : rows->series->n, "variable"));
     if (r->plot) print_picture(r, s);
     if (s->history_written) say("wrote %s\n", r->history);
+    if (s->tableau_written) say("wrote %s\n", r->tableau);
 }

@@ -26,13 +26,11 @@ static int check_plot_name(const char *path)
 
 static int check_files(const request *r)
 {
-    const output list[] = {{"--csv", r->csv},
-                           {"--json", r->json},
-                           {"--output", r->mat},
-                           {"--plot", r->plot},
-                           {"--history", r->history}};
+    const output list[] = {{"--csv", r->csv},         {"--json", r->json},
+                           {"--output", r->mat},      {"--plot", r->plot},
+                           {"--history", r->history}, {"--tableau", r->tableau}};
     int code = check_plot_name(r->plot);
-    return code == CLI_OK ? check_outputs(r->text ? r->model_name : NULL, list, 5) : code;
+    return code == CLI_OK ? check_outputs(r->text ? r->model_name : NULL, list, 6) : code;
 }
 
 /* Start and stop: from the words, else from the model. */
@@ -209,6 +207,7 @@ static int run_request(request *r, session *s)
     int code = request_open(r, s);
     if (code == CLI_OK) code = session_prepare(s, &r->options);
     if (code == CLI_OK) code = session_open_history(s, r->history);
+    if (code == CLI_OK) code = session_open_tableau(s, r->tableau);
     if (code == CLI_OK) code = solve(r, s);
     if (code == CLI_OK && r->verify) code = request_verify(r, s, true);
     return code;
@@ -267,6 +266,8 @@ const command run_command = {
         "                       their lengths below a line 'steps'; without error control\n"
         "  --max-steps N        give up after N steps; 0, the default, for no limit\n"
         "  --max-order K        highest order\n"
+        "  --small-steps WHAT   numbers of small steps of liex, as 1,2,4; or harmonic (1,2,3,..),\n"
+        "                       romberg (1,2,4,8,..), bulirsch (2,3,4,6,8,12,..)\n"
         "  --error-test WHAT    auto, all, differential, filtered: what the error test sees\n"
         "  --projection WHAT    auto, none, position, velocity, both: what methods that project\n"
         "                       move onto the constraints\n"
@@ -295,6 +296,7 @@ const command run_command = {
         "  --csv FILE           as -o, in csv whatever the name; - for standard output\n"
         "  --json FILE          likewise in json, with statistics and diagnostic\n"
         "  --history FILE       write every attempted step as csv\n"
+        "  --tableau FILE       write the extrapolation tableau of every step of liex as csv\n"
         "  --verify             let a judge say how good the result is: 'daedal help verify'\n"
         "  --stats              print all counters\n"
         "  --quiet              print nothing on success\n"

@@ -24,7 +24,7 @@ typedef struct request {
     bool every_step;                         /* --interval 0 */
     grid output;
     bool log_time, stats, quiet;
-    const char *csv, *json, *mat, *plot, *history, *variables;
+    const char *csv, *json, *mat, *plot, *history, *tableau, *variables;
     bool verify, all;    /* --verify, --all */
     const char *judge;   /* its method; NULL: chosen */
     double limit;        /* in tolerances; 0: the library's */

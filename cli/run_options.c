@@ -36,6 +36,7 @@ enum option_id {
     OPT_LINEAR_SOLVER,
     OPT_MAX_ORDER,
     OPT_MAX_STEPS,
+    OPT_SMALL_STEPS,
     OPT_MAX_STEP,
     OPT_FIXED_STEP,
     OPT_STEPS,
@@ -50,6 +51,7 @@ enum option_id {
     OPT_INIT,
     OPT_STATS,
     OPT_HISTORY,
+    OPT_TABLEAU,
     OPT_VERIFY,
     OPT_JUDGE,
     OPT_LIMIT,
@@ -87,6 +89,7 @@ static const struct option long_options[] = {
     {"linear-solver", required_argument, NULL, OPT_LINEAR_SOLVER},
     {"max-order", required_argument, NULL, OPT_MAX_ORDER},
     {"max-steps", required_argument, NULL, OPT_MAX_STEPS},
+    {"small-steps", required_argument, NULL, OPT_SMALL_STEPS},
     {"max-step", required_argument, NULL, OPT_MAX_STEP},
     {"fixed-step", required_argument, NULL, OPT_FIXED_STEP},
     {"initial-step", required_argument, NULL, OPT_INITIAL_STEP},
@@ -102,6 +105,7 @@ static const struct option long_options[] = {
     {"init", required_argument, NULL, OPT_INIT},
     {"stats", no_argument, NULL, OPT_STATS},
     {"history", required_argument, NULL, OPT_HISTORY},
+    {"tableau", required_argument, NULL, OPT_TABLEAU},
     {"verify", no_argument, NULL, OPT_VERIFY},
     {"judge", required_argument, NULL, OPT_JUDGE},
     {"limit", required_argument, NULL, OPT_LIMIT},
@@ -264,6 +268,7 @@ static int read_output_option(request *r, int id, const char *text)
     case OPT_PLOT: return take_path(&r->plot, "plot", text);
     case OPT_VARIABLES: r->variables = text; return CLI_OK;
     case OPT_HISTORY: return take_path(&r->history, "history", text);
+    case OPT_TABLEAU: return take_path(&r->tableau, "tableau", text);
     case OPT_VERIFY: r->verify = true; return CLI_OK;
     case OPT_LIMIT: return read_number(id, text, 0.0, false, &r->limit);
     case OPT_ALL: r->all = true; return CLI_OK;
@@ -340,6 +345,35 @@ static int read_table(request *r, const char *path)
     return complain(CLI_USAGE, "%s: %s", path, diag.text);
 }
 
+enum { MOST_SMALL = sizeof((dae_options){0}.small_steps) / sizeof(int) };
+
+/* --small-steps harmonic, romberg, bulirsch, or numbers "1,2,4"; that they increase is checked by
+ * the library. */
+static int read_small_steps(const char *text, int *steps)
+{
+    static const char *const names[] = {"harmonic", "romberg", "bulirsch"};
+    static const int known[][MOST_SMALL] = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
+                                            {1, 2, 4, 8, 16, 32, 64, 128, 256, 512},
+                                            {2, 3, 4, 6, 8, 12, 16, 24, 32, 48}};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strcmp(names[k], text) == 0) {
+            memcpy(steps, known[k], sizeof known[k]);
+            return CLI_OK;
+        }
+    for (int i = 0; i < MOST_SMALL; i++) {
+        char *end;
+        long number = strtol(text, &end, 10);
+        if (end == text || number < 1 || number > INT_MAX || (*end && *end != ',')) break;
+        steps[i] = (int)number;
+        if (!*end) return CLI_OK;
+        text = end + 1;
+    }
+    return complain(CLI_USAGE,
+                    "option '--small-steps' needs harmonic, romberg, bulirsch, or up to %d numbers "
+                    "as 1,2,4; not '%s'",
+                    MOST_SMALL, text);
+}
+
 static int add_invariant(request *r, const char *name)
 {
     if (r->options.invariant_count == MOST_INVARIANTS)
@@ -384,6 +418,7 @@ static int read_option(request *r, int id, const char *text)
         return status;
     case OPT_FORMULATION: return choose_formulation(text, &r->options);
     case OPT_BAUMGARTE: return read_baumgarte(r, text);
+    case OPT_SMALL_STEPS: return read_small_steps(text, r->options.small_steps);
     case OPT_INVARIANT: return add_invariant(r, text);
     case OPT_WATCH: r->options.watch_invariants = true; return CLI_OK;
     case OPT_METHOD:

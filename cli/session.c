@@ -611,6 +611,7 @@ static int integrate(session *s, const grid *g, recorder *rows)
     while (code == CLI_OK && status > 0) {
         status = dae_solver_step(s->solver, g->tend);
         if (status >= 0) code = add_rows(s, g, rows, status == DAE_EVENT, &next);
+        if (status >= 0 && code == CLI_OK) code = session_write_tableau(s);
         if (status > 0 && code == CLI_OK && s->max_steps > 0 && counters->steps >= s->max_steps)
             code = give_up(s, dae_solver_time(s->solver));
     }
@@ -659,6 +660,7 @@ int session_integrate(session *s, const grid *g, recorder *rows)
     int code = integrate(s, g, rows);
     s->seconds = wall_time() - s->wall_start;
     int written = close_history(s);
+    if (written == CLI_OK) written = session_close_tableau(s);
     return code != CLI_OK ? code : written;
 }
 
@@ -754,5 +756,7 @@ void session_close(session *s)
     free(s->lower);
     free(s->warned);
     if (s->history.stream != stdout) report_file_discard(&s->history);
+    report_file_discard(&s->tableau);
+    free(s->unknowns);
     *s = (session){0};
 }

@@ -61,6 +61,9 @@ typedef struct session {
     bool *warned; /* per variable: told that it left them */
     bool history_written;
     report_file history; /* attempted steps as csv, if it is open */
+    bool tableau_written;
+    report_file tableau; /* the extrapolation tableau of every step as csv, if it is open */
+    double *unknowns;    /* an entry of it */
     double t0, tend;     /* for the progress */
     double t;            /* where the integration ended */
     double wall_start;   /* seconds */
@@ -110,6 +113,11 @@ void recorder_close(recorder *r); /* what was not finished is dropped */
 
 /* Open the file for attempted steps. Exit code. */
 int session_open_history(session *s, const char *path);
+
+/* tableau.c: open the file for tableaus; one step; the file in its place. Exit codes. */
+int session_open_tableau(session *s, const char *path);
+int session_write_tableau(session *s);
+int session_close_tableau(session *s);
 
 /* Integrate from the model's start to g->tend and record rows. Exit code; what was reached stays
  * recorded. */

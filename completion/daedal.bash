@@ -76,6 +76,10 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         COMPREPLY=($(compgen -W $'auto\nnone\ndifferential\nderivative' -- "$cur"))
         return
         ;;
+    --small-steps)
+        COMPREPLY=($(compgen -W $'harmonic\nromberg\nbulirsch' -- "$cur"))
+        return
+        ;;
     -o | --output)
         case $command in
         emit) _daedal_files c mo ;;
@@ -86,7 +90,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         ;;
     --plot | --incidence) _daedal_files svg png pdf && return ;;
     --steps) _daedal_files txt && return ;;
-    --csv | --history) _daedal_files csv && return ;;
+    --csv | --history | --tableau) _daedal_files csv && return ;;
     --json) [ "$command" != check ] && _daedal_files json && return ;;
     --set | --start | --start-time | --stop | --tend | --rtol | --atol | --atol-of | --rtol-of | --interval | --points | \
         --first | --vars | --variables | --size | --max-step | --initial-step | --fixed-step | --max-steps | --max-order | --limit) return ;;

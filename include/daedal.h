@@ -253,6 +253,8 @@ typedef struct dae_options {
                                     is no step. The last may not lie before the stop time */
     int step_count;              /* how many times; 0: steps are chosen */
     const struct dae_table *table; /* coefficients for hem, herk, prk or irk: daedal/tables.h */
+    int small_steps[10]; /* of liex: a step is done in n_1 < n_2 < .. small ones, one order more for
+                            each number; 0 ends the list. All 0: 2, 3, 4, .. 11 */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);

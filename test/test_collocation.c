@@ -39,6 +39,7 @@ static const struct {
               {"lobatto_iiic_4", &lobatto_iiic_4, LOBATTO_IIIC, 4},
               {"sirk_l", &sirk_l, SIRK_L, 2},
               {"sirk_a", &sirk_a, SIRK_A, 2},
+              {"sirk_t", &sirk_t, SIRK_T, 3},
               {"lobatto_iiia_3", &lobatto_iiia_3, LOBATTO_IIIA, 3},
               {"lobatto_iiia_4", &lobatto_iiia_4, LOBATTO_IIIA, 4}};
 enum { TABLES = sizeof tables / sizeof tables[0] };

@@ -139,22 +139,33 @@ static const closed_form ODE = {2, ode, NULL, wave}, AUTONOMOUS = {4, autonomous
                          INDEX1 = {3, index1, index1_jacobian, wave},
                          LEADING = {3, leading, leading_jacobian, wave};
 
-static dae_solver *liex_solver(const closed_form *c, int order, double h, dae_problem **p)
+static dae_options liex_options(const char *name, int order, double h)
 {
     dae_options o = dae_options_default();
-    dae_residual form = {.n = c->n, .f = c->f, .jacobian = c->jacobian};
-    dae_solver *s;
-    double y[MOST], yp[MOST];
-    o.method = "liex";
+    o.method = name;
     o.rtol = o.atol = 1e-12;
     o.max_order = order;
     o.fixed_step = h;
     o.init = DAE_INIT_NONE;
+    return o;
+}
+
+static dae_solver *solver_with(const closed_form *c, const dae_options *o, dae_problem **p)
+{
+    dae_residual form = {.n = c->n, .f = c->f, .jacobian = c->jacobian};
+    dae_solver *s;
+    double y[MOST], yp[MOST];
     c->solution(0.0, y, yp);
     assert_int_equal(dae_problem_from_residual(&form, p, NULL), DAE_OK);
-    assert_int_equal(dae_solver_new(*p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(*p, o, &s, NULL), DAE_OK);
     assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
     return s;
+}
+
+static dae_solver *liex_solver(const closed_form *c, int order, double h, dae_problem **p)
+{
+    dae_options o = liex_options("liex", order, h);
+    return solver_with(c, &o, p);
 }
 
 /* Errors of y and z, by `order` rows and steps 1/steps up to t = 1 */
@@ -194,6 +205,137 @@ static void test_liex_orders(void **state)
         check_liex_order(&INDEX1, k, 40, k < 3 ? k : 3);
         check_liex_order(&LEADING, k, 40, k < 3 ? k : 3);
     }
+}
+
+/* ---- the tableau that callers see ---- */
+
+/* T_jk of one step h, by k rows of these numbers of small steps. */
+static int tableau_of(const closed_form *c, const char *name, const int *steps, int rows, double h,
+                      double T[10][10][MOST])
+{
+    dae_options o = liex_options(name, rows, h);
+    dae_problem *p;
+    memcpy(o.small_steps, steps, (size_t)rows * sizeof(int));
+    dae_solver *s = solver_with(c, &o, &p);
+    double end[MOST];
+    assert_int_equal(dae_solver_tableau(s, 0, 0, NULL), DAE_ERR_STATE);
+    assert_int_equal(dae_solver_run(s, h, end, NULL), DAE_OK);
+    int found = dae_solver_tableau(s, 0, 0, NULL);
+    for (int j = 0; j < found; j++)
+        for (int k = 0; k <= j; k++) assert_int_equal(dae_solver_tableau(s, j, k, T[j][k]), found);
+    assert_int_equal(dae_solver_tableau(s, 1, 2, end), DAE_ERR_ARGUMENT);
+    assert_int_equal(dae_solver_tableau(s, found, 0, end), DAE_ERR_ARGUMENT);
+    dae_solver_at(s, h, 0, end);
+    for (int i = 0; i < c->n; i++)
+        assert_true(fabs(end[i] - T[found - 1][found - 1][i]) <= 1e-15 * (1.0 + fabs(end[i])));
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return found;
+}
+
+static double local_order(const closed_form *c, const char *name, const int *steps, int rows,
+                          double h, int j, int k, int variable)
+{
+    double T[2][10][10][MOST], error[2], exact[MOST], slope[MOST];
+    for (int half = 0; half < 2; half++) {
+        double H = half ? h / 2.0 : h;
+        assert_int_equal(tableau_of(c, name, steps, rows, H, T[half]), rows);
+        c->solution(H, exact, slope);
+        error[half] = fabs(T[half][j][k][variable] - exact[variable]);
+    }
+    return log2(error[0] / error[1]);
+}
+
+/* For implicit Euler the entries of column k have order k, at index 1 as on ODEs [BCP96 4.6]: local
+ * errors h^(k+1) of y, h^k of z and more. Exact on z = g(t). */
+static void test_implicit_tableau(void **state)
+{
+    (void)state;
+    const int harmonic[5] = {1, 2, 3, 4, 5};
+    for (int j = 0; j < 4; j++)
+        for (int k = 0; k <= j; k++) {
+            double y = local_order(&INDEX1, "liex:implicit", harmonic, 5, 0.01, j, k, 0);
+            double z = local_order(&INDEX1, "liex:implicit", harmonic, 5, 0.01, j, k, 2);
+            if (y < k + 1.6 || z < k + 0.6)
+                fail_msg("T_%d%d: orders %.2f and %.2f", j + 1, k + 1, y, z);
+        }
+}
+
+/* With B(y) both schemes are of order 1, 2, 3 in the diagonal, and they differ; for constant B they
+ * are the same [BCP96 Theorems 4.6.2, 4.6.3]. */
+static void test_second_scheme(void **state)
+{
+    (void)state;
+    const int harmonic[3] = {1, 2, 3};
+    double T[2][10][10][MOST];
+    for (int k = 0; k < 3; k++)
+        assert_true(local_order(&LEADING, "liex:scheme2", harmonic, 3, 0.02, k, k, 0) > k + 1.6);
+    for (int leading = 0; leading < 2; leading++) {
+        const closed_form *c = leading ? &LEADING : &INDEX1;
+        tableau_of(c, "liex", harmonic, 3, 0.1, T[0]);
+        tableau_of(c, "liex:scheme2", harmonic, 3, 0.1, T[1]);
+        double apart = fabs(T[0][2][0][0] - T[1][2][0][0]);
+        assert_true(leading ? apart > 1e-6 : apart < 1e-13);
+    }
+}
+
+/* Runs with error control: within 100 tolerances at the end. */
+static void test_variants_run(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"liex:scheme2", "liex:implicit"};
+    const closed_form *const forms[] = {&ODE, &INDEX1, &LEADING};
+    for (int k = 0; k < 6; k++) {
+        dae_options o = liex_options(names[k % 2], 0, 0.0);
+        dae_problem *p;
+        double y[MOST], exact[MOST], slope[MOST];
+        o.rtol = o.atol = 1e-7;
+        dae_solver *s = solver_with(forms[k / 2], &o, &p);
+        assert_int_equal(dae_solver_run(s, 1.0, y, NULL), DAE_OK);
+        forms[k / 2]->solution(1.0, exact, slope);
+        for (int i = 0; i < forms[k / 2]->n; i++)
+            if (!(fabs(y[i] - exact[i]) < 1e-5)) fail_msg("%s: %g", o.method, y[i] - exact[i]);
+        assert_true(dae_solver_stats(s)->steps < 60);
+        dae_solver_free(s);
+        dae_problem_free(p);
+    }
+}
+
+/* Bad numbers of small steps are named. */
+static void test_bad_small_steps(void **state)
+{
+    (void)state;
+    const struct {
+        const char *method;
+        int order, steps[3];
+        dae_status status;
+        const char *words;
+    } bad[] = {{"liex", 0, {1, 2, 2}, DAE_ERR_ARGUMENT, "number 3 is 2 after 2"},
+               {"liex", 0, {-1, 2, 0}, DAE_ERR_ARGUMENT, "number 1 is -1"},
+               {"liex", 0, {2, 0, 3}, DAE_ERR_ARGUMENT, "number 3 is 3 after 0"},
+               {"liex", 0, {4, 0, 0}, DAE_ERR_ARGUMENT, "has 1 number, but order 2 needs 2"},
+               {"liex", 4, {1, 2, 3}, DAE_ERR_ARGUMENT, "has 3 numbers, but order 4 needs 4"},
+               {"bdf", 0, {1, 2, 3}, DAE_ERR_UNSUPPORTED, "method bdf"}};
+    dae_residual form = {.n = 2, .f = ode};
+    dae_problem *p;
+    dae_solver *s;
+    dae_diag diag;
+    assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+        dae_options o = dae_options_default();
+        o.method = bad[k].method;
+        o.order = bad[k].order;
+        memcpy(o.small_steps, bad[k].steps, sizeof bad[k].steps);
+        assert_int_equal(dae_solver_new(p, &o, &s, &diag), bad[k].status);
+        if (!strstr(diag.text, bad[k].words)) fail_msg("\"%s\" in: %s", bad[k].words, diag.text);
+    }
+    dae_options o = dae_options_default();
+    o.method = "bdf";
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, (double[2]){1.0, 1.0}, NULL), DAE_OK);
+    assert_int_equal(dae_solver_tableau(s, 0, 0, NULL), DAE_ERR_UNSUPPORTED);
+    dae_solver_free(s);
+    dae_problem_free(p);
 }
 
 /* Values and slopes within steps, against the solution. */
@@ -461,6 +603,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tableau),
                                        cmocka_unit_test(test_liex_orders),
+                                       cmocka_unit_test(test_implicit_tableau),
+                                       cmocka_unit_test(test_second_scheme),
+                                       cmocka_unit_test(test_variants_run),
+                                       cmocka_unit_test(test_bad_small_steps),
                                        cmocka_unit_test(test_liex_dense),
                                        cmocka_unit_test(test_liex_stiff),
                                        cmocka_unit_test(test_liex_keeps_derivatives),

@@ -12,11 +12,12 @@ typedef struct entry {
 } entry;
 
 static const entry entries[] = {
-    {"gauss:2", &irk_gauss2, 2, 1, 1},       {"gauss:4", &irk_gauss4, 4, 2, 2},
-    {"gauss:6", &irk_gauss6, 6, 3, 3},       {"gauss:8", &irk_gauss8, 8, 4, 4},
-    {"gauss:10", &irk_gauss10, 10, 5, 5},    {"lobattoc:2", &irk_lobattoc2, 2, 1, 1},
-    {"lobattoc:4", &irk_lobattoc4, 4, 2, 2}, {"lobattoc:6", &irk_lobattoc6, 6, 3, 3},
-    {"sirk:2", &irk_sirk22, 2, 2, 0},        {"sirk:3", &irk_sirk23, 3, 2, 0},
+    {"gauss:2", &irk_gauss2, 2, 1, 1},        {"gauss:4", &irk_gauss4, 4, 2, 2},
+    {"gauss:6", &irk_gauss6, 6, 3, 3},        {"gauss:8", &irk_gauss8, 8, 4, 4},
+    {"gauss:10", &irk_gauss10, 10, 5, 5},     {"lobattoc:2", &irk_lobattoc2, 2, 1, 1},
+    {"lobattoc:4", &irk_lobattoc4, 4, 2, 2},  {"lobattoc:6", &irk_lobattoc6, 6, 3, 3},
+    {"sirk:2", &irk_sirk22, 2, 2, 0},         {"sirk:3", &irk_sirk23, 3, 2, 0},
+    {"sirk:3:lstable", &irk_sirk33, 3, 2, 0},
 };
 enum { ENTRIES = sizeof entries / sizeof entries[0], S = IRK_STAGES };
 
@@ -70,21 +71,26 @@ static void simplifying_assumptions(void **state)
     }
 }
 
-/* SIRK23 has no D(1): its trees of order 3 one by one; order 2 of both by B(2). */
+/* Those of order 3 have no D(1): their trees of order 3 one by one; order 2 of all by B(2). */
 static void trees_of_order_3(void **state)
 {
     (void)state;
-    const collocation *t = irk_sirk23.m;
-    long double sum = 0.0L;
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++) sum += (long double)t->b[i] * t->A[i * 2 + j] * t->nodes[j];
-    near("sirk:3", sum, 1.0L / 6.0L, 20.0);
+    const collocation *const both[] = {irk_sirk23.m, irk_sirk33.m};
+    for (int m = 0; m < 2; m++) {
+        const collocation *t = both[m];
+        const int s = t->stages;
+        long double sum = 0.0L;
+        for (int i = 0; i < s; i++)
+            for (int j = 0; j < s; j++) sum += (long double)t->b[i] * t->A[i * s + j] * t->nodes[j];
+        near("sirk:3", sum, 1.0L / 6.0L, 20.0);
+    }
 }
 
 /* Entry (i, j) of Lambda. */
 static double block_entry(const collocation *t, int i, int j)
 {
-    if (i < t->reals || j < t->reals) return i < t->reals && j <= i ? t->gamma : 0.0;
+    if (i < t->reals || j < t->reals)
+        return i < t->reals && (j == i || j == i - 1) ? t->gamma : 0.0;
     int p = (i - t->reals) / 2;
     if (p != (j - t->reals) / 2) return 0.0;
     double a = t->pair[2 * p], b = t->pair[2 * p + 1];
@@ -173,9 +179,9 @@ static void orders_mixed(void **state)
     const struct {
         const char *name;
         double order;
-    } rows[] = {{"sirk:2", 2.0},  {"sirk:3", 3.0},  {"lobattoc:2", 2.0}, {"lobattoc:4", 4.0},
-                {"gauss:2", 2.0}, {"gauss:4", 4.0}, {"radau:5", 5.0}};
-    for (int k = 0; k < 7; k++) {
+    } rows[] = {{"sirk:2", 2.0},  {"sirk:3", 3.0},  {"sirk:3:lstable", 3.0}, {"lobattoc:2", 2.0},
+                {"gauss:2", 2.0}, {"gauss:4", 4.0}, {"lobattoc:4", 4.0},     {"radau:5", 5.0}};
+    for (int k = 0; k < 8; k++) {
         double order[3];
         int most = rows[k].order > 3.0 ? 6 : 8;
         check_orders(&mixed, rows[k].name, most, (double[3]){1e-13}, (double[3]){rows[k].order});
@@ -199,6 +205,8 @@ static void orders_index_2(void **state)
     check_orders(&index2, "lobattoc:4", 8, z_floor, (double[3]){4.0, 2.0});
     check_orders(&index2, "gauss:4", 8, z_floor, (double[3]){4.0, 4.0});
     check_orders(&index2, "sirk:2", 8, z_floor, (double[3]){2.0, 2.0});
+    check_orders(&linear2, "sirk:3:lstable", 9, z_floor, (double[3]){3.0, 2.0});
+    check_orders(&index2, "sirk:3:lstable", 8, z_floor, (double[3]){3.0, 2.0});
     grid_orders(&linear2, "sirk:3", 0, 9, z_floor, order);
     assert_true(order[0] > 2.7 && order[1] > 1.7);
 }
@@ -208,8 +216,8 @@ static void orders_index_3(void **state)
 {
     (void)state;
     double low[3] = {1e-11, 1e-9, 1e-7}, order[3];
-    const char *const names[] = {"lobattoc:4", "lobattoc:6", "sirk:2"};
-    for (int k = 0; k < 3; k++) {
+    const char *const names[] = {"lobattoc:4", "lobattoc:6", "sirk:2", "sirk:3:lstable"};
+    for (int k = 0; k < 4; k++) {
         double q = k == 1 ? 3.0 : 2.0;
         check_orders(&linear3, names[k], 8, low, (double[3]){q, q, q - 1.0});
     }
@@ -243,8 +251,12 @@ static void orders_constant_coefficients(void **state)
     const struct {
         const char *name;
         double order; /* k_a2 */
-    } rows[] = {{"sirk:2", 2.0}, {"sdirk:4", 1.0}, {"radau:5", 3.0}, {"lobattoc:4", 2.0}};
-    for (int k = 0; k < 4; k++) {
+    } rows[] = {{"sirk:2", 2.0},
+                {"sirk:3:lstable", 2.0},
+                {"sdirk:4", 1.0},
+                {"radau:5", 3.0},
+                {"lobattoc:4", 2.0}};
+    for (int k = 0; k < 5; k++) {
         double order[3];
         grid_orders(&chain, rows[k].name, 0, 7, (double[3]){1e-15, 1e-10}, order);
         if (!(fabs(order[1] - rows[k].order) < 0.3))

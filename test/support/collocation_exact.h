@@ -4,7 +4,9 @@
  * property C(s): sum_j a_ij c_j^(k-1) = c_i^k / k, k = 1 .. s; Lobatto IIIC has C(s-1) and a_i1 =
  * b_1. The eigenvalues of A^-1 are the poles of the stability function, a Pade approximation of
  * exp. SIRK: collocation at lambda times the zeros 2 -+ sqrt 2 of Laguerre's L_2, so that lambda is
- * the only eigenvalue of A.
+ * the only eigenvalue of A. SIRK_T: not collocation; B(3), C(2), and lambda three times, which
+ * leaves the nodes free. Stage errors are (c - c_1)(c - 1)(c - c_3)/6, with the nodes
+ * of collocation: c_1 is kept, so that one stage has such an error, and the estimate sees it.
  *
  * Eigenvectors have unit length; those of a pair are u_1 + i u_2 with u_1 orthogonal to u_2 and no
  * shorter, and |u_1|^2 + |u_2|^2 = 2, which keeps the condition number of T at 9, 95 and 1171 for
@@ -33,7 +35,7 @@ typedef struct exact_complex {
     exact re, im;
 } exact_complex;
 
-typedef enum family { GAUSS, RADAU_IIA, LOBATTO_IIIA, LOBATTO_IIIC, SIRK_L, SIRK_A } family;
+typedef enum family { GAUSS, RADAU_IIA, LOBATTO_IIIA, LOBATTO_IIIC, SIRK_L, SIRK_A, SIRK_T } family;
 
 /* What the numbers are rounded from. */
 typedef struct exact_method {
@@ -182,6 +184,14 @@ static void find_nodes(exact_method *e, int p, int q, int m)
     for (int i = 0; i < e->s; i++) e->c[i] = zero[e->s - 1 - i].re;
 }
 
+/* The zero of Laguerre's polynomial L_3 near x: 6 - 18 x + 9 x^2 - x^3 = 0 */
+static exact laguerre_zero(exact x)
+{
+    for (int k = 0; k < 8; k++)
+        x -= (6 - 18 * x + 9 * x * x - x * x * x) / (-18 + 18 * x - 3 * x * x);
+    return x;
+}
+
 static void family_nodes(exact_method *e, family of)
 {
     const int s = e->s;
@@ -199,13 +209,28 @@ static void family_nodes(exact_method *e, family of)
         e->c[0] = (2 - two) * (3 + three) / 6;
         e->c[1] = (2 + two) * (3 + three) / 6;
         break;
+    case SIRK_T:
+        e->c[0] = laguerre_zero(0.4) / laguerre_zero(2.3);
+        e->c[1] = (exact)1 / 2;
+        e->c[2] = 1;
+        break;
     }
+}
+
+/* A c^2 = 2 lambda^3 - 6 lambda^2 c + 3 lambda c^2 in place of c^3/3: with A 1 = c and A c = c^2/2
+ * the characteristic polynomial is (x - lambda)^3. 1/lambda is a zero of L_3, so that
+ * R(infinity) = 0. */
+static exact transformed_row(exact c)
+{
+    const exact l = 1 / laguerre_zero(2.3);
+    return 2 * l * l * l - 6 * l * l * c + 3 * l * c * c;
 }
 
 /* b and A: (A; b) V = K with V_jk = c_j^(k-1) and K_ik = c_i^k / k, 1/k for b; and, for Lobatto
  * IIIC, e_1 and b_1 in the last column for A */
-static void find_weights(exact_method *e, bool first_column)
+static void find_weights(exact_method *e, family of)
 {
+    const bool first_column = of == LOBATTO_IIIC;
     const int s = e->s;
     exact V[S][S], inverse[S][S];
     for (int j = 0; j < s; j++)
@@ -219,7 +244,8 @@ static void find_weights(exact_method *e, bool first_column)
         exact power = 1;
         for (int k = 0; k < s; k++) {
             power *= e->c[i];
-            const exact K = first_column && k == s - 1 ? e->b[0] : power / (k + 1);
+            exact K = first_column && k == s - 1 ? e->b[0] : power / (k + 1);
+            if (of == SIRK_T && k == s - 1) K = transformed_row(e->c[i]);
             for (int j = 0; j < s; j++) e->A[i][j] += K * inverse[k][j];
         }
     }
@@ -313,15 +339,19 @@ static void transform_simple(exact_method *e, rounded *m)
     if (e->s % 2 == 0) m->gamma = e->s == 6 ? cbrt((double)mean) : (double)mean;
 }
 
-/* One eigenvalue twice: with gamma = 1/lambda (A^-1 - gamma) t_1 = gamma t_2, t_1 = e_1 */
-static void transform_double(exact_method *e, rounded *m)
+/* One eigenvalue s times: with gamma = 1/lambda (A^-1 - gamma) t_k = gamma t_k+1, t_1 = e_1 */
+static void transform_multiple(exact_method *e, rounded *m)
 {
-    exact gamma = (e->inverse[0][0] + e->inverse[1][1]) / 2;
-    m->reals = 2;
+    exact gamma = 0;
+    for (int i = 0; i < e->s; i++) gamma += e->inverse[i][i] / e->s;
+    m->reals = e->s;
     m->gamma = (double)gamma;
     e->T[0][0] = 1;
-    e->T[0][1] = e->inverse[0][0] / gamma - 1;
-    e->T[1][1] = e->inverse[1][0] / gamma;
+    for (int k = 1; k < e->s; k++)
+        for (int i = 0; i < e->s; i++) {
+            e->T[i][k] = -e->T[i][k - 1];
+            for (int j = 0; j < e->s; j++) e->T[i][k] += e->inverse[i][j] * e->T[j][k - 1] / gamma;
+        }
 }
 
 /* ---- the method ---- */
@@ -362,23 +392,24 @@ static int family_order(family of, int stages)
     case LOBATTO_IIIA:
     case LOBATTO_IIIC: return 2 * stages - 2;
     case SIRK_L: return 2;
-    case SIRK_A: break;
+    case SIRK_A:
+    case SIRK_T: break;
     }
     return 3;
 }
 
 static void make_method(rounded *m, family of, int stages)
 {
-    const bool singly = of == SIRK_L || of == SIRK_A;
+    const bool singly = of == SIRK_L || of == SIRK_A || of == SIRK_T;
     exact_method e = {.s = stages};
     *m = (rounded){.stages = stages, .order = family_order(of, stages)};
     family_nodes(&e, of);
-    find_weights(&e, of == LOBATTO_IIIC);
+    find_weights(&e, of);
     if (of != LOBATTO_IIIA) {
         invert(stages, e.A, e.inverse);
         /* |R(z)| falls as |z|^(order - 2s) */
         if (!singly) find_poles(&e, m->order - stages);
-        if (singly) transform_double(&e, m);
+        if (singly) transform_multiple(&e, m);
         if (!singly) transform_simple(&e, m);
         invert(stages, e.T, e.T_inverse);
     }

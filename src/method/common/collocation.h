@@ -13,8 +13,8 @@
 enum { COLLOCATION_STAGES = 7, COLLOCATION_PAIRS = 3 };
 
 /* One method. Matrices by rows. T^-1 A^-1 T is block diagonal: first `reals` rows with gamma on the
- * diagonal and, if there are two of them, below it; then for every pair (a, b) the block [a -b; b
- * a], which is multiplication of v_1 + i v_2 by a + i b. */
+ * diagonal and, if there are several of them, below it; then for every pair (a, b) the block [a -b;
+ * b a], which is multiplication of v_1 + i v_2 by a + i b. */
 typedef struct collocation {
     int stages, order, reals, pairs;
     double gamma;                /* the real eigenvalue of A^-1; without one det(A)^(-1/s) */
@@ -32,6 +32,7 @@ extern const collocation radau_iia_1, radau_iia_2, radau_iia_3, radau_iia_4, rad
     radau_iia_7;
 extern const collocation lobatto_iiic_2, lobatto_iiic_3, lobatto_iiic_4;
 extern const collocation sirk_l, sirk_a; /* of two stages: L-stable, order 2; A-stable, order 3 */
+extern const collocation sirk_t; /* of three stages: L-stable, order 3; not collocation, C(2) */
 extern const collocation lobatto_iiia_3, lobatto_iiia_4; /* A is singular: nodes, A and b only */
 
 /* Radau IIA with at most that many stages: 1, 3, 5 or 7 */

@@ -65,6 +65,7 @@ typedef struct method {
         bool on_manifold;      /* options->baumgarte and ->coordinates */
         bool keeps_invariants; /* ctx->invariants */
         table_use takes_table; /* options->table, a complete one; 0: it has coefficients itself */
+        bool small_steps;      /* options->small_steps */
     };
     struct {                   /* what its results are good for */
         bool tests_velocities; /* of second order: errors of velocities count at index 3, too: along
@@ -105,6 +106,9 @@ typedef struct method {
      * method computes in doubles only. */
     void (*precise)(const void *state, const method_context *ctx, double t, int derivative,
                     void *y);
+    /* Extrapolation: T_jk of the last step into y, j and k from 0; the number of rows. y stays if
+     * there is no such entry. NULL: there is no tableau. */
+    int (*tableau)(const void *state, const method_context *ctx, int row, int column, double *y);
     /* Matrices and work of a size that n alone does not tell, outside state and scratch; NULL
      * functions: the method needs none. Made before start, for ctx->forms; NULL: out of memory. */
     void *(*cache_new)(const method_context *ctx);
@@ -131,14 +135,14 @@ void method_clear(const method_context *ctx, void *state, void *scratch);
     EACH(radau) EACH(radau5) EACH(radau9) EACH(radau13) \
     EACH(gauss6) EACH(gauss2) EACH(gauss4) EACH(gauss8) EACH(gauss10) \
     EACH(lobattoc4) EACH(lobattoc2) EACH(lobattoc6) \
-    EACH(sirk22) EACH(sirk23) \
+    EACH(sirk22) EACH(sirk23) EACH(sirk33) \
     EACH(colloc2nd) EACH(colloc2nd_radau1) EACH(colloc2nd_radau2) EACH(colloc2nd_radau3) \
         EACH(colloc2nd_radau4) EACH(colloc2nd_gauss1) EACH(colloc2nd_gauss2) \
         EACH(colloc2nd_gauss3) EACH(colloc2nd_gauss4) EACH(colloc2nd_gauss5) \
         EACH(colloc2nd_thesis) EACH(colloc2nd_thesis_gauss) \
     EACH(rodas) EACH(rodasp) EACH(rodas4p2) EACH(rodas3) \
-    EACH(sdirk4) EACH(sdirk2) EACH(sdirk3) \
-    EACH(liex) \
+    EACH(sdirk4) EACH(sdirk2) EACH(sdirk3) EACH(houbak) \
+    EACH(liex) EACH(liex_scheme2) EACH(liex_implicit) \
     EACH(midex) \
     EACH(taylor) \
     EACH(hem5) EACH(hem3) EACH(hem4) \

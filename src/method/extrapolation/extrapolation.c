@@ -47,20 +47,25 @@ static void judge_row(extrapolation *e)
     e->expense[j] = e->rule->work[j] / e->factor[j];
 }
 
+static int rows_of(const extrapolation *e)
+{
+    return e->rule->rows > 0 ? e->rule->rows : EXTRAPOLATION_ROWS;
+}
+
 /* Whether the error of a row before the last allowed one is too large for the rest to help: each
  * further row j divides it by (n_j/n_1)^p or so [HNW93 (II.9.28)]. */
 static bool hopeless(const extrapolation *e, int target)
 {
     const int *steps = e->rule->steps;
     double reach = 1.0;
-    for (int j = e->row + 1; j <= target + 1 && j < EXTRAPOLATION_ROWS; j++)
+    for (int j = e->row + 1; j <= target + 1 && j < rows_of(e); j++)
         reach *= pow((double)steps[j] / steps[0], e->rule->power);
     return e->errors[e->row] > reach;
 }
 
 attempt_status extrapolation_run(extrapolation *e, int target, bool all, double *result)
 {
-    int last = all || target + 1 >= EXTRAPOLATION_ROWS ? target : target + 1;
+    int last = all || target + 1 >= rows_of(e) ? target : target + 1;
     for (int j = 0; j <= last; j++) {
         attempt_status status = e->compute(e->context, j, result);
         if (status != ATTEMPT_OK) return status;

@@ -16,6 +16,7 @@ enum { EXTRAPOLATION_ROWS = 10 };
 /* A method to be extrapolated. */
 typedef struct extrapolation_rule {
     int power;                       /* p */
+    int rows;                        /* how many there are; 0: EXTRAPOLATION_ROWS */
     int steps[EXTRAPOLATION_ROWS];   /* n_j, increasing */
     double work[EXTRAPOLATION_ROWS]; /* of rows 1 .. j together, in evaluations of the equations */
 } extrapolation_rule;

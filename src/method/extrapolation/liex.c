@@ -1,5 +1,5 @@
-/* liex: extrapolated linearly implicit Euler for F(t, y, y') = 0 of index 1, after LIMEX and SEULEX
- * [DHZ87; HW96 IV.9].
+/* liex: extrapolated Euler for F(t, y, y') = 0 of index 1, linearly implicit as in LIMEX and SEULEX
+ * [DHZ87; HW96 IV.9], or fully implicit [BCP96 4.6].
  *
  * With A = dF/dy and B = dF/dy' at the start of the basic step, a small step is
  *   (A + B/h) d = B p - F(t + h, y, p),   y := y + d,   p := d/h,
@@ -7,10 +7,13 @@
  * [DHZ87] hold for F(t, ..) + h dF/dt at its beginning, but constraints that are driven by t are
  * met better so, and the transistor amplifier takes a fifth of the steps. For constant B it does
  * not depend on p; for B(y) y' = f(y) it is Lubich's first scheme [Lub89], which p makes
- * consistent. The last differences of each row, extrapolated, are the derivatives at the end of the
- * step: they give y' and the dense output [HO90]. docs/methods/extrapolation.md has the orders. */
+ * consistent. Variant "scheme2" is his second one, with B where the small step begins; in variant
+ * "implicit" Newton's method solves F(t + h, y + d, d/h) = 0 for every small step. The last
+ * differences of each row, extrapolated, are the derivatives at the end of the step: they give y'
+ * and the dense output [HO90]. docs/methods/extrapolation.md has the orders. */
 #include "method/extrapolation/extrapolation.h"
 
+#include "base/memory.h"
 #include "base/vector.h"
 #include "method/common/stages.h"
 
@@ -19,25 +22,49 @@
 
 enum { ROWS = EXTRAPOLATION_ROWS, DERIVATIVES = 4, RECENT = DERIVATIVES + 1 };
 
-/* The harmonic sequence. Work as in SEULEX: a Jacobian counts as five evaluations of F, a
- * factorisation and a solve as one each [HW96 IV.9]. */
-static const extrapolation_rule RULE = {
-    .power = 1,
-    .steps = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
-    .work = {10.0, 17.0, 26.0, 37.0, 50.0, 65.0, 82.0, 101.0, 122.0, 145.0}};
+/* The harmonic sequence from 2 on, unless the options have another one. */
+static const int STEPS[ROWS] = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+/* A Jacobian counts as five evaluations of F, a factorisation and a solve as one each, as in SEULEX
+ * [HW96 IV.9]. */
+static const double JACOBIAN = 5.0;
+
+/* How a small step is done. */
+typedef enum scheme {
+    SCHEME_1,       /* B of where the basic step begins [BCP96 Scheme 1] */
+    SCHEME_2,       /* B of where the small step begins [BCP96 Scheme 2] */
+    SCHEME_IMPLICIT /* Newton's method up to convergence */
+} scheme;
+
+/* Newton's method of the implicit small steps: what is left of its error, in tolerances, since
+ * extrapolation magnifies it; its slowest rate; corrections so small, over y, are rounding. */
+static const double TIGHT = 1e-4, SLOWEST = 0.5, ROUNDING = 1e-15;
+/* Corrections that stay this small are noise of F. */
+static const double NOISE = 0.01;
+/* Newton's rate at which it is worth new derivatives. */
+static const double WORN = 0.05;
+enum { MOST_CORRECTIONS = 15 };
 
 /* Weight of errors of slopes where nothing is abrupt. */
 static const double SMOOTH_SLOPE = 0.01;
 
 /* What survives between steps. */
 typedef struct liex_state {
+    extrapolation_rule rule;
     double t, t_old;
     double slope_error;              /* at the beginning of the last step */
     int target;                      /* row to aim at */
-    int degree;                      /* derivatives known at t; 0: no step yet */
+    int done;                        /* rows of the last step; 0: no step yet */
+    int degree;                      /* derivatives known at t */
     double *y, *yp, *y_old;          /* at t and t_old */
     double *derivative[DERIVATIVES]; /* H^k y^(k)(t) / k!, k = 1 .. degree */
+    double *column[ROWS];            /* T_j1 of the last step */
 } liex_state;
+
+/* What a small step needs beside n vectors: dF/dy of the start, where B is renewed. */
+typedef struct liex_cache {
+    double *dfdy;
+    size_t count;
+} liex_cache;
 
 /* One attempt. */
 typedef struct liex_scratch {
@@ -52,24 +79,46 @@ typedef struct liex_scratch {
     double theta;       /* contraction of Newton's method at the first row */
     stages_trial slope; /* error of y' where the step begins */
     stages_trial quiet;
-    double *y, *p, *b, *yp, *result, *estimate;
+    double *y, *p, *b, *yp, *result, *estimate, *from;
+    double *column[ROWS];                   /* T_j1 */
     double *recent[RECENT];                 /* the last values of a row */
     double *differences[DERIVATIVES][ROWS]; /* last row of the tableau of each derivative */
 } liex_scratch;
 
 static const method_memory liex_memory = {
-    .state = {sizeof(liex_state), {VECTORS(liex_state, y, derivative[DERIVATIVES - 1])}},
+    .state = {sizeof(liex_state), {VECTORS(liex_state, y, column[ROWS - 1])}},
     .scratch = {sizeof(liex_scratch),
                 {VECTORS(liex_scratch, y, differences[DERIVATIVES - 1][ROWS - 1]),
                  VECTORS(liex_scratch, tableau.T[0], tableau.T[ROWS - 1])}},
 };
+
+static scheme scheme_of(const method_context *ctx)
+{
+    return *(const scheme *)ctx->method->table;
+}
+
+/* The numbers of small steps and the work of rows 1 .. j together. */
+static void choose_rule(liex_state *s, const method_context *ctx)
+{
+    const int *asked = ctx->options->small_steps;
+    const double fresh = scheme_of(ctx) == SCHEME_2 ? JACOBIAN + 1.0 : 0.0;
+    double work = JACOBIAN;
+    const int *steps = asked[0] > 0 ? asked : STEPS;
+    s->rule.power = 1;
+    for (int j = 0; j < ROWS && steps[j] > 0; j++) {
+        s->rule.rows = j + 1;
+        s->rule.steps[j] = steps[j];
+        s->rule.work[j] = work += (2.0 + fresh) * steps[j] + 1.0;
+    }
+}
 
 static void liex_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
 {
     liex_state *s = state;
     method_clear(ctx, state, scratch);
     s->t = s->t_old = at->t;
-    s->target = extrapolation_first_target(ctx->norm->rtol, ROWS - 2);
+    choose_rule(s, ctx);
+    s->target = extrapolation_first_target(ctx->norm->rtol, s->rule.rows - 2);
     vectors_begin(ctx->n, at->y, s->y, s->y_old);
     vector_copy(ctx->n, at->yp, s->yp);
 }
@@ -90,12 +139,29 @@ static attempt_status solve_residual(liex_scratch *w, double t)
     return vector_finite(ctx->n, w->b) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
 }
 
-/* b := d of the small step to t */
-static attempt_status small_step(liex_scratch *w, double t)
+/* b := d of a linearly implicit small step to t */
+static attempt_status linear_step(liex_scratch *w, double t)
 {
     iteration *it = w->ctx->newton->matrix;
     attempt_status status = stages_from_iteration(iteration_apply_yp(it, NULL, w->p, w->b));
     return status == ATTEMPT_OK ? solve_residual(w, t) : status;
+}
+
+/* New B = dF/dy' at the point in hand, with the A = dF/dy of the start, and factors for 1/h. */
+static attempt_status renew_leading(liex_scratch *w, double t, double h)
+{
+    const method_context *ctx = w->ctx;
+    const liex_cache *c = ctx->cache;
+    iteration *it = ctx->newton->matrix;
+    attempt_status status = stages_from_iteration(
+        iteration_evaluate(it, t, w->y, w->p, 1.0 / h, w->h, ctx->norm->weights, NULL));
+    if (status != ATTEMPT_OK) return status;
+    if (c->count != it->jac.layout.count) { /* a pattern has grown: begin anew */
+        ctx->newton->stale = true;
+        return ATTEMPT_EVALUATION;
+    }
+    memcpy(it->jac.dfdy, c->dfdy, c->count * sizeof(double));
+    return stages_from_iteration(iteration_factor(it, 1.0 / h, NULL));
 }
 
 /* How well the matrix fits: the ratio of Newton's next correction to the first small step
@@ -111,13 +177,96 @@ static attempt_status measure_contraction(liex_scratch *w, double t)
     return w->theta <= 1.0 ? ATTEMPT_OK : ATTEMPT_CONVERGENCE;
 }
 
+/* Factors of dF/dy + 1/h dF/dy' at the point in hand. */
+static attempt_status renew_here(liex_scratch *w, double t, double h)
+{
+    const method_context *ctx = w->ctx;
+    iteration *it = ctx->newton->matrix;
+    attempt_status status = stages_from_iteration(
+        iteration_evaluate(it, t, w->y, w->p, 1.0 / h, w->h, ctx->norm->weights, NULL));
+    if (status != ATTEMPT_OK) return status;
+    return stages_from_iteration(iteration_factor(it, 1.0 / h, NULL));
+}
+
+/* Whether Newton's method has come to its end after correction number k, of this size. */
+static bool converged(const liex_scratch *w, int k, double size, double rate)
+{
+    const error_norm *norm = w->ctx->norm;
+    if (size <= ROUNDING * norm_of(norm, w->y, norm->newton)) return true;
+    if (k > 1 && rate > SLOWEST && size < NOISE) return true;
+    return k > 0 && rate < 1.0 && rate / (1.0 - rate) * size <= TIGHT;
+}
+
+/* Newton's method for F(t, y + h p, p) = 0 from p on, with the factors at hand or with derivatives
+ * of every iterate; y becomes y + h p. */
+static attempt_status iterate(liex_scratch *w, double t, double h, bool renew)
+{
+    error_norm *norm = w->ctx->norm;
+    const int n = w->ctx->n;
+    attempt_status status = ATTEMPT_OK;
+    double last = 0.0;
+    norm_set_step(norm, h);
+    for (int k = 0; k < MOST_CORRECTIONS && status == ATTEMPT_OK; k++) {
+        for (int i = 0; i < n; i++) w->y[i] = w->from[i] + h * w->p[i];
+        if (renew) status = renew_here(w, t, h);
+        vector_zero(n, w->b);
+        if (status == ATTEMPT_OK) status = solve_residual(w, t);
+        if (status != ATTEMPT_OK) return status;
+        vector_axpy(n, 1.0 / h, w->b, w->p);
+        double size = norm_of(norm, w->b, norm->newton), rate = k > 0 ? size / last : SLOWEST;
+        if (converged(w, k, size, rate)) {
+            vector_axpy(n, 1.0, w->b, w->y);
+            return ATTEMPT_OK;
+        }
+        if (k > 0) w->theta = fmax(w->theta, rate);
+        if (k > 1 && rate > SLOWEST && !renew) return ATTEMPT_CONVERGENCE;
+        last = size;
+    }
+    return ATTEMPT_CONVERGENCE;
+}
+
+/* A small step up to convergence; where it fails, once more from its start and with derivatives of
+ * every iterate. */
+static attempt_status implicit_step(liex_scratch *w, double t, double h)
+{
+    const int n = w->ctx->n;
+    vector_copy(n, w->y, w->from);
+    attempt_status status = iterate(w, t, h, false);
+    if (status != ATTEMPT_CONVERGENCE) return status;
+    vector_zero(n, w->p);
+    return iterate(w, t, h, true);
+}
+
+/* y and p := those at the end t of a small step h */
+static attempt_status small_step(liex_scratch *w, double t, double h, bool first)
+{
+    const scheme kind = scheme_of(w->ctx);
+    if (kind == SCHEME_IMPLICIT) return implicit_step(w, t, h);
+    attempt_status status = kind == SCHEME_2 ? renew_leading(w, t - h, h) : ATTEMPT_OK;
+    if (status == ATTEMPT_OK) status = linear_step(w, t);
+    if (status != ATTEMPT_OK) return status;
+    for (int i = 0; i < w->ctx->n; i++) {
+        w->y[i] += w->b[i];
+        w->p[i] = w->b[i] / h;
+    }
+    return first ? measure_contraction(w, t) : ATTEMPT_OK;
+}
+
 /* The first row whose differences of order k are of use: at index 1 the first values of a row do
  * not follow the expansion, so that two of them are left out [HO90]. */
-static int first_with(int k)
+static int first_with(const extrapolation_rule *rule, int k)
 {
     int row = 0;
-    while (RULE.steps[row] < k + 2) row++;
+    while (row < rule->rows && rule->steps[row] < k + 2) row++;
     return row;
+}
+
+/* How many derivatives rows up to this one give. */
+static int degree_of(const extrapolation_rule *rule, int row)
+{
+    int k = 0;
+    while (k < DERIVATIVES && first_with(rule, k + 1) <= row) k++;
+    return k;
 }
 
 /* H^k y^(k)(t + H) / k! by backward differences of the small steps, extrapolated as the values are.
@@ -125,12 +274,13 @@ static int first_with(int k)
  * first row on: row_k = row - (first row with k steps). */
 static void add_differences(liex_scratch *w, int row)
 {
-    const int n = w->ctx->n, *steps = RULE.steps, count = steps[row];
-    for (int k = 1; k <= DERIVATIVES && first_with(k) <= row; k++) {
+    const extrapolation_rule *rule = w->tableau.rule;
+    const int n = w->ctx->n, *steps = rule->steps, count = steps[row];
+    for (int k = 1; k <= degree_of(rule, row); k++) {
         for (int m = 0; m <= DERIVATIVES - k; m++) /* recent[m] := its k-th difference */
             for (int i = 0; i < n && m + k <= count; i++)
                 w->recent[m][i] = (w->recent[m][i] - w->recent[m + 1][i]) * count / k;
-        int first = first_with(k);
+        int first = first_with(rule, k);
         double **D = w->differences[k - 1];
         for (int i = 0; i < n; i++) {
             double value = w->recent[0][i];
@@ -159,7 +309,7 @@ static attempt_status compute_row(void *context, int row, double *result)
     liex_scratch *w = context;
     const liex_state *s = w->state;
     const method_context *ctx = w->ctx;
-    const int count = RULE.steps[row], n = ctx->n;
+    const int count = s->rule.steps[row], n = ctx->n;
     const double h = w->h / count;
     attempt_status status =
         stages_from_iteration(iteration_factor(ctx->newton->matrix, 1.0 / h, NULL));
@@ -167,18 +317,13 @@ static attempt_status compute_row(void *context, int row, double *result)
     vector_copy(n, s->yp, w->p);
     remember(w, s->y);
     for (int m = 1; m <= count && status == ATTEMPT_OK; m++) {
-        double t = m == count ? w->t : s->t + m * h;
-        status = small_step(w, t);
-        if (status != ATTEMPT_OK) break;
-        for (int i = 0; i < n; i++) {
-            w->y[i] += w->b[i];
-            w->p[i] = w->b[i] / h;
-        }
+        status = small_step(w, m == count ? w->t : s->t + m * h, h, row == 0 && m == 1);
         remember(w, w->y);
-        if (row == 0 && m == 1) status = measure_contraction(w, t);
     }
     if (status != ATTEMPT_OK) return status;
     vector_copy(n, w->y, result);
+    vector_copy(n, w->y, w->column[row]);
+    for (int i = 0; i < n; i++) w->yp[i] = w->p[i] * w->h;
     add_differences(w, row);
     return ATTEMPT_OK;
 }
@@ -193,9 +338,27 @@ static double error_size(void *context, const double *error)
 
 /* Newton's rate beyond which new partial derivatives are worth their price: on algebraic variables
  * old ones cost order. SEULEX has min(1e-4, rtol). */
-static double worn(const error_norm *norm)
+static double renewal(const method_context *ctx)
 {
-    return fmin(1e-4, norm->rtol > 0.0 ? norm->rtol : 1e-4);
+    const double rtol = ctx->norm->rtol;
+    if (scheme_of(ctx) == SCHEME_2) return -1.0; /* B has moved on */
+    if (scheme_of(ctx) == SCHEME_IMPLICIT) return WORN;
+    return fmin(1e-4, rtol > 0.0 ? rtol : 1e-4);
+}
+
+/* A = dF/dy of the start of the basic step; memory grows with a pattern that is found. */
+static attempt_status keep_start(const method_context *ctx)
+{
+    liex_cache *c = ctx->cache;
+    const jacobian *jac = &ctx->newton->matrix->jac;
+    if (c->count != jac->layout.count) {
+        dae_free(c->dfdy);
+        c->dfdy = DAE_ARRAY(double, jac->layout.count);
+        c->count = c->dfdy ? jac->layout.count : 0;
+        if (!c->dfdy) return ATTEMPT_MEMORY;
+    }
+    memcpy(c->dfdy, jac->dfdy, c->count * sizeof(double));
+    return ATTEMPT_OK;
 }
 
 static attempt_status renew_matrix(const liex_state *s, liex_scratch *w, const method_context *ctx)
@@ -206,7 +369,7 @@ static attempt_status renew_matrix(const liex_state *s, liex_scratch *w, const m
         nw->matrix, s->t, s->y, s->yp, 1.0 / w->h, w->h, ctx->norm->weights, NULL));
     nw->stale = status != ATTEMPT_OK;
     w->fresh = status == ATTEMPT_OK;
-    return status;
+    return status == ATTEMPT_OK && scheme_of(ctx) == SCHEME_2 ? keep_start(ctx) : status;
 }
 
 /* The rows of this step, once more with new partial derivatives if old ones will not do. */
@@ -240,6 +403,13 @@ static double polynomial(int degree, double x, double y0, double y1, const doubl
     return derivative ? slope : value;
 }
 
+/* H^k y^(k) / k! of variable i at the end of the step, k = 1 .. degree */
+static void derivatives_at(const liex_scratch *w, int row, int degree, int i, double *d)
+{
+    for (int k = 1; k <= degree; k++)
+        d[k - 1] = w->differences[k - 1][row - first_with(w->tableau.rule, k)][i];
+}
+
 /* y' where the step begins against the slope of its interpolant, of degree `row` + 1 or 5: no small
  * step evaluates F there, and a jump of y' before the first one is seen by no row. Errors are of
  * order row + 1, and the weight follows, the more so since the derivatives of the interpolant are
@@ -247,13 +417,13 @@ static double polynomial(int degree, double x, double y0, double y1, const doubl
 static double error_of_slope(const liex_state *s, liex_scratch *w, const method_context *ctx)
 {
     const extrapolation *e = &w->tableau;
-    const int n = ctx->n, row = e->row, degree = row < DERIVATIVES ? row : DERIVATIVES;
+    const int n = ctx->n, row = e->row, degree = degree_of(e->rule, row);
     double rtol = stages_relative_tolerance(ctx->norm, s->y), power = 0.0;
-    if (s->degree == 0 || row < 1) return 0.0;
+    if (s->done == 0 || degree < 1) return 0.0;
     if (row > degree + 1) power = 1.0 - (degree + 2.0) / (row + 1.0);
     for (int i = 0; i < n; i++) {
         double d[DERIVATIVES];
-        for (int k = 1; k <= degree; k++) d[k - 1] = w->differences[k - 1][row - first_with(k)][i];
+        derivatives_at(w, row, degree, i, d);
         w->p[i] = s->yp[i] - polynomial(degree, -1.0, s->y[i], e->T[row][i], d, 1) / w->h;
     }
     if (!stages_filter_slope(ctx, w->p, w->b)) return INFINITY;
@@ -271,11 +441,11 @@ static double look(const void *state, void *scratch, const method_context *ctx, 
 {
     const liex_state *s = state;
     liex_scratch *w = scratch;
-    const int row = w->tableau.row, degree = row < DERIVATIVES ? row : DERIVATIVES;
+    const int row = w->tableau.row, degree = degree_of(&s->rule, row);
     const double x = part - 1.0, *end = w->tableau.T[row];
     for (int i = 0; i < ctx->n; i++) {
         double d[DERIVATIVES];
-        for (int k = 1; k <= degree; k++) d[k - 1] = w->differences[k - 1][row - first_with(k)][i];
+        derivatives_at(w, row, degree, i, d);
         w->p[i] = polynomial(degree, x, s->y[i], end[i], d, 0);
         w->b[i] = polynomial(degree, x, s->y[i], end[i], d, 1) / w->h;
     }
@@ -316,9 +486,24 @@ static void propose(const liex_state *s, liex_scratch *w, const method_context *
     result->error = fmax(e->errors[e->row], slopes);
     result->next_factor = extrapolation_plan(e, w->target, most, w->tries > 1, &w->next_target);
     if (slopes > 1.0) result->next_factor = fmin(result->next_factor, 0.9 / sqrt(slopes));
-    const double *slope = w->differences[0][e->row - first_with(1)];
-    for (int i = 0; i < ctx->n; i++) w->yp[i] = slope[i] / w->h;
+    if (degree_of(e->rule, e->row) > 0) /* else the last difference of the last row */
+        vector_copy(ctx->n, w->differences[0][e->row - first_with(e->rule, 1)], w->yp);
+    for (int i = 0; i < ctx->n; i++) w->yp[i] /= w->h;
     result->y = e->T[e->row];
+}
+
+/* Implicit Euler extrapolates at index 2, too [BCP96 Table 4.4.1], but what the rows say of
+ * multipliers between steps is worth an order less than what tolerances ask for. */
+static bool refuse_index2(const method_context *ctx, attempt *a)
+{
+    const dae_kind *kinds = ctx->norm->kinds;
+    if (scheme_of(ctx) != SCHEME_IMPLICIT || ctx->fixed_steps) return false;
+    for (int j = 0; kinds && j < ctx->n; j++)
+        if (kinds[j] == DAE_KIND_INDEX2)
+            return stages_refused(a, j,
+                                  "takes variables of index 2 with constant steps only: set "
+                                  "fixed_step, or choose radau");
+    return false;
 }
 
 static void liex_attempt(const void *state, void *scratch, const method_context *ctx, double h,
@@ -326,14 +511,15 @@ static void liex_attempt(const void *state, void *scratch, const method_context 
 {
     const liex_state *s = state;
     liex_scratch *w = scratch;
-    const int most = order < 2 ? 1 : order - 1;
+    const int rows = s->rule.rows, most = order < 2 ? 1 : order > rows ? rows - 1 : order - 1;
+    const int usual = rows < 3 ? 1 : rows - 2 < most ? rows - 2 : most;
     w->state = s;
     w->ctx = ctx;
     w->t = s->t + h;
     w->h = h;
     w->target = w->tries++ > 0 ? w->next_target : s->target;
     if (ctx->fixed_steps || w->target > most) w->target = most;
-    w->tableau.rule = &RULE;
+    w->tableau.rule = &s->rule;
     w->tableau.n = ctx->n;
     w->tableau.error = w->estimate;
     w->tableau.compute = compute_row;
@@ -344,9 +530,10 @@ static void liex_attempt(const void *state, void *scratch, const method_context 
     if (stages_need_matrix(ctx, result)) return;
     /* Every row begins anew, and the first steps of Euler's method have errors O(1) in multipliers
      * of index 3 [BCP96 3.2.3]: there is no expansion in h to extrapolate. */
-    if (stages_refuse_index3(ctx, result)) return;
+    if (stages_refuse_index3(ctx, result) || refuse_index2(ctx, result)) return;
+    w->theta = 0.0;
     result->status = compute(s, w, ctx);
-    propose(s, w, ctx, ROWS - 2 < most ? ROWS - 2 : most, result);
+    propose(s, w, ctx, usual, result);
     if (result->status != ATTEMPT_OK && !w->fresh) ctx->newton->stale = true;
     ctx->newton->iterations = 0;
     ctx->newton->rate = w->theta;
@@ -361,12 +548,14 @@ static void liex_accept(void *state, void *scratch, const method_context *ctx)
     s->t = w->t;
     s->target = w->next_target;
     s->slope_error = w->slope.error;
-    s->degree = row < DERIVATIVES ? row : DERIVATIVES;
+    s->done = row + 1;
+    s->degree = degree_of(&s->rule, row);
     vectors_advance(n, w->tableau.T[row], s->y, s->y_old);
     vector_copy(n, w->yp, s->yp);
     for (int k = 1; k <= s->degree; k++)
-        vector_copy(n, w->differences[k - 1][row - first_with(k)], s->derivative[k - 1]);
-    if (w->theta > worn(ctx->norm)) ctx->newton->stale = true;
+        vector_copy(n, w->differences[k - 1][row - first_with(&s->rule, k)], s->derivative[k - 1]);
+    for (int j = 0; j <= row; j++) vector_copy(n, w->column[j], s->column[j]);
+    if (w->theta > renewal(ctx)) ctx->newton->stale = true;
     w->fresh = false;
     w->tries = 0;
     w->quiet = (stages_trial){0};
@@ -377,7 +566,7 @@ static void liex_interpolate(const void *state, const method_context *ctx, doubl
 {
     const liex_state *s = state;
     const int n = ctx->n, degree = s->degree;
-    if (degree == 0 || t == s->t) {
+    if (s->done == 0 || t == s->t) {
         vector_copy(n, derivative ? s->yp : s->y, y);
         return;
     }
@@ -390,18 +579,73 @@ static void liex_interpolate(const void *state, const method_context *ctx, doubl
     }
 }
 
-const method method_liex = {
-    .name = "liex",
-    .summary = "extrapolated linearly implicit Euler, order up to 9; F(t,y,y') = 0",
-    .citation = "Deuflhard, Hairer, Zugck: One-step and extrapolation methods for "
-                "differential-algebraic systems, Numer. Math. 51 (1987) 501-516",
-    .max_order = ROWS - 1,
-    .fixed_order = true,
-    .own_order = true,
-    .rough_between = true,
-    .no_iteration = true,
-    .ends_unseen = true,
-    .sharp_multipliers = true,
-    .index_range = "1",
-    METHOD_STEPS(liex),
-};
+/* T_jk, from the first column. */
+static int liex_tableau(const void *state, const method_context *ctx, int row, int column,
+                        double *y)
+{
+    const liex_state *s = state;
+    const int n = ctx->n;
+    if (row < 0 || row >= s->done || column < 0 || column > row) return s->done;
+    for (int i = 0; i < n; i++) {
+        double T[ROWS];
+        for (int j = row - column; j <= row; j++) T[j] = s->column[j][i];
+        for (int k = 1; k <= column; k++)
+            for (int j = row; j >= row - column + k; j--)
+                T[j] += (T[j] - T[j - 1]) / ((double)s->rule.steps[j] / s->rule.steps[j - k] - 1.0);
+        y[i] = T[row];
+    }
+    return s->done;
+}
+
+static void *liex_cache_new(const method_context *ctx)
+{
+    (void)ctx;
+    return DAE_NEW(liex_cache);
+}
+
+static void liex_cache_free(void *cache)
+{
+    liex_cache *c = cache;
+    if (c) dae_free(c->dfdy);
+    dae_free(c);
+}
+
+#define DEUFLHARD                                                                                  \
+    "Deuflhard, Hairer, Zugck: One-step and extrapolation methods for differential-algebraic "     \
+    "systems, Numer. Math. 51 (1987) 501-516"
+#define LUBICH                                                                                     \
+    "Lubich: Linearly implicit extrapolation methods for differential-algebraic systems, Numer. "  \
+    "Math. 55 (1989) 197-211"
+#define BRENAN                                                                                     \
+    "Brenan, Campbell, Petzold: Numerical solution of initial-value problems in "                  \
+    "differential-algebraic equations, SIAM (1996), section 4.6"
+
+#define LIEX_METHOD(id, label, about, source, which, range, sharp)                                 \
+    static const scheme id##_kind = which;                                                         \
+    const method method_##id = {                                                                   \
+        .name = label,                                                                             \
+        .summary = about,                                                                          \
+        .citation = source,                                                                        \
+        .max_order = ROWS,                                                                         \
+        .fixed_order = true,                                                                       \
+        .own_order = true,                                                                         \
+        .small_steps = true,                                                                       \
+        .rough_between = true,                                                                     \
+        .no_iteration = true,                                                                      \
+        .ends_unseen = true,                                                                       \
+        .sharp_multipliers = sharp,                                                                \
+        .index_range = range,                                                                      \
+        .table = &id##_kind,                                                                       \
+        METHOD_STEPS(liex),                                                                        \
+        METHOD_CACHE(liex),                                                                        \
+        .tableau = liex_tableau,                                                                   \
+    }
+
+LIEX_METHOD(liex, "liex", "extrapolated linearly implicit Euler, order up to 9; F(t,y,y') = 0",
+            DEUFLHARD, SCHEME_1, "1", true);
+LIEX_METHOD(liex_scheme2, "liex:scheme2",
+            "the same by Lubich's second scheme: dF/dy' anew for every small step", LUBICH,
+            SCHEME_2, "1", true);
+LIEX_METHOD(liex_implicit, "liex:implicit",
+            "extrapolated implicit Euler, iterated to convergence; F(t,y,y') = 0", BRENAN,
+            SCHEME_IMPLICIT, "1 (2: constant steps)", false);

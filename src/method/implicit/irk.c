@@ -89,6 +89,7 @@ static void irk_start(void *state, void *scratch, const method_context *ctx, con
     const int n = ctx->n;
     method_clear(ctx, s, w);
     s->table = table;
+    s->project = table->project && ctx->projection != DAE_PROJECTION_NONE;
     w->step.m = table->m;
     s->t = s->t_old = at->t;
     s->step = 1;
@@ -146,7 +147,7 @@ static void finish_stages(const irk_state *s, irk_scratch *w, int n)
 /* The power of h in the estimate. */
 static int estimate_power(const irk_table *table)
 {
-    return table->estimate == IRK_FIRST_STAGE ? table->m->stages : table->m->stages + 1;
+    return table->estimate == IRK_FIRST_STAGE ? table->m->stages : table->stage_order + 1;
 }
 
 /* The estimate is O(h^k), errors are O(h^p): an estimate of rtol^(k/p) goes with errors about rtol.
@@ -239,9 +240,9 @@ static double further_error(const irk_state *s, irk_scratch *w, const method_con
     const bool ends = !collocation_ends(table->m);
     irk_trials *last = ends ? &w->at_end : &w->of_slope;
     if (!ends && (table->estimate != IRK_FIRST_STAGE || s->step == 1)) return 0.0;
-    result->status = ends ? defect_at_end(w, ctx, table->project) : defect_of_slope(s, w, ctx);
+    result->status = ends ? defect_at_end(w, ctx, s->project) : defect_of_slope(s, w, ctx);
     if (result->status != ATTEMPT_OK) return INFINITY;
-    bool again = rejected && !table->project; /* a projection leaves nothing of earlier steps */
+    bool again = rejected && !s->project; /* a projection leaves nothing of earlier steps */
     double error = w->factor * norm_of(ctx->norm, w->work, w->scale);
     error = abrupt_error(s, w, &last->plain, stages_falling(&last->plain, error, w->step.h, again));
     return fmax(error, stiff_error(w, ctx, w->work, STIFF, again, last));
@@ -272,7 +273,7 @@ static double look(const void *state, void *scratch, const method_context *ctx, 
 static double error_between(const irk_state *s, irk_scratch *w, const method_context *ctx,
                             double error)
 {
-    bool on_constraints = collocation_ends(s->table->m) || s->table->project;
+    bool on_constraints = collocation_ends(s->table->m) || s->project;
     bool few = s->table->m->stages < STAGES_ENOUGH || s->table->estimate == IRK_FIRST_STAGE;
     return stages_error_between(ctx, on_constraints && (stages_looked_at(ctx) || few), error,
                                 w->step.h, &w->quiet, w->scale, look, s, w);
@@ -320,7 +321,7 @@ static void judge(const irk_state *s, irk_scratch *w, const method_context *ctx,
     result->error_constant = factor;
     result->next_factor =
         stages_next_factor(result->error, estimate_power(table), s->step == 1, rejected);
-    if (!table->project) return;
+    if (!s->project) return;
     vector_copy(ctx->n, w->error, w->step.R); /* the vectors serve the projection */
     result->estimate = w->step.R;
     result->status = irk_project(s, w, ctx, result);
@@ -376,7 +377,7 @@ static void irk_attempt(const void *state, void *scratch, const method_context *
     w->factor = error_factor(table, stages_relative_tolerance(ctx->norm, s->y));
     predict(s, w, ctx->n);
     w->rejected = true; /* until it is accepted */
-    if (table->project && s->step == 1) result->status = irk_check_index(s, w, ctx, result);
+    if (s->project && s->step == 1) result->status = irk_check_index(s, w, ctx, result);
     if (result->status == ATTEMPT_OK) result->status = solve(w, ctx, result);
     if (result->status == ATTEMPT_OK) judge(s, w, ctx, rejected, result);
 }
@@ -467,3 +468,6 @@ IRK_METHOD(sirk22, "sirk:2", "Singly implicit method of order 2, L-stable; F(t,y
            2, "1 to 3", false, sirk_l, 2, IRK_LEFT_SLOPE);
 IRK_METHOD(sirk23, "sirk:3", "Singly implicit method of order 3, A-stable, a stage beyond the step",
            BURRAGE, 3, "1 (2, 3: constant steps)", false, sirk_a, 2, IRK_LEFT_SLOPE);
+IRK_METHOD(sirk33, "sirk:3:lstable",
+           "Singly implicit method of order 3, L-stable, all stages in the step", BURRAGE, 3,
+           "1 to 3", false, sirk_t, 2, IRK_LEFT_SLOPE);

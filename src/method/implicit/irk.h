@@ -8,8 +8,8 @@
 
 enum { IRK_STAGES = 5, IRK_NODES = IRK_STAGES + 1 };
 
-/* Where the error estimate comes from; both are O(h^(s+1)) or O(h^s) and filtered by
- * (dF/dy + gamma/h dF/dy')^-1 dF/dy'. */
+/* Where the error estimate comes from; both are O(h^(q+1)), q the stage order, or O(h^s) and
+ * filtered by (dF/dy + gamma/h dF/dy')^-1 dF/dy'. */
 typedef enum irk_estimate {
     IRK_LEFT_SLOPE, /* y' - q'(0)/h, q the polynomial through 0 and the stages [HW96 IV.8] */
     IRK_FIRST_STAGE /* Z_1 gamma/h, where c_1 = 0: the jump at the start that Lobatto IIIC makes */
@@ -24,6 +24,6 @@ typedef struct irk_table {
 
 extern const irk_table irk_gauss2, irk_gauss4, irk_gauss6, irk_gauss8, irk_gauss10;
 extern const irk_table irk_lobattoc2, irk_lobattoc4, irk_lobattoc6;
-extern const irk_table irk_sirk22, irk_sirk23;
+extern const irk_table irk_sirk22, irk_sirk23, irk_sirk33;
 
 #endif

@@ -14,6 +14,7 @@ typedef struct irk_trials {
 /* What survives between steps. */
 typedef struct irk_state {
     const irk_table *table;
+    bool project;             /* on the constraints after every step, unless the options say none */
     int nodes;                /* of the interpolant, beside 0: */
     double node[IRK_NODES];   /* the c_i > 0, and 1 if it is not among them */
     double left[IRK_STAGES];  /* q'(0) = sum left_j Z_j over the stages with c_j > 0 */

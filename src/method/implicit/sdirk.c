@@ -171,6 +171,21 @@ static attempt_status solve_stages(const sdirk_state *s, sdirk_scratch *w,
     return status;
 }
 
+/* Whether steps do not end with their last stage. */
+static bool has_weights(const sdirk_table *table)
+{
+    return table->b[table->stages - 1] != 0.0;
+}
+
+/* y_1 = y + h sum b_i Y'_i, and the slope of the interpolant there */
+static void combine_stages(const sdirk_state *s, sdirk_scratch *w, int n)
+{
+    vector_copy(n, s->y, w->y);
+    for (int i = 0; i < s->table->stages; i++)
+        vector_axpy(n, w->h * s->table->b[i], w->K + (size_t)i * (size_t)n, w->y);
+    dense_value(s->table, n, w->h, 1.0, 1, s->y, w->K, w->yp);
+}
+
 /* y' of algebraic variables, of which F knows nothing, is that of the interpolant, of order 2; that
  * of the last stage has order 1. */
 static void algebraic_slopes(const sdirk_state *s, sdirk_scratch *w, const method_context *ctx)
@@ -255,7 +270,10 @@ static void sdirk_attempt(const void *state, void *scratch, const method_context
     bool rejected = w->rejected;
     w->rejected = true; /* until it is accepted */
     if (result->status != ATTEMPT_OK) return;
-    algebraic_slopes(s, w, ctx);
+    if (has_weights(s->table))
+        combine_stages(s, w, ctx->n);
+    else
+        algebraic_slopes(s, w, ctx);
     stages_error_scale(ctx->norm, ctx->error_test, w->scale);
     result->error = norm_of(ctx->norm, w->error, w->scale);
     result->error = fmax(result->error, error_of_slope(s, w, ctx, rejected));
@@ -302,7 +320,7 @@ static void sdirk_interpolate(const void *state, const method_context *ctx, doub
     cubic_bend(n, x, h, derivative, 0.0, -1.0, s->yp, y);
 }
 
-#define SDIRK_METHOD(id, label, about, source, highest)                                            \
+#define SDIRK_METHOD(id, label, about, source, highest, range, constant)                           \
     const method method_##id = {                                                                   \
         .name = label,                                                                             \
         .summary = about,                                                                          \
@@ -310,7 +328,8 @@ static void sdirk_interpolate(const void *state, const method_context *ctx, doub
         .max_order = highest,                                                                      \
         .fixed_order = true,                                                                       \
         .rough_between = true,                                                                     \
-        .index_range = "1 to 2",                                                                   \
+        .constant_steps = constant,                                                                \
+        .index_range = range,                                                                      \
         .table = &sdirk_##id,                                                                      \
         METHOD_STEPS(sdirk),                                                                       \
     }
@@ -319,10 +338,16 @@ static void sdirk_interpolate(const void *state, const method_context *ctx, doub
     "Alexander: Diagonally implicit Runge-Kutta methods for stiff ODEs, SIAM J. Numer. Anal. 14 "  \
     "(1977) 1006-1021"
 
-SDIRK_METHOD(sdirk2, "sdirk:2", "SDIRK method of order 2, L-stable; F(t,y,y') = 0", ALEXANDER, 2);
-SDIRK_METHOD(sdirk3, "sdirk:3", "SDIRK method of order 3(2), L-stable; F(t,y,y') = 0", ALEXANDER,
-             3);
+SDIRK_METHOD(sdirk2, "sdirk:2", "SDIRK method of order 2, L-stable; F(t,y,y') = 0", ALEXANDER, 2,
+             "1 to 2", false);
+SDIRK_METHOD(sdirk3, "sdirk:3", "SDIRK method of order 3(2), L-stable; F(t,y,y') = 0", ALEXANDER, 3,
+             "1 to 2", false);
 SDIRK_METHOD(sdirk4, "sdirk:4", "SDIRK method of order 4(3), L-stable; F(t,y,y') = 0",
              "Hairer, Wanner: Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, "
              "IV.6",
-             4);
+             4, "1 to 2", false);
+SDIRK_METHOD(houbak, "sdirk:2:houbak",
+             "SDIRK method of order 2, L-stable, not stiffly accurate; F(t,y,y') = 0",
+             "Houbak, Thomsen: SPARKS, a FORTRAN subroutine for the solution of large systems of "
+             "stiff ODEs with sparse Jacobians, Technical University of Denmark (1979)",
+             2, "1", true);

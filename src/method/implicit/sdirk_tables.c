@@ -41,3 +41,18 @@ const sdirk_table sdirk_sdirk4 = {
               {-3.40625, -10.453125, 33.984375, -21.25, 1.125},
               {1.4166666666666666667, 6.7916666666666666667, -21.875, 14.166666666666666667, -0.5}},
 };
+
+/* 3 stages, order 2: three steps of implicit Euler, each h/3 long, with weights of order 2 for
+ * which R(infinity) = 0; embedded order 1, their end. It has what [BCP96 Table 4.3.1] prints of the
+ * method of Houbak and Thomsen: r = 0, k_d = 2, k_a1 = 1, k_I = 1; their own coefficients are in a
+ * report that the book does not print. */
+const sdirk_table sdirk_houbak = {
+    .stages = 3,
+    .order = 2,
+    .gamma = 1.0 / 3.0,
+    .c = {1.0 / 3.0, 2.0 / 3.0, 1.0},
+    .a = {1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0},
+    .b = {1.0 / 3.0, 5.0 / 6.0, -1.0 / 6.0},
+    .e = {0.0, 0.5, -0.5},
+    .dense = {{2.0, -1.0, 0.0}, {-5.0 / 3.0, 11.0 / 6.0, -1.0 / 6.0}},
+};

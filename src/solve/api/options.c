@@ -301,6 +301,36 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
     return DAE_OK;
 }
 
+/* Numbers of small steps increase, and there are enough of them for the order. */
+static dae_status check_small_steps(const dae_options *o, dae_diag *diag)
+{
+    enum { MOST = sizeof o->small_steps / sizeof o->small_steps[0] };
+    const method *m = method_find(o->method ? o->method : "auto");
+    int count = 0;
+    for (int i = 0; i < MOST; i++) {
+        if (o->small_steps[i] == 0) continue;
+        int before = i > 0 ? o->small_steps[i - 1] : 0;
+        if (o->small_steps[i] < 0 || count < i || o->small_steps[i] <= before)
+            return diag_set(diag, DAE_ERR_ARGUMENT,
+                            "Option small_steps: number %d is %d after %d; the numbers of small "
+                            "steps must be positive and increase, as 1, 2, 4.",
+                            i + 1, o->small_steps[i], before);
+        count = i + 1;
+    }
+    if (count == 0) return DAE_OK;
+    if (!m->small_steps)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Option small_steps is for extrapolated Euler, method liex; method %s does "
+                        "not do a step in small ones.",
+                        m->name);
+    if (count < 2 || o->max_order > count)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Option small_steps has %d number%s, but order %d needs %d.", count,
+                        count == 1 ? "" : "s", count < 2 ? 2 : o->max_order,
+                        count < 2 ? 2 : o->max_order);
+    return DAE_OK;
+}
+
 /* The method computes in that precision, and so do compiler and C library. */
 static dae_status check_precision(const dae_options *o, dae_diag *diag)
 {
@@ -412,6 +442,7 @@ dae_status options_check(const dae_options *o, const dae_problem *p, dae_diag *d
                           "Option stop_time is infinite; use NAN for no stop time.");
     if (status == DAE_OK && !o->weights) status = check_tolerances(o, p, diag);
     if (status == DAE_OK) status = check_method(o, diag);
+    if (status == DAE_OK) status = check_small_steps(o, diag);
     if (status == DAE_OK) status = check_precision(o, diag);
     if (status == DAE_OK) status = check_forms(o, p, diag);
     if (status == DAE_OK) status = check_steps(o, diag);

@@ -79,6 +79,29 @@ dae_status solver_check_point(dae_solver *s, double t, const char *call)
                     s->run.t_new);
 }
 
+int dae_solver_tableau(dae_solver *s, int row, int column, double *y)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    const struct method *m = s->bound.method;
+    if (m && !m->tableau)
+        return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                        "dae_solver_tableau: method %s does not extrapolate; liex does.", m->name);
+    int rows = m && s->run.phase >= PHASE_RUNNING
+                   ? m->tableau(s->bound.state, &s->bound.context, row, column, s->bound.at_y)
+                   : 0;
+    if (rows == 0)
+        return diag_set(&s->diag, DAE_ERR_STATE, "dae_solver_tableau: there is no step yet.");
+    if (!y) return rows;
+    if (row < 0 || row >= rows || column < 0 || column > row)
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "dae_solver_tableau: there is no entry in row %d, column %d; the tableau "
+                        "has rows 0 to %d, and columns up to the row.",
+                        row, column, rows - 1);
+    solver_interpolate(s, s->run.t_new, 1, s->bound.at_yp);
+    values_to_user(s, s->run.t_new, s->bound.at_y, s->bound.at_yp, y, NULL);
+    return rows;
+}
+
 dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
 {
     if (!s) return DAE_ERR_ARGUMENT;
