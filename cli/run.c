@@ -266,6 +266,7 @@ const command run_command = {
         "                       their lengths below a line 'steps'; without error control\n"
         "  --max-steps N        give up after N steps; 0, the default, for no limit\n"
         "  --max-order K        highest order\n"
+        "  --newton-iterations N  at most so many in an attempt (4, or a method's own number)\n"
         "  --small-steps WHAT   numbers of small steps of liex, as 1,2,4; or harmonic (1,2,3,..),\n"
         "                       romberg (1,2,4,8,..), bulirsch (2,3,4,6,8,12,..)\n"
         "  --error-test WHAT    auto, all, differential, filtered: what the error test sees\n"

@@ -37,6 +37,7 @@ enum option_id {
     OPT_MAX_ORDER,
     OPT_MAX_STEPS,
     OPT_SMALL_STEPS,
+    OPT_NEWTON,
     OPT_MAX_STEP,
     OPT_FIXED_STEP,
     OPT_STEPS,
@@ -89,6 +90,7 @@ static const struct option long_options[] = {
     {"linear-solver", required_argument, NULL, OPT_LINEAR_SOLVER},
     {"max-order", required_argument, NULL, OPT_MAX_ORDER},
     {"max-steps", required_argument, NULL, OPT_MAX_STEPS},
+    {"newton-iterations", required_argument, NULL, OPT_NEWTON},
     {"small-steps", required_argument, NULL, OPT_SMALL_STEPS},
     {"max-step", required_argument, NULL, OPT_MAX_STEP},
     {"fixed-step", required_argument, NULL, OPT_FIXED_STEP},
@@ -408,6 +410,10 @@ static int read_option(request *r, int id, const char *text)
     case OPT_ORDER:
         status = read_whole(id, text, 1, 100, &whole);
         r->options.order = (int)whole;
+        return status;
+    case OPT_NEWTON:
+        status = read_whole(id, text, 1, 1000, &whole);
+        r->options.newton_iterations = (int)whole;
         return status;
     case OPT_VARIANT: r->options.variant = text; return CLI_OK;
     case OPT_INITIAL_STEP: return read_number(id, text, 0.0, false, &r->options.initial_step);
