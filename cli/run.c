@@ -259,6 +259,8 @@ const command run_command = {
         "  --formulation NAME   how equations of index above 1 are rewritten: a name from\n"
         "                       'daedal formulations', auto, or residual (not at all)\n"
         "  --engine WHAT        auto, tape, native: interpret the equations or compile them\n"
+        "  --herk NAME=X,..     options of method herk: ssc (1: the thesis' step control), beta,\n"
+        "                       eps0, h0, tol, ptol, delta, Jopt, Estat, Nopt\n"
         "  --initial-step H     the first step\n"
         "  --max-step H         longest step\n"
         "  --fixed-step H       constant steps, without error control\n"

@@ -19,6 +19,8 @@ typedef struct request {
     dae_options options;
     const char *invariants[MOST_INVARIANTS]; /* --invariant; in options */
     dae_table table;                         /* --table; in options */
+    dae_herk_options herk;                   /* --herk; in options if it is given */
+    double herk_step;                        /* its h0; 0: not given */
     double rtol, atol;                       /* NAN: by default */
     double start, stop;                      /* NAN: the model's */
     bool every_step;                         /* --interval 0 */
@@ -37,6 +39,10 @@ typedef struct request {
 /* Read the words of a command (run, verify) into a request. Exit code. */
 int request_read(const command *of, int argc, char **argv, request *r);
 void request_free(request *r);
+
+/* --herk NAME=VALUE,..; exit code. Then what its h0 stands for: the first step, or all of them. */
+int herk_read(request *r, const char *text);
+void herk_finish(request *r);
 
 /* Open the model and complete the request by what it says: interval, output times, tolerances. Exit
  * code. */

@@ -17,6 +17,7 @@ enum option_id {
     OPT_METHOD,
     OPT_ORDER,
     OPT_VARIANT,
+    OPT_HERK,
     OPT_INITIAL_STEP,
     OPT_TABLE,
     OPT_FORMULATION,
@@ -73,6 +74,7 @@ static const struct option long_options[] = {
     {"order", required_argument, NULL, OPT_ORDER},
     {"variant", required_argument, NULL, OPT_VARIANT},
     {"table", required_argument, NULL, OPT_TABLE},
+    {"herk", required_argument, NULL, OPT_HERK},
     {"formulation", required_argument, NULL, OPT_FORMULATION},
     {"rtol", required_argument, NULL, OPT_RTOL},
     {"atol", required_argument, NULL, OPT_ATOL},
@@ -416,6 +418,7 @@ static int read_option(request *r, int id, const char *text)
         r->options.newton_iterations = (int)whole;
         return status;
     case OPT_VARIANT: r->options.variant = text; return CLI_OK;
+    case OPT_HERK: return herk_read(r, text);
     case OPT_INITIAL_STEP: return read_number(id, text, 0.0, false, &r->options.initial_step);
     case OPT_TABLE: return read_table(r, text);
     case OPT_THREADS:
@@ -465,6 +468,7 @@ int request_read(const command *of, int argc, char **argv, request *r)
     if (r->options.watch_invariants && r->options.invariant_count == 0)
         return complain(CLI_USAGE,
                         "option '--watch' needs '--invariant', which tells what to watch");
+    herk_finish(r);
     r->model_name = argv[optind];
     r->text = names_text(r->model_name);
     return CLI_OK;

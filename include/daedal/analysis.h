@@ -97,6 +97,17 @@ DAE_API dae_status dae_problem_diagnose(const dae_problem *problem, double t, co
 DAE_API dae_status dae_solver_diagnose(dae_solver *solver, dae_index_report **report);
 DAE_API void dae_index_report_free(dae_index_report *report); /* NULL is fine */
 
+/* Which unknowns constraints 0 = g(t,x) are solved for, by elimination on g_x with complete
+ * pivoting where unknowns that are `required` come first [Baese17 Procedure 3.11]: multipliers, of
+ * which no equation has a derivative. g_x: ng x n at a point, element (i,j) at [i + j*ng];
+ * required: n flags, NULL: none. Pivots below pivot_tolerance (0: 1e-15) times its largest entry
+ * count as 0. unknowns: ng of them, in the order of the pivots; rows (or NULL): the constraint of
+ * each. DAE_ERR_SINGULAR: diag names in `equation` a constraint that depends on others, or in
+ * `variable` an unknown that is required and that no constraint determines. */
+DAE_API dae_status dae_select_unknowns(int ng, int n, const double *g_x, const bool *required,
+                                       double pivot_tolerance, int *unknowns, int *rows,
+                                       dae_diag *diag);
+
 /* ---- What a model is: its structure, in the names of its author ---- */
 
 /* What becomes of the initial value of a variable. */

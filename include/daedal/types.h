@@ -100,6 +100,32 @@ typedef enum dae_precision {
     DAE_PRECISION_QUAD  /* 33 digits, where compiler and C library have them */
 } dae_precision;
 
+/* A choice that may be left open. */
+typedef enum dae_switch { DAE_SWITCH_AUTO = 0, DAE_SWITCH_ON, DAE_SWITCH_OFF } dae_switch;
+
+/* Options of method herk (opt.herk), with their names in [Baese17 4.1.1]; 0 stands for the default
+ * of each. The thesis' eps0 is opt.atol, h0 is opt.initial_step or opt.fixed_step. */
+typedef struct dae_herk_options {
+    size_t size; /* sizeof(dae_herk_options) */
+
+    /* of the thesis variants alone */
+    dae_switch adaptive_steps; /* ssc. On: steps by the thesis' control, whose test is atol alone in
+                                  the Euclidean norm. Off: opt.fixed_step, which they need else */
+    double safety;             /* beta, between 0 and 1: factor of that control; 0.9 */
+    double newton_tolerance;   /* tol: iterations end where |g|_2 is below it; atol / 100 */
+
+    double pivot_tolerance; /* ptol: pivots of g_x below this part of its largest entry count as 0;
+                               1e-15 in the thesis variants, else 1e-12 of their row */
+    double increment;       /* delta: of x in differences for g_x; sqrt(u) max(|x|, 1). If it is
+                               given, g_x is made of differences */
+    dae_switch given_jacobian;    /* Jopt. On: g_x must be given or be that of a model. Off:
+                                     differences. Open: what there is */
+    dae_switch constant_E;        /* Estat. On: E is factorised once, and a run in which it changes
+                                     ends. Off: at every stage. Open: as the problem declares it */
+    dae_switch simplified_newton; /* Nopt. On: one g_x for the iterations of a stage. Off: one for
+                                     each iteration. Open: on; herk itself keeps it for longer */
+} dae_herk_options;
+
 typedef enum dae_dense {
     DAE_DENSE_CONTINUOUS = 0, /* the method's interpolant */
     DAE_DENSE_SMOOTH          /* continuously differentiable */

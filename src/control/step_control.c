@@ -126,7 +126,7 @@ static void reject_one_step(step_control *c, const attempt *a)
         if (++c->error_failures == 1) {
             c->first_error = a->error;
             c->first_h = a->h;
-        } else {
+        } else if (!c->literal) {
             factor = fmin(factor, observed_factor(c, a));
         }
         c->failed_error = a->error;

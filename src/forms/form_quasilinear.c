@@ -143,6 +143,7 @@ static void from_callbacks(form_instance *x)
                                                         form->g_x_pattern.rowind)};
     x->quasilinear.E_matrix.constant = form->E_constant || !form->E;
     x->quasilinear.E_matrix.diagonal = !form->E;
+    x->quasilinear.differenced = !form->g_x;
 }
 
 /* ---- from the mechanical form: x = (q, v, lambda), E = diag(I, M, no rows) ---- */
@@ -236,6 +237,7 @@ static bool from_mechanical(form_instance *x)
         .E_matrix = form_matrix_on(2 * m->nq, n, x->qw.E_pattern.colptr, x->qw.E_pattern.rowind),
         .g_x_matrix = form_matrix_dense(3 * m->nl, n)};
     x->quasilinear.E_matrix.constant = m->M_matrix.constant;
+    x->quasilinear.differenced = true;
     return true;
 }
 
@@ -297,6 +299,7 @@ static bool from_hessenberg(form_instance *x)
                                         .E_matrix = form_matrix_on(h->ny, n, p->colptr, p->rowind),
                                         .g_x_matrix = form_matrix_dense(2 * h->nz + h->nu, n)};
     x->quasilinear.E_matrix.constant = true;
+    x->quasilinear.differenced = true;
     return true;
 }
 

@@ -99,6 +99,7 @@ typedef struct quasilinear_form {
     eval_status (*g_x)(void *context, double t, const double *x, double *values);
     eval_status (*g_t)(void *context, double t, const double *x, double *g_t);
     form_matrix E_matrix, g_x_matrix;
+    bool differenced; /* g_x is made of differences of g */
 } quasilinear_form;
 
 /* x' = phi(t, x) on { c(t,x) = 0 }. phi is defined around the manifold, too, and keeps it: c_x phi

@@ -247,6 +247,20 @@ refuses '# nothing\n' "'bad.txt' has no steps"
 refuses '0.5\n' "'--steps' and '--fixed-step' exclude each other" --fixed-step 0.1
 expect 2 $euler --steps nowhere.txt && says "cannot read 'nowhere.txt'"
 
+# ---- options of herk, by the names of the thesis -----------------------------------------------------
+herk="run decay.mo --method herk:thesis"
+ends 0 $herk --herk ssc=1,eps0=1e-6,beta=0.8,h0=0.1,tol=1e-9 -o own.csv
+ends 0 $herk --herk SSC=0,h0=0.1,jopt=0,delta=1e-7,estat=1,nopt=0,ptol=1e-12
+ends 0 $herk --herk ssc=0 --fixed-step 0.1
+expect 2 $herk --herk beta && says "needs NAME=VALUE,.. as beta=0.8, not 'beta'"
+expect 2 $herk --herk ssc=1,gamma=1 && says 'gamma'
+expect 2 $herk --herk ssc=yes && says "ssc is 0 or 1, not 'yes'"
+expect 2 $herk --herk ssc=1,tol=0 && says "tol needs a finite number above 0, not '0'"
+expect 2 $herk --herk ssc=1,beta=2 && says 'Option beta of herk'
+expect 2 run decay.mo --method bdf --herk ptol=1e-9 && says 'name one of them in option method, not bdf'
+expect 2 $herk && says 'herk ssc=1'
+expect 2 run decay.mo --initial-step 0 && says 'initial-step'
+
 # ---- demo -----------------------------------------------------------------------------------------
 expect 0 demo
 says 'daedal-demo.svg'

@@ -57,6 +57,8 @@ typedef struct method {
         bool fixed_order;    /* a one-step method: one order, max_order */
         bool own_order;      /* and it chooses its order within ctx->options */
         bool constant_steps; /* only with opt.fixed_step: its properties depend on it */
+        bool own_steps;      /* but with opt.herk->adaptive_steps its own control holds, to the
+                                letter: no limits, the last step clipped */
         bool long_steps; /* explicit, few and long steps: many of them tell that a problem is stiff
                           */
     };
@@ -66,6 +68,7 @@ typedef struct method {
         bool keeps_invariants; /* ctx->invariants */
         table_use takes_table; /* options->table, a complete one; 0: it has coefficients itself */
         bool small_steps;      /* options->small_steps */
+        bool herk_options;     /* options->herk */
     };
     struct {                   /* what its results are good for */
         bool tests_velocities; /* of second order: errors of velocities count at index 3, too: along

@@ -2,8 +2,8 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "linalg/pivoting.h"
 #include "method/common/layout.h"
-#include "method/half_explicit/pivoting.h"
 
 #include <math.h>
 

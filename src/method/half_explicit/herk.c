@@ -48,6 +48,23 @@ static void scatter(const herk_work *w, const double *x, double *y)
 
 /* ---- the start ------------------------------------------------------------------------------ */
 
+/* A variant with the user's options, where they say something. */
+static herk_config configure(const herk_config *variant, const dae_herk_options *o)
+{
+    herk_config c = *variant;
+    if (!o) return c;
+    if (o->safety > 0.0) c.beta = o->safety;
+    if (o->newton_tolerance > 0.0) c.newton_tolerance = o->newton_tolerance;
+    if (o->pivot_tolerance > 0.0) c.pivot_tolerance = o->pivot_tolerance;
+    if (o->increment > 0.0) c.increment = o->increment;
+    if (o->simplified_newton) c.classical = o->simplified_newton == DAE_SWITCH_OFF;
+    c.differences = o->given_jacobian == DAE_SWITCH_OFF || o->increment > 0.0;
+    c.need_jacobian = o->given_jacobian == DAE_SWITCH_ON;
+    c.constant_E = o->constant_E == DAE_SWITCH_ON;
+    c.variable_E = o->constant_E == DAE_SWITCH_OFF;
+    return c;
+}
+
 void herk_start(void *state, void *scratch, const method_context *ctx, const start_point *at,
                 const herk_config *config)
 {
@@ -57,7 +74,7 @@ void herk_start(void *state, void *scratch, const method_context *ctx, const sta
     method_clear(ctx, s, r);
     s->t = s->t_old = r->t = at->t;
     herk_work_reset(w);
-    w->config = *config;
+    w->config = configure(config, ctx->options ? ctx->options->herk : NULL);
     const tableau *table = config->table;
     const dae_table *own = ctx->method->takes_table && ctx->options ? ctx->options->table : NULL;
     if (!table) table = norm_finest(ctx->norm) < TIGHT ? &tableau_dop853 : &tableau_dopri5;
@@ -430,6 +447,11 @@ static attempt_status try_step(const herk_state *s, herk_scratch *r, const metho
     herk_work *w = ctx->cache;
     bool embedded = w->table.has_error && !w->config.thesis;
     attempt_status status = w->config.thesis ? ATTEMPT_OK : begin_step(s, r, w);
+    if (w->config.need_jacobian && w->form->differenced)
+        status = herk_fail(w, ATTEMPT_UNSUPPORTED,
+                           "option Jopt of herk (given_jacobian) is on, but the problem does not "
+                           "give g_x",
+                           -1, -1);
     if (status != ATTEMPT_OK) return status;
     status = embedded ? try_embedded(s, r, ctx, result) : try_richardson(s, r, ctx, result);
     if (status != ATTEMPT_CONVERGENCE || w->config.thesis || w->R_current) return status;
@@ -457,6 +479,7 @@ static void herk_attempt(const void *state, void *scratch, const method_context 
     vector_copy(ctx->n, s->y, r->y);
     vector_zero(ctx->n, r->yp);
     result->status = try_step(s, r, ctx, result);
+    if (result->status == ATTEMPT_OK) result->status = herk_watch_leading(w, s->t + h, r->x);
     if (result->status == ATTEMPT_OK) {
         result->error = fmax(result->error, leap(s, r, ctx));
         scatter(w, r->x, r->y);
@@ -531,6 +554,8 @@ static void start(void *state, void *scratch, const method_context *ctx, const s
                                 .forms = FORM_QUASILINEAR,                                         \
                                 .rough_between = true,                                             \
                                 .constant_steps = (most) == 1 || (CONSTANT),                       \
+                                .own_steps = (CONSTANT),                                           \
+                                .herk_options = true,                                              \
                                 .fixed_order = true,                                               \
                                 .takes_table = TAKES,                                              \
                                 .index_range = "any, with all hidden constraints",                 \

@@ -14,9 +14,14 @@ typedef struct herk_config {
      * Euclidean norm against the absolute tolerance alone, and the next step from the thesis'
      * control [Baese17 4.1.5]. */
     bool thesis;
-    bool classical;          /* Newton with a new Jacobian at every iterate */
-    double newton_tolerance; /* thesis; 0: a hundredth of the absolute tolerance */
-    double beta;             /* safety factor of the thesis' step control; 0: 0.9 */
+    bool classical;              /* Newton with a new Jacobian at every iterate */
+    double newton_tolerance;     /* thesis; 0: a hundredth of the absolute tolerance */
+    double beta;                 /* safety factor of the thesis' step control; 0: 0.9 */
+    double pivot_tolerance;      /* 0: 1e-15 in the thesis, else 1e-12 */
+    double increment;            /* of differences; 0: by the size of a component */
+    bool differences;            /* g_x is made of differences of g, whatever the form has */
+    bool need_jacobian;          /* g_x must not be that */
+    bool constant_E, variable_E; /* whatever the form says */
 } herk_config;
 
 /* The start of any of them with a configuration of one's own; config is borrowed. */

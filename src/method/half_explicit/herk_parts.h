@@ -8,8 +8,8 @@
 
 #include "forms/stacked.h"
 #include "linalg/linear_solver.h"
+#include "linalg/pivoting.h"
 #include "method/half_explicit/herk.h"
-#include "method/half_explicit/pivoting.h"
 
 /* ---- a square part of a form's matrix, factorised (herk_block.c) ---------------------------- */
 
@@ -79,7 +79,9 @@ typedef struct herk_work {
     bool *required;              /* per component */
     int *row_place, *column_place;
     double *E, *f;
-    stacked *stacked; /* for LEADING_GENERAL; NULL: not needed so far */
+    double *E_end;                        /* E where a step ends, to see that it is constant */
+    double *shifted, *g_shifted, *g_here; /* of differences for g_x: x, g, and g before it */
+    stacked *stacked;                     /* for LEADING_GENERAL; NULL: not needed so far */
 
     /* g and the selection */
     bool selected;
@@ -133,6 +135,9 @@ typedef enum herk_function {
 } herk_function;
 attempt_status herk_evaluate(herk_work *w, herk_function what, double t, const double *x,
                              double *values);
+/* g_x of differences with increments as the user gave them [Baese17 4.1.1 delta]
+ * (herk_difference.c). */
+attempt_status herk_difference(herk_work *w, double t, const double *x, double *values);
 attempt_status herk_fail(herk_work *w, attempt_status status, const char *reason, int component,
                          int constraint);
 /* Statistics that an evaluator may be there for. */
@@ -144,6 +149,8 @@ attempt_status herk_fail(herk_work *w, attempt_status status, const char *reason
 /* What is given by E x' = f: all components but the required ones, which become 0; with a general E
  * all of them. */
 attempt_status herk_derivative(herk_work *w, double t, const double *x, double *xp);
+/* Whether E is at the end of a step what it was, if the user says that it is constant. */
+attempt_status herk_watch_leading(herk_work *w, double t, const double *x);
 /* x'^a = -R^-1 (g_t + S x'^d), with R, S from J; the factors of R may be older. */
 attempt_status herk_complete_derivative(herk_work *w, double t, const double *x, const double *J,
                                         double *xp);

@@ -11,6 +11,8 @@
 static const double SINGULAR = 1e-12;
 /* ptol of the thesis, relative */
 static const double SINGULAR_THESIS = 1e-15;
+/* Entries of E that differ by this part of the largest one have only been rounded otherwise. */
+static const double ROUNDING = 1e-14;
 /* A selection is bad when an algebraic component moves so much faster with a differential one than
  * it would have to, or than when it was chosen. A change costs a one-step method nothing but the
  * choice, while large derivatives in the chosen coordinates cost steps: on the pendulum 3 takes a
@@ -37,12 +39,13 @@ static bool allocate(herk_work *w)
     const int n = w->n, ng = w->ng, rows = w->ne > ng ? w->ne : ng, longest = w->ne > n ? w->ne : n;
     return SHARED_BLOCK(
         SHARE(w->E, w->form->E_matrix.count), SHARE(w->f, longest), SHARES(w->J, 2, count),
-        SHARE(w->J_stage, count), SHARE(w->g, ng), SHARE(w->g_t, ng), SHARE(w->delta, ng),
-        SHARE(w->correction, n), SHARE(w->dense, 7 * n), SHARE(w->dense_stages, HERK_FURTHER * n),
-        SHARE(w->dense_point, 2 * n), SHARE(w->row_place, rows), SHARE(w->column_place, n),
-        SHARE(w->algebraic_place, n), SHARE(w->algebraic, ng), SHARE(w->chosen, ng + 1),
-        SHARE(w->select_order, n + ng), SHARE(w->generation, n), SHARE(w->required, n),
-        SHARE(w->seen, count));
+        SHARE(w->E_end, w->form->E_matrix.count), SHARE(w->shifted, n), SHARE(w->g_shifted, ng),
+        SHARE(w->g_here, ng), SHARE(w->J_stage, count), SHARE(w->g, ng), SHARE(w->g_t, ng),
+        SHARE(w->delta, ng), SHARE(w->correction, n), SHARE(w->dense, 7 * n),
+        SHARE(w->dense_stages, HERK_FURTHER * n), SHARE(w->dense_point, 2 * n),
+        SHARE(w->row_place, rows), SHARE(w->column_place, n), SHARE(w->algebraic_place, n),
+        SHARE(w->algebraic, ng), SHARE(w->chosen, ng + 1), SHARE(w->select_order, n + ng),
+        SHARE(w->generation, n), SHARE(w->required, n), SHARE(w->seen, count));
 }
 
 void *herk_work_new(const method_context *ctx)
@@ -122,6 +125,7 @@ attempt_status herk_evaluate(herk_work *w, herk_function what, double t, const d
                                                    : NULL;
     const int rows = callbacks[what].constraint ? w->ng : w->ne;
     if (callbacks[what].constraint && rows == 0) return ATTEMPT_OK;
+    if (what == HERK_JACOBIAN && w->config.differences) return herk_difference(w, t, x, values);
     eval_status status = calls[what](form->context, t, x, values);
     if (status != EVAL_OK) return stages_from_evaluation(status);
     return guard(w, &callbacks[what], m ? m->count : (size_t)rows, values, m, t);
@@ -208,6 +212,12 @@ static bool leading_is_regular(herk_work *w)
     return regular && part_factor(&w->leading_part, w->E) == LINEAR_OK;
 }
 
+/* Whether E is the same everywhere: the user's word, or the form's. */
+static bool leading_is_constant(const herk_work *w)
+{
+    return w->config.constant_E || (w->form->E_matrix.constant && !w->config.variable_E);
+}
+
 /* Factors of E's block at (t, x); where there are none E becomes a general one. */
 static attempt_status factor_leading(herk_work *w, double t, const double *x)
 {
@@ -225,11 +235,11 @@ static attempt_status factor_leading(herk_work *w, double t, const double *x)
     if (factored == LINEAR_MEMORY) return ATTEMPT_MEMORY;
     bool regular = factored == LINEAR_OK;
     if (regular && w->leading_part.size > 0) {
-        bool look = w->form->E_matrix.constant || !w->selected; /* it costs some solves */
+        bool look = leading_is_constant(w) || !w->selected; /* it costs some solves */
         regular = !look || leading_is_regular(w);
     }
     if (!regular) w->leading = LEADING_GENERAL;
-    w->leading_constant_known = regular && w->form->E_matrix.constant;
+    w->leading_constant_known = regular && leading_is_constant(w);
     return ATTEMPT_OK;
 }
 
@@ -246,6 +256,26 @@ attempt_status herk_derivative(herk_work *w, double t, const double *x, double *
     part_solve(&w->leading_part, w->f);
     HERK_COUNT(w, solves);
     for (int j = 0; j < w->n; j++) xp[j] = w->column_place[j] >= 0 ? w->f[w->column_place[j]] : 0.0;
+    return ATTEMPT_OK;
+}
+
+attempt_status herk_watch_leading(herk_work *w, double t, const double *x)
+{
+    const form_matrix *m = &w->form->E_matrix;
+    if (!w->config.constant_E || !w->leading_constant_known || m->constant) return ATTEMPT_OK;
+    attempt_status status = herk_evaluate(w, HERK_LEADING, t, x, w->E_end);
+    if (status != ATTEMPT_OK) return status;
+    double most = 0.0;
+    for (size_t q = 0; q < m->count; q++) most = fmax(most, fabs(w->E[q]));
+    for (size_t q = 0; q < m->count; q++) {
+        if (fabs(w->E_end[q] - w->E[q]) <= ROUNDING * most) continue;
+        int row = -1, column = -1;
+        form_matrix_locate(m, q, &row, &column);
+        return herk_fail(w, ATTEMPT_UNSUPPORTED,
+                         "E changes, though option Estat of herk (constant_E) says that it does "
+                         "not; leave the option out",
+                         column, -1);
+    }
     return ATTEMPT_OK;
 }
 
@@ -386,16 +416,18 @@ static void spread(const herk_work *w, const double *J)
 static select_status choose(herk_work *w, const double *J, int *row, int *column)
 {
     const form_matrix *m = &w->form->g_x_matrix;
+    double given = w->config.pivot_tolerance;
     if (!w->config.thesis) {
         for (size_t q = 0; q < m->count; q++) w->seen[q] |= m->colptr || J[q] != 0.0;
-        return select_by_levels(m, J, w->seen, w->required, SINGULAR, w->chosen, w->generation, row,
-                                column);
+        return select_by_levels(m, J, w->seen, w->required, given > 0.0 ? given : SINGULAR,
+                                w->chosen, w->generation, row, column);
     }
     if (!w->select_work) w->select_work = DAE_ARRAY(double, (size_t)w->n *(size_t)w->ng);
     if (!w->select_work) return SELECT_MEMORY;
     spread(w, J);
-    return select_dense(w->ng, w->n, w->select_work, w->required, SINGULAR_THESIS, w->select_order,
-                        w->chosen, row, column);
+    return select_dense(w->ng, w->n, w->select_work, w->required,
+                        given > 0.0 ? given : SINGULAR_THESIS, w->select_order, w->chosen, row,
+                        column);
 }
 
 static attempt_status explain_choice(herk_work *w, select_status status, int row, int column)

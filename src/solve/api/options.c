@@ -427,10 +427,14 @@ static dae_status check_steps(const dae_options *o, dae_diag *diag)
                         "(--fixed-step).",
                         m->name);
     if (!m->constant_steps) return DAE_OK;
+    if (m->own_steps && herk_options_adaptive(o)) return DAE_OK;
     return diag_set(diag, DAE_ERR_ARGUMENT,
                     "Method %s keeps what it keeps with constant steps only: give their size, "
-                    "opt.fixed_step (--fixed-step).",
-                    m->name);
+                    "opt.fixed_step (--fixed-step)%s.",
+                    m->name,
+                    m->own_steps ? ", or ask for the thesis' control of steps, "
+                                   "opt.herk->adaptive_steps (--herk ssc=1)"
+                                 : "");
 }
 
 dae_status options_check(const dae_options *o, const dae_problem *p, dae_diag *diag)
@@ -445,6 +449,7 @@ dae_status options_check(const dae_options *o, const dae_problem *p, dae_diag *d
     if (status == DAE_OK) status = check_small_steps(o, diag);
     if (status == DAE_OK) status = check_precision(o, diag);
     if (status == DAE_OK) status = check_forms(o, p, diag);
+    if (status == DAE_OK) status = herk_options_check(o, diag);
     if (status == DAE_OK) status = check_steps(o, diag);
     if (status == DAE_OK) status = check_formulation(o, p, diag);
     if (status == DAE_OK) status = check_against_problem(o, p, diag);

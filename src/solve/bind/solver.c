@@ -75,6 +75,8 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
     if (status == DAE_OK) status = options_copy(&s->base_options, &full, n, diag);
     if (status == DAE_OK) s->wishes = first_wishes(&s->base_options, &full);
     if (status == DAE_OK) status = own_steps(s, diag);
+    if (full.herk) s->base_options.herk = &s->herk;
+    if (status == DAE_OK) status = herk_options_read(full.herk, &s->herk, diag);
     s->run.sizes = DAE_ARRAY(double, 2 * (size_t)n);
     if (status == DAE_OK && !s->run.sizes)
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", n);

@@ -55,6 +55,7 @@ struct dae_solver {
     dae_options base_options; /* the user's; arrays owned, strings static */
     double *steps;            /* its step_sequence, which options of bindings borrow; owned */
     dae_table *table;         /* that options->table of all copies is; owned, or NULL */
+    dae_herk_options herk;    /* what all copies of them refer to, if the user gave it */
     wishes wishes;            /* what plans are made by: those options, and what runs have shown */
     char why[CHOICE_TEXT];    /* the method at work in one line, where it is our choice */
     dae_stats stats;
@@ -77,6 +78,11 @@ dae_status options_complete(const dae_options *options, dae_options *full, dae_d
 dae_status options_check(const dae_options *options, const dae_problem *problem, dae_diag *diag);
 dae_status options_copy(dae_options *copy, const dae_options *options, int n, dae_diag *diag);
 void options_free(dae_options *copy);
+/* opt.herk (solve/api/options_herk.c): as given, of any size, NULL: all defaults; whether it is
+ * sound, and the method heeds it; whether steps follow the thesis' control. */
+dae_status herk_options_read(const dae_herk_options *given, dae_herk_options *full, dae_diag *diag);
+dae_status herk_options_check(const dae_options *o, dae_diag *diag);
+bool herk_options_adaptive(const dae_options *o);
 
 /* ---- solver.c ---- */
 

@@ -100,6 +100,7 @@ static void start_method(dae_solver *s, double tend)
         control_start(&s->run.control, h, order, &s->bound.options, most_order(s));
     if (newton_matrix_is_cheap(&s->bound.newton)) s->run.control.least_growth = 1.3;
     s->run.control.dassl = s->bound.method->dassl;
+    s->run.control.literal = s->bound.method->own_steps && !s->run.control.fixed;
     s->run.stiffness = (stiffness){0};
     s->stats.h0 = h;
     s->run.direction = h > 0.0 ? 1.0 : -1.0;
@@ -116,7 +117,8 @@ static double stop_limit(const dae_solver *s)
     return next < (isnan(stop) ? INFINITY : stop) ? next : stop;
 }
 
-/* Never beyond the stop time; a step that nearly reaches it is stretched or halved to meet it. */
+/* Never beyond the stop time; a step that nearly reaches it is stretched or halved to meet it,
+ * unless the method's own control is to hold. */
 static double limit_to_stop_time(const dae_solver *s, double h)
 {
     double stop = stop_limit(s), rest = stop - s->run.t_new;
@@ -125,9 +127,9 @@ static double limit_to_stop_time(const dae_solver *s, double h)
         bool rounds_beyond = (s->run.t_new + rest - stop) * rest > 0.0;
         return rounds_beyond ? nextafter(rest, 0.0) : rest;
     }
+    if (s->run.control.fixed || s->run.control.literal || s->bound.method->dassl) return h;
     double part = s->hybrid ? GOLDEN : 0.5;
-    if (s->bound.method->dassl) return h;
-    return fabs(h) > part * fabs(rest) && !s->run.control.fixed ? part * rest : h;
+    return fabs(h) > part * fabs(rest) ? part * rest : h;
 }
 
 /* Smaller steps do not move t for sure, or are below the user's limit. */
@@ -185,8 +187,8 @@ static dae_status explain_lost_step(dae_solver *s, double h)
  * have none, and F tells which of them. */
 static void attempt_once(dae_solver *s, double h, attempt *a)
 {
-    s->bound.context.look_at_stability =
-        !s->run.control.fixed && stiffness_due(&s->run.stiffness, s->stats.steps);
+    s->bound.context.look_at_stability = !s->run.control.fixed && !s->run.control.literal &&
+                                         stiffness_due(&s->run.stiffness, s->stats.steps);
     s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, h,
                              s->run.control.order, a);
     if (s->stop.code < 0 && a->status < ATTEMPT_UNSUPPORTED) {

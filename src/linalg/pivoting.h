@@ -1,6 +1,6 @@
 /* Gaussian elimination with complete pivoting, to choose columns. */
-#ifndef DAE_METHOD_HALF_EXPLICIT_PIVOTING_H
-#define DAE_METHOD_HALF_EXPLICIT_PIVOTING_H
+#ifndef DAE_LINALG_PIVOTING_H
+#define DAE_LINALG_PIVOTING_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* Complete pivoting: columns of a dense matrix that form a regular block. */
-#include "method/half_explicit/pivoting.h"
+#include "linalg/pivoting.h"
 
 #include <math.h>
 #include <stddef.h>
