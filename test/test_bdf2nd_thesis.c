@@ -217,6 +217,42 @@ static void test_table_8_1(void **state)
     dae_problem_free(problem);
 }
 
+/* The DASSL column of Table 8.1: index 3 in first order, with atol 1 for lambda. It passes where
+ * the user says that all variables are tested, and is refused else; TOUT = 0.05 first. */
+static void test_table_8_1_dassl(void **state)
+{
+    (void)state;
+    static const double rtol[CURVE_N] = {1e-4, 1e-4, 1e-4, 1e-4, 1e-4},
+                        atol[CURVE_N] = {1e-4, 1e-4, 1e-2, 1e-2, 1.0};
+    static const double q1[10] = {6.90e-5, 6.81e-7, 7.29e-5, 3.59e-4, 8.62e-4,
+                                  1.42e-3, 1.88e-3, 2.27e-3, 2.62e-3, 2.90e-3};
+    for (int told = 0; told < 2; told++) {
+        dae_residual form = {.n = CURVE_N, .f = unit_circle};
+        dae_options options = dae_options_default();
+        dae_problem *problem;
+        dae_solver *s;
+        double y[CURVE_N], yp[CURVE_N], error[2];
+        long steps;
+        options.method = "bdf:dassl";
+        options.rtol_by_unknown = rtol;
+        options.atol_by_unknown = atol;
+        options.initial_step = 5e-5;
+        options.error_test = told ? DAE_ERROR_ALL : DAE_ERROR_AUTO;
+        unit_circle_exact(0.0, y, yp);
+        assert_int_equal(dae_problem_from_residual(&form, &problem, NULL), DAE_OK);
+        assert_int_equal(dae_solver_new(problem, &options, &s, NULL), DAE_OK);
+        assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
+        if (!told) assert_true(dae_solver_run(s, 1.0, y, yp) < 0);
+        for (int i = 0; told && i < 10; i++) {
+            run_to(s, 0.1 * (i + 1), 4, error, &steps);
+            if (fabs(error[0] / q1[i] - 1.0) > 0.01)
+                fail_msg("t = %.1f: error %.3e, printed %.2e", 0.1 * (i + 1), error[0], q1[i]);
+        }
+        dae_solver_free(s);
+        dae_problem_free(problem);
+    }
+}
+
 /* ---- default mode on (8.1) ---- */
 
 /* Some tolerance at which 26 steps give errors below 4e-5 in q1 and 1e-3 in lambda. */
@@ -511,10 +547,15 @@ static void test_third_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table_2_2),   cmocka_unit_test(test_tables_2_3_and_3_1),
-        cmocka_unit_test(test_table_3_2),   cmocka_unit_test(test_table_8_3),
-        cmocka_unit_test(test_table_8_1),   cmocka_unit_test(test_default_mode_beats_the_thesis),
-        cmocka_unit_test(test_table_3_3),   cmocka_unit_test(test_order_conditions),
+        cmocka_unit_test(test_table_2_2),
+        cmocka_unit_test(test_tables_2_3_and_3_1),
+        cmocka_unit_test(test_table_3_2),
+        cmocka_unit_test(test_table_8_3),
+        cmocka_unit_test(test_table_8_1_dassl),
+        cmocka_unit_test(test_table_8_1),
+        cmocka_unit_test(test_default_mode_beats_the_thesis),
+        cmocka_unit_test(test_table_3_3),
+        cmocka_unit_test(test_order_conditions),
         cmocka_unit_test(test_third_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -256,6 +256,8 @@ static void set_goals(const colloc2nd_state *s, colloc2nd_scratch *w, const meth
     if (!c->kind->thesis) return;
     nw->kappa = THESIS_KAPPA * fmin(1.0, fabs(w->h)); /* lambda' = sum of Lambda / h counts, too */
     nw->eta = 1.0;
+    nw->patient =
+        true; /* lambda'' is predicted badly: the first corrections say little of the rate */
 }
 
 attempt_status colloc2nd_solve(const colloc2nd_state *s, colloc2nd_scratch *w,

@@ -354,11 +354,16 @@ static bool index_was_declared(const dae_solver *s)
 }
 
 /* BDF of constant steps converges at index 3, too [BCP96 3.2], and other methods with fewer orders:
- * who chooses steps can see that. With corrected multipliers steps may change [AL95]. */
+ * who chooses steps can see that. With corrected multipliers steps may change [AL95]. Where nothing
+ * is declared and all variables are to be tested, multipliers are, too: DASSL passes with a large
+ * tolerance for them [Wun05 8.1]. */
 static int highest_index(const dae_solver *s)
 {
-    bool any = steps_are_given(&s->bound.options) || s->bound.options.multiplier_correction;
-    return any ? 3 : method_highest_index(s->bound.method);
+    const dae_options *o = &s->bound.options;
+    bool tested = o->error_test == DAE_ERROR_ALL && !declares_high_kinds(s->bound.problem);
+    return steps_are_given(o) || o->multiplier_correction || tested
+               ? 3
+               : method_highest_index(s->bound.method);
 }
 
 static void advise_on_index(dae_solver *s, int index, int highest)
