@@ -278,6 +278,7 @@ const command run_command = {
         "  --coordinates WHAT   ambient, partitioned, tangent (dopri, prk)\n"
         "  --invariant NAME     project onto the start value of a variable, as an energy\n"
         "  --watch              do not project: tell its drift with --stats\n"
+        "  --output-only        project what is printed; geometric methods step on without\n"
         "  --precision WHAT     double, long or quad: the numbers that method taylor computes\n"
         "                       with; csv files and the summary then have all of their digits\n"
         "  --linear-solver WHAT auto, dense, banded, sparse, gmres\n"

@@ -48,6 +48,7 @@ enum option_id {
     OPT_COORDINATES,
     OPT_INVARIANT,
     OPT_WATCH,
+    OPT_OUTPUT_ONLY,
     OPT_PRECISION,
     OPT_THREADS,
     OPT_INIT,
@@ -104,6 +105,7 @@ static const struct option long_options[] = {
     {"coordinates", required_argument, NULL, OPT_COORDINATES},
     {"invariant", required_argument, NULL, OPT_INVARIANT},
     {"watch", no_argument, NULL, OPT_WATCH},
+    {"output-only", no_argument, NULL, OPT_OUTPUT_ONLY},
     {"precision", required_argument, NULL, OPT_PRECISION},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"init", required_argument, NULL, OPT_INIT},
@@ -430,6 +432,7 @@ static int read_option(request *r, int id, const char *text)
     case OPT_SMALL_STEPS: return read_small_steps(text, r->options.small_steps);
     case OPT_INVARIANT: return add_invariant(r, text);
     case OPT_WATCH: r->options.watch_invariants = true; return CLI_OK;
+    case OPT_OUTPUT_ONLY: r->options.invariants_in_output = true; return CLI_OK;
     case OPT_METHOD:
     case OPT_PROJECTION:
     case OPT_COORDINATES:
@@ -441,6 +444,21 @@ static int read_option(request *r, int id, const char *text)
     case OPT_ENGINE: return read_choice(r, id, text);
     default: return read_output_option(r, id, text);
     }
+}
+
+static int check_invariants(const request *r)
+{
+    const dae_options *o = &r->options;
+    bool none = o->invariant_count == 0;
+    if (o->watch_invariants && none)
+        return complain(CLI_USAGE,
+                        "option '--watch' needs '--invariant', which tells what to watch");
+    if (o->invariants_in_output && none)
+        return complain(CLI_USAGE, "option '--output-only' needs '--invariant', which tells what "
+                                   "to project onto");
+    if (o->invariants_in_output && o->watch_invariants)
+        return complain(CLI_USAGE, "options '--output-only' and '--watch' exclude each other");
+    return CLI_OK;
 }
 
 int request_read(const command *of, int argc, char **argv, request *r)
@@ -465,13 +483,10 @@ int request_read(const command *of, int argc, char **argv, request *r)
                         "see 'daedal help %s')",
                         r->command->name);
     if (optind + 1 < argc) return complain_word(argv[optind + 1]);
-    if (r->options.watch_invariants && r->options.invariant_count == 0)
-        return complain(CLI_USAGE,
-                        "option '--watch' needs '--invariant', which tells what to watch");
     herk_finish(r);
     r->model_name = argv[optind];
     r->text = names_text(r->model_name);
-    return CLI_OK;
+    return check_invariants(r);
 }
 
 void request_free(request *r)

@@ -256,6 +256,8 @@ typedef struct dae_options {
     int small_steps[10]; /* of liex: a step is done in n_1 < n_2 < .. small ones, one order more for
                             each number; 0 ends the list. All 0: 2, 3, 4, .. 11 */
     const dae_herk_options *herk; /* of method herk; NULL: defaults */
+    bool invariants_in_output;    /* geometric methods: what is reported is projected onto the
+                                     invariants, and steps go on with the values as they were */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);

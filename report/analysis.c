@@ -127,9 +127,10 @@ static void print_mechanical(const page *p)
 {
     const dae_analysis *a = p->a;
     if (a->positions == 0) return;
-    fprintf(p->out,
-            "  mechanical form     M q'' = f - G' lambda with %d position%s, %d multiplier%s",
-            a->positions, ending(a->positions), a->multipliers, ending(a->multipliers));
+    fprintf(p->out, "  mechanical form     M q'' = f%s with %d position%s",
+            a->multipliers > 0 ? " - G' lambda" : "", a->positions, ending(a->positions));
+    if (a->multipliers > 0)
+        fprintf(p->out, ", %d multiplier%s", a->multipliers, ending(a->multipliers));
     if (a->contacts > 0)
         fprintf(p->out, ", %d contact coordinate%s", a->contacts, ending(a->contacts));
     if (a->velocity_constraints > 0)

@@ -78,6 +78,15 @@ refused 2 'Invariant nothing is no variable of the model' --method dopri:5 --inv
 refused 2 '(lambda, at t = 0)' --method dopri:5 --invariant lambda
 refused 2 "option '--invariant' needs a value" --invariant
 refused 2 "option '--watch' needs '--invariant'" --method dopri:5 --watch
+for method in 'symplectic_euler --fixed-step 0.01' 'shake --fixed-step 0.05' 'lobatto:4 --fixed-step 0.1'; do
+    # shellcheck disable=SC2086
+    taken --method $method --invariant energy --output-only --stats && below 'largest drift' 1e-8
+done
+refused 2 "option '--output-only' needs '--invariant'" --method rattle --fixed-step 0.05 --output-only
+refused 2 "'--output-only' and '--watch' exclude" --method rattle --fixed-step 0.05 --invariant energy --watch --output-only
+for method in auto dopri:5 bdf; do
+    refused 2 "method $method is none" --method $method --invariant energy --output-only
+done
 many=
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do many="$many --invariant energy"; done
 # shellcheck disable=SC2086

@@ -12,7 +12,8 @@
 /* First integrals that are to be kept: values of `count` functions at (t, y, y'). */
 typedef struct invariant_set {
     int count;
-    bool project; /* else they are only watched */
+    bool project;     /* else they are only watched */
+    bool output_only; /* steps go on with what was not projected */
     void *context;
     eval_status (*values)(void *context, double t, const double *y, const double *yp,
                           double *values);
@@ -65,7 +66,8 @@ typedef struct method {
     struct {                   /* options that it heeds */
         bool projects;         /* ctx->projection */
         bool on_manifold;      /* options->baumgarte and ->coordinates */
-        bool keeps_invariants; /* ctx->invariants */
+        bool keeps_invariants; /* ctx->invariants, */
+        bool shows_invariants; /* and in the output alone: output_only */
         table_use takes_table; /* options->table, a complete one; 0: it has coefficients itself */
         bool small_steps;      /* options->small_steps */
         bool herk_options;     /* options->herk */

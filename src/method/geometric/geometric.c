@@ -50,12 +50,13 @@ typedef struct geometric_state {
     double h_half;             /* SHAKE: half is v(t - h_half/2); 0: there is none yet */
     mechanism_failure failure; /* of the start */
     int culprit;               /* coordinate that is not separable from momenta, or -1 */
-    double *x, *k, *lambda, *x_old, *k_old, *lambda_old, *half;
+    double *x, *k, *lambda, *x_old, *k_old, *lambda_old; /* as they are reported */
+    double *own, *half; /* own: where the next step begins, x if nothing is projected onto */
 } geometric_state;
 
 typedef struct geometric_scratch {
     double t, h;
-    double *x, *k, *lambda, *half, *y, *yp, *work;
+    double *x, *k, *lambda, *own, *half, *y, *yp, *work;
 } geometric_scratch;
 
 static const method_memory geometric_memory = {
@@ -199,6 +200,7 @@ static void geometric_start(void *state, void *scratch, const method_context *ct
     if (!s->failure.status)
         s->failure = mechanism_slope_at(&c->system, s->t, s->x, c->system.rate, s->k, s->lambda);
     if (!s->failure.status) s->failure = geometric_keep_start(c, ctx, s->t, s->x, s->k, s->lambda);
+    vector_copy(n, s->x, s->own);
     vector_copy(n, s->x, s->x_old);
     vector_copy(n, s->k, s->k_old);
     vector_copy(m->nl, s->lambda, s->lambda_old);
@@ -206,7 +208,7 @@ static void geometric_start(void *state, void *scratch, const method_context *ct
 
 /* ---- attempt ---- */
 
-/* The substeps of a composition, from s->x to w->x */
+/* The substeps of a composition, from s->own to w->x */
 static mechanism_failure compose(const geometric_state *s, geometric_scratch *w, geometric_cache *c,
                                  geometric_step step)
 {
@@ -214,7 +216,7 @@ static mechanism_failure compose(const geometric_state *s, geometric_scratch *w,
     const int n = 2 * c->system.form->nq;
     double t = s->t;
     mechanism_failure failure = mechanism_ok();
-    vector_copy(n, s->x, w->work);
+    vector_copy(n, s->own, w->work);
     for (int i = 0; i < table->count && !failure.status; i++) {
         double h = table->gamma[i] * w->h;
         failure = step(c, t, h, w->work, w->x);
@@ -230,8 +232,8 @@ static mechanism_failure shake(const geometric_state *s, geometric_scratch *w, g
     const int nq = c->system.form->nq;
     bool first = s->h_half == 0.0;
     double kick = 0.5 * (w->h + s->h_half);
-    const double *u = first ? s->x + nq : s->half;
-    mechanism_failure failure = shake_step(c, s->t, w->h, kick, s->x, u, w->x);
+    const double *u = first ? s->own + nq : s->half;
+    mechanism_failure failure = shake_step(c, s->t, w->h, kick, s->own, u, w->x);
     if (failure.status) return failure;
     vector_copy(nq, w->x + nq, w->half);
     failure = mechanism_slope_at(&c->system, w->t, w->x, c->system.rate, w->k, w->lambda);
@@ -276,7 +278,10 @@ static void geometric_attempt(const void *state, void *scratch, const method_con
     if (!failure.status) failure = one_step(s, w, c);
     if (!failure.status)
         failure = mechanism_slope_at(&c->system, w->t, w->x, c->system.rate, w->k, w->lambda);
+    bool apart = c->keeper && ctx->invariants->output_only;
+    if (apart) vector_copy(2 * c->system.form->nq, w->x, w->own);
     if (!failure.status) failure = geometric_keep(c, ctx, w->t, w->x, w->k, w->lambda);
+    if (!apart) vector_copy(2 * c->system.form->nq, w->x, w->own);
     mechanism_report(failure, result);
     if (s->failure.status == ATTEMPT_UNSUPPORTED && s->culprit >= 0 && !failure.invariant)
         result->variable = mechanism_place(&c->system, s->culprit);
@@ -290,10 +295,12 @@ static void geometric_accept(void *state, void *scratch, const method_context *c
     const geometric_cache *c = ctx->cache;
     const mechanical_form *m = c->system.form;
     const int n = 2 * m->nq;
-    bool keeps = c->keeper; /* velocities in the middle do not know of it: SHAKE begins anew */
+    /* velocities in the middle do not know of what is kept: SHAKE begins anew */
+    bool keeps = c->keeper && !ctx->invariants->output_only;
     vectors_advance(n, w->x, s->x, s->x_old);
     vectors_advance(n, w->k, s->k, s->k_old);
     vectors_advance(m->nl, w->lambda, s->lambda, s->lambda_old);
+    vector_copy(n, w->own, s->own);
     vector_copy(m->nq, w->half, s->half);
     s->h_half = keeps ? 0.0 : w->h;
     s->t_old = s->t;
@@ -339,6 +346,7 @@ static void geometric_interpolate(const void *state, const method_context *ctx, 
                                 .fixed_order = true,                                               \
                                 .constant_steps = true,                                            \
                                 .keeps_invariants = true,                                          \
+                                .shows_invariants = true,                                          \
                                 .index_range = "3 (mechanical)",                                   \
                                 .table = &(const geometric_table){__VA_ARGS__},                    \
                                 METHOD_STEPS(geometric),                                           \

@@ -1,7 +1,7 @@
 /* Geometric methods that end every step on invariants which the user declared [HW96 VII.2, Figure
  * 2.3]: directions, checks and iterations are those of explicit methods on manifolds
  * (invariants.h), then the constraints are met to round-off again. What is projected is not
- * symplectic any more. */
+ * symplectic any more, unless the next step goes on with the values before (output_only). */
 #include "base/vector.h"
 #include "method/geometric/geometric.h"
 #include "method/half_explicit/invariants.h"

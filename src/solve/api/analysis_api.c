@@ -489,7 +489,7 @@ static bool write_numbers(scribe *w, const model_point *at)
     return !here || !only_own_variables(w->set) || certify_here(w, at);
 }
 
-/* Whether the equations are those of a mechanism. */
+/* Whether the equations are those of a mechanism, with or without constraints. */
 static bool write_mechanical(scribe *w, const model_point *at)
 {
     if (w->set->n > LARGEST_START || !w->r->a.agree || w->f->resting) return true;
@@ -498,7 +498,7 @@ static bool write_mechanical(scribe *w, const model_point *at)
     mechanical m = {0};
     char reason[512];
     mechanical_status status = MECHANICAL_MEMORY;
-    if (x) status = mechanical_recognise(w->set, &point, &m, reason, sizeof reason);
+    if (x) status = mechanical_recognise_any(w->set, &point, &m, reason, sizeof reason);
     if (status == MECHANICAL_OK) {
         w->r->a.positions = m.nq;
         w->r->a.multipliers = m.nlambda;

@@ -288,6 +288,11 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
                         "Option projection is for methods that project, such as prk and phem; "
                         "method %s does not.",
                         m->name);
+    if (o->invariants_in_output && !m->shows_invariants)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Option invariants_in_output is for geometric methods, such as "
+                        "symplectic_euler; method %s is none.",
+                        name);
     if ((o->baumgarte || o->coordinates != DAE_COORDINATES_AMBIENT) && !m->on_manifold)
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Options baumgarte and coordinates are for explicit methods on manifolds, "

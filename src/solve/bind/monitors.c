@@ -83,6 +83,7 @@ static bool make_invariants(dae_solver *s, monitors *m, const dae_options *o)
     size_t count = (size_t)o->invariant_count;
     m->set = (invariant_set){.count = o->invariant_count,
                              .project = !o->watch_invariants,
+                             .output_only = o->invariants_in_output,
                              .context = s,
                              .values = invariant_values};
     m->names = DAE_ARRAY(char *, count);
