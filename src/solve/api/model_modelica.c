@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -204,7 +205,8 @@ static const char *number_text(writer *w, double x, print_type type)
 {
     char text[32];
     if (type == PRINT_TRUTH) return x != 0.0 ? "true" : "false";
-    snprintf(text, sizeof text, "%.17g", x);
+    snprintf(text, sizeof text, "%.15g", x);
+    if (strtod(text, NULL) != x) snprintf(text, sizeof text, "%.17g", x);
     return joined(w, text, "", "", "");
 }
 
