@@ -36,6 +36,11 @@ enum { CHEAP_SIZE = 24 };
 /* Solves behind a start that may take a matrix of every iterate. */
 enum { AT_START = 20 };
 
+/* A damped iteration ends after so many iterates, or where less than this part of a correction
+ * would help. */
+enum { MOST_DAMPED = 50 };
+static const double LEAST_PART = 1e-4;
+
 bool newton_new(newton *nw, evaluator *eval, iteration *matrix, error_norm *norm,
                 const dae_options *options)
 {
@@ -48,13 +53,14 @@ bool newton_new(newton *nw, evaluator *eval, iteration *matrix, error_norm *norm
     nw->cheap_jacobian = eval->problem->form.jacobian != NULL;
     nw->first = DAE_ARRAY(double, norm->n);
     nw->delta = DAE_ARRAY(double, norm->n);
+    nw->trial = DAE_ARRAY(double, norm->n);
     newton_reset(nw);
-    return nw->first && nw->delta;
+    return nw->first && nw->delta && nw->trial;
 }
 
 void newton_free(newton *nw)
 {
-    dae_free_all(nw->first, nw->delta);
+    dae_free_all(nw->first, nw->delta, nw->trial);
     *nw = (newton){0};
 }
 
@@ -222,12 +228,22 @@ static void keep_within_bounds(const newton *nw, const corrector *c)
     if (c->second) match_velocities(c);
 }
 
-/* Back to the prediction, or what the bounds leave of it. */
+/* y_i = value, with e and y' to match */
+static void put(const corrector *c, int i, double value)
+{
+    c->y[i] = value;
+    c->e[i] = value - c->y0[i];
+    c->yp[i] = c->yp0[i] + c->cj * c->e[i];
+}
+
+/* Back to the prediction or the guess, or what the bounds leave of it. */
 static void restore_prediction(const newton *nw, const corrector *c)
 {
-    vector_copy(nw->norm->n, c->y0, c->y);
-    vector_copy(nw->norm->n, c->yp0, c->yp);
-    vector_zero(nw->norm->n, c->e);
+    int n = nw->norm->n;
+    vector_copy(n, c->y0, c->y);
+    vector_copy(n, c->yp0, c->yp);
+    vector_zero(n, c->e);
+    for (int i = 0; c->guess && i < n; i++) put(c, i, c->guess[i]);
     keep_within_bounds(nw, c);
 }
 
@@ -444,6 +460,68 @@ static attempt_status iterate_with_new_matrices(newton *nw, const corrector *c)
     return status == ATTEMPT_OK ? ATTEMPT_CONVERGENCE : status;
 }
 
+/* y += part d, y' += cj part d, e += part d for the direction d */
+static void move_along(const newton *nw, const corrector *c, double part)
+{
+    for (int i = 0; i < nw->norm->n; i++) {
+        double step = part * nw->delta[i];
+        c->y[i] += step;
+        c->yp[i] += c->cj * step;
+        c->e[i] += step;
+    }
+}
+
+/* trial = G^-1 F at the iterate, first = F there; its norm, or infinity where F has no value */
+static double next_correction(newton *nw, const corrector *c)
+{
+    if (evaluate_prediction(nw, c) != ATTEMPT_OK) return INFINITY;
+    vector_copy(nw->norm->n, nw->first, nw->trial);
+    linear_point at = point_at(nw, c, nw->first);
+    if (iteration_solve(nw->matrix, &at, nw->trial) != ITERATION_OK) return INFINITY;
+    return norm_of(nw->norm, nw->trial, nw->norm->newton);
+}
+
+/* The longest part 1, 1/2, 1/4, .. of the direction after which the next correction with the same
+ * matrix is shorter, by the natural monotonicity test of [Deu11 3.3]; false: there is none. */
+static bool damped_step(newton *nw, const corrector *c, double size)
+{
+    double part = 1.0;
+    move_along(nw, c, part);
+    while (!(next_correction(nw, c) <= (1.0 - 0.5 * part) * size)) {
+        if (part < LEAST_PART) return false;
+        part *= 0.5;
+        move_along(nw, c, -part);
+    }
+    return true;
+}
+
+/* Newton's iteration with a matrix of every iterate, damped. With constant steps variables of index
+ * 3 are off by O(1) after the first one [BCP96 3.2.4], and no start is near the solution then: what
+ * is algebraic begins at its last value, not where extrapolation leads. Corrections that cannot
+ * shrink are rounding errors if they are small: u / h^2 of the positions, or more. */
+static attempt_status iterate_damped(newton *nw, const corrector *c)
+{
+    const double rounding = sqrt(DBL_EPSILON) * norm_of(nw->norm, c->y_old, nw->norm->newton);
+    restore_prediction(nw, c);
+    for (int i = 0; i < nw->norm->n; i++)
+        if (nw->norm->kinds && nw->norm->kinds[i] != DAE_KIND_DIFFERENTIAL) put(c, i, c->y_old[i]);
+    attempt_status status = evaluate_prediction(nw, c);
+    for (int m = 0; m < MOST_DAMPED && status == ATTEMPT_OK; m++) {
+        status = renew_matrix(nw, c, true);
+        if (status == ATTEMPT_OK) status = newton_direction(nw, c, true);
+        if (status != ATTEMPT_OK) return status;
+        nw->iterations++;
+        nw->eval->stats->newton_iterations++;
+        double size = norm_of(nw->norm, nw->delta, nw->norm->newton);
+        if (size * c->tightness <= nw->tolerance || is_round_off(nw, c, size)) {
+            move_along(nw, c, 1.0);
+            return ATTEMPT_OK;
+        }
+        if (!damped_step(nw, c, size)) return size <= rounding ? ATTEMPT_OK : ATTEMPT_CONVERGENCE;
+    }
+    return status == ATTEMPT_OK ? ATTEMPT_CONVERGENCE : status;
+}
+
 /* Whether the rate of the last solve says nothing of this one. Coefficients on a variable grid move
  * a little with every step, if only by rounding: that is not it. */
 static bool shift_moved(const newton *nw, const corrector *c)
@@ -491,7 +569,9 @@ attempt_status newton_solve(newton *nw, const corrector *c)
     if (retry && !new_jacobian) status = iterate_anew(nw, c);
     /* algebraic variables: second order forms have none */
     bool whole = !c->second && !nw->matrix->matrix_free;
-    if (status == ATTEMPT_CONVERGENCE && nw->solves < AT_START && whole)
+    if (status == ATTEMPT_CONVERGENCE && c->damped && whole && !has_bounds(nw))
+        status = iterate_damped(nw, c);
+    else if (status == ATTEMPT_CONVERGENCE && nw->solves < AT_START && whole)
         status = iterate_with_new_matrices(nw, c);
     if (nw->solves < AT_START) nw->solves++;
     /* with derivatives of this very point: perhaps some are missing */

@@ -31,6 +31,7 @@ typedef struct newton {
     int excess;         /* iterations beyond two a solve since then; second order only */
     double *first;      /* F at the predicted point */
     double *delta;      /* current correction */
+    double *trial;      /* the next one, of a damped iteration */
     int iterations;     /* of the last solve */
     double rate;        /* rho of the last solve; 0 if one iteration did */
     double last_size;   /* norm of the last correction */
@@ -50,6 +51,9 @@ typedef struct corrector {
     bool every_iterate; /* a matrix of every iterate: Newton's own iteration [Wun05 (4.8)] */
     const double *y0, *yp0;
     const double *y_old; /* y at the step's start, for bounds */
+    const double *guess; /* where the iteration begins; NULL: at y0 */
+    bool damped; /* no shorter step can help: where the iteration fails, a damped one comes after it
+                  */
     /* Where partial derivatives are taken, if y' as predicted is no use for that: F may contain
      * products of y and y'. NULL: at the prediction. */
     double at_t;

@@ -125,6 +125,15 @@ static attempt_status correct(const stage_task *k, double *size)
     return isfinite(*size) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
 }
 
+/* Whether corrections with current matrices have ceased to shrink where rounding errors of
+ * multipliers are: u / h^2 of the positions, and more where equations are ill-conditioned. */
+static bool stays_in_rounding(const stage_newton *nw, double size, double quotient)
+{
+    const double STAYS = 0.5;
+    bool last = nw->iterations >= nw->most;
+    return nw->fresh && size <= nw->rounding && nw->iterations > 3 && (quotient > STAYS || last);
+}
+
 attempt_status stage_newton_iterate(const stage_task *k)
 {
     const stage_equations *own = k->equations;
@@ -140,6 +149,7 @@ attempt_status stage_newton_iterate(const stage_task *k)
             q = size / last;
             measure_contraction(nw, q, before);
         }
+        if (measured && stays_in_rounding(nw, size, q)) return ATTEMPT_OK;
         bool slow = measured && !(nw->theta < SLOWEST_RATE);
         bool small = !slow && nw->eta * size <= nw->kappa;
         if (size <= nw->floor || (small && (!own->settled || own->settled(k)))) return ATTEMPT_OK;

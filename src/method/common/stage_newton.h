@@ -11,11 +11,12 @@
 /* What is known of the iteration. */
 typedef struct stage_newton {
     /* before every solve, by the method */
-    int most;     /* corrections at most */
-    int first;    /* number of the first one, from 0, that tells the rate by the one before */
-    double kappa; /* the iteration error may be this part of the tolerance */
-    double floor; /* corrections as small as this are lost in rounding */
-    double noise; /* with current matrices corrections this small that stay are noise of F */
+    int most;        /* corrections at most */
+    int first;       /* number of the first one, from 0, that tells the rate by the one before */
+    double kappa;    /* the iteration error may be this part of the tolerance */
+    double floor;    /* corrections as small as this are lost in rounding */
+    double noise;    /* with current matrices corrections this small that stay are noise of F */
+    double rounding; /* constant steps: so are these, since no other step has less of it; else 0 */
     double
         improves; /* every correction is faster than the one before by this factor; 0: it is not */
     bool patient; /* only a rate that is too slow ends the iteration, no forecast */

@@ -4,6 +4,8 @@
 #include "matrix/shifted.h"
 #include "method/common/stages.h"
 
+#include <float.h>
+
 /* Updates of the matrix make every correction faster than the one before by about this. */
 static const double RATE_IMPROVES = 0.85;
 /* Beyond it an update tells more of noise and curvature than of the matrix. */
@@ -318,17 +320,29 @@ static const stage_equations equations = {.at_hand = at_hand,
                                           .is_transient = is_transient,
                                           .blame = blame};
 
+/* Variables of index 3 that jump as constant steps begin, and no shorter step to help: they are
+ * worth more iterations, and what stays then is rounding. */
+static bool has_index3(const error_norm *norm)
+{
+    for (int j = 0; norm->kinds && j < norm->n; j++)
+        if (norm->kinds[j] == DAE_KIND_INDEX3) return true;
+    return false;
+}
+
 stage_task collocation_task(collocation_step *step, const method_context *ctx, attempt *result,
                             double kappa, double noise, int usual)
 {
     stage_newton *nw = &step->newton;
     norm_set_step(ctx->norm, step->h);
-    nw->most = newton_most(ctx->newton, usual);
+    const bool alone = ctx->fixed_steps && has_index3(ctx->norm);
+    nw->most = newton_most(ctx->newton, alone ? 4 * usual : usual);
     /* Multipliers of index 3 need a second correction to come right, as large as the first. */
     nw->first = ctx->norm->newton != ctx->norm->scale ? 2 : 1;
     nw->kappa = kappa;
     nw->noise = noise;
-    nw->floor = stage_newton_round_off(norm_of(ctx->norm, step->y, ctx->norm->newton));
+    double size = norm_of(ctx->norm, step->y, ctx->norm->newton);
+    nw->floor = stage_newton_round_off(size);
+    nw->rounding = alone ? sqrt(DBL_EPSILON) * size : 0.0;
     nw->improves = RATE_IMPROVES;
     return (stage_task){.equations = &equations,
                         .newton = nw,

@@ -336,7 +336,7 @@ static void judge(const irk_state *s, irk_scratch *w, const method_context *ctx,
 static attempt_status solve(irk_scratch *w, const method_context *ctx, attempt *result)
 {
     const stage_newton *nw = &w->step.newton;
-    const double unit = 1.0 / fmax(1.0, w->factor);
+    const double unit = ctx->fixed_steps ? 1.0 : 1.0 / fmax(1.0, w->factor);
     stage_task task =
         collocation_task(&w->step, ctx, result, KAPPA * unit, NOISE * unit, MOST_ITERATIONS);
     /* With partial derivatives of where the step begins neither forecasts nor updates pay: with
