@@ -1,5 +1,6 @@
 /* colloc2nd: the thesis' tables, references, constraints, dense output, events, refusals. */
 #include "colloc2nd_problems.h"
+#include "method/implicit/colloc2nd_parts.h"
 
 static double distance(const double *a, const double *b, int n)
 {
@@ -10,13 +11,13 @@ static double distance(const double *a, const double *b, int n)
 
 /* y at tend; dae_solver_stats afterwards in *stats if it is not NULL */
 static void solve(const curve *c, const char *name, double tol, double tend,
-                  dae_projection projection, double *y, dae_stats *stats)
+                  dae_projection onto, double *y, dae_stats *stats)
 {
     dae_options options = dae_options_default();
     dae_problem *problem;
     options.method = name;
     options.rtol = options.atol = tol;
-    options.projection = projection;
+    options.projection = onto;
     options.stop_time = tend;
     dae_solver *s = curve_solver(c, &options, &problem);
     if (dae_solver_run(s, tend, y, NULL) != DAE_OK) fail_msg("%s", dae_solver_diag(s)->text);
@@ -80,6 +81,39 @@ static void tables_8_4_and_8_5(void **state)
     }
     dae_solver_free(s);
     dae_problem_free(problem);
+}
+
+/* The step after an attempt [Wun05 4.4] with the power of the collocation code, over its own */
+static void step_factors_of_the_thesis(void **state)
+{
+    (void)state;
+    static const struct {
+        attempt_status status;
+        double error;
+        long taken;
+        int tries, failures;
+        double factor;
+    } cases[] = {
+        {ATTEMPT_CONVERGENCE, 0.0, 9, 1, 0, 0.25}, /* the iteration failed */
+        {ATTEMPT_OK, 2.0, 9, 1, 0, 0.45},          /* first failure: 0.9 (2 ERR)^(-1/2) (4.28) */
+        {ATTEMPT_OK, 50.0, 9, 1, 0, 0.25},         /* but at least a quarter */
+        {ATTEMPT_OK, 2.0, 9, 2, 1, 0.25},          /* second failure */
+        {ATTEMPT_OK, 0.9, 4, 1, 0, 1.0},           /* the fifth step, and */
+        {ATTEMPT_OK, 0.9, 5, 1, 0, 2.0},           /* the sixth, after which steps are doubled */
+        {ATTEMPT_OK, 0.9, 9, 2, 1,
+         0.7453559924999299},             /* after a failure: (2 ERR)^(-1/2) (4.26), */
+        {ATTEMPT_OK, 0.55, 9, 2, 1, 0.9}, /* at most 0.9 if below 1, */
+        {ATTEMPT_OK, 0.3, 9, 2, 1, 1.0},  /* the same between 1 and 2, */
+        {ATTEMPT_OK, 0.1, 9, 2, 1, 2.0},  /* and doubled above */
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        colloc2nd_state s = {.taken = cases[k].taken};
+        colloc2nd_scratch w = {
+            .error = cases[k].error, .tries = cases[k].tries, .error_failures = cases[k].failures};
+        attempt a = {.status = cases[k].status, .error = cases[k].error};
+        double factor = colloc2nd_thesis_factor(&s, &w, &a);
+        if (fabs(factor - cases[k].factor) > 1e-12) fail_msg("case %zu: %.9g", k, factor);
+    }
 }
 
 /* h0 = min(1e-3 |TOUT - t0|, 1/2 ||y'||^-1) (4.30): y' = (1, 0, 0, -1, 1) at the start of (8.1) */
@@ -427,12 +461,19 @@ static void rejections_change_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_8_4_and_8_5),           cmocka_unit_test(first_step_of_the_thesis),
-        cmocka_unit_test(gauss_as_printed_is_unstable), cmocka_unit_test(the_pendulum_is_met),
-        cmocka_unit_test(few_steps_do_on_81),           cmocka_unit_test(constraints_hold),
-        cmocka_unit_test(dense_output_is_as_good),      cmocka_unit_test(unconstrained_orders),
-        cmocka_unit_test(models_are_projected),         cmocka_unit_test(events_and_restarts),
-        cmocka_unit_test(what_does_not_fit_is_refused), cmocka_unit_test(rejections_change_nothing),
+        cmocka_unit_test(tables_8_4_and_8_5),
+        cmocka_unit_test(first_step_of_the_thesis),
+        cmocka_unit_test(step_factors_of_the_thesis),
+        cmocka_unit_test(gauss_as_printed_is_unstable),
+        cmocka_unit_test(the_pendulum_is_met),
+        cmocka_unit_test(few_steps_do_on_81),
+        cmocka_unit_test(constraints_hold),
+        cmocka_unit_test(dense_output_is_as_good),
+        cmocka_unit_test(unconstrained_orders),
+        cmocka_unit_test(models_are_projected),
+        cmocka_unit_test(events_and_restarts),
+        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(rejections_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -547,7 +547,7 @@ static bool truck_reference(seeds_run *run, double *p9, double *lambda, int rows
 
 enum { TRUCK_TIMES = 401 };
 
-/* A run beside the reference: p9 to 2 per cent, lambda to 5 per cent of their largest values;
+/* A run beside the reference: p9 and lambda to 5 per cent of their largest values;
  * lambda goes to 0 once the bump is passed; steps at most as printed */
 static void truck_figures(seeds_run *run, const char *command, double printed_steps)
 {
@@ -556,7 +556,7 @@ static void truck_figures(seeds_run *run, const char *command, double printed_st
     if (!truck_reference(run, p9, lambda, TRUCK_TIMES)) return;
     if (!seeds_command(run, &r, "%s --history -", command)) return;
     seeds_at_most(run, "p9 over its largest value",
-                  largest(&r, "p9", 0.0, p9) / largest(&r, "p9", 0.0, NULL), 0.02, 1.0);
+                  largest(&r, "p9", 0.0, p9) / largest(&r, "p9", 0.0, NULL), 0.05, 1.0);
     seeds_at_most(run, "lambda over its largest value",
                   largest(&r, "lambda", 0.0, lambda) / largest(&r, "lambda", 0.0, NULL), 0.05, 1.0);
     seeds_at_most(run, "lambda from t = 15 on, over its largest value",
@@ -688,6 +688,24 @@ static void steps_4_4(seeds_run *run)
     seeds_number(run, "step after it, over its own", next / failed, 0.25, 1e-12);
     seeds_number(run, "and after its success, ERR = 0.4, r = 1.08 (4.26)",
                  of_attempt(&r, 16, 1) / next, 1.0, 1e-12);
+}
+
+/* On the index-2 form (7.16) multipliers are off by O(1) where the step changes, and every attempt
+ * at the fifth step fails: a quarter each time, and order 1 from the fourth attempt on */
+static void failures_4_4(seeds_run *run)
+{
+    seeds_command_result r;
+    char label[64];
+    if (!seeds_refused(run, &r,
+                       "run models/circle.mo --method bdf2nd --variant thesis --formulation index2"
+                       " --initial-step 1e-4" CIRCLE_TOLERANCES " --stop 1.5 --history -"))
+        return;
+    for (int n = 4; n < 12; n++) {
+        snprintf(label, sizeof label, "h of attempt %d at step 5", n - 3);
+        seeds_number(run, label, of_attempt(&r, n, 1), 2e-4 * pow(0.25, n - 4), 1e-12);
+        snprintf(label, sizeof label, "order of attempt %d at step 5", n - 3);
+        seeds_number(run, label, of_attempt(&r, n, 2), n < 7 ? 2 : 1, 0.0);
+    }
 }
 
 /* (4.28) with r = 0.9 (2 ERR)^(-1/2) in the collocation code, and (4.26) after it */
@@ -1058,6 +1076,7 @@ static const seeds_row rows[] = {
     ROW("000-4.2", "(4.8) to (4.21)", "Newton with a matrix of every iterate", newton_4_2),
     ROW("000-4.3", "(4.22) to (4.24)", "error estimate by extrapolation of degree 3", estimate_4_3),
     ROW("000-4.4", "(4.25) to (4.27)", "initial phase, doubling, steps after a failure", steps_4_4),
+    ROW("000-4.4F", "section 4.4", "repeated failures: a quarter, then order 1", failures_4_4),
     ROW("000-4.28", "(4.28)", "first failure, in the collocation code", failure_4_28),
     ROW("000-4.30", "(4.30)", "first step", first_step_4_30),
     ROW("000-4.31", "(4.31)", "output by a polynomial of degree 5", output_4_31),

@@ -58,8 +58,8 @@ typedef struct method {
         bool fixed_order;    /* a one-step method: one order, max_order */
         bool own_order;      /* and it chooses its order within ctx->options */
         bool constant_steps; /* only with opt.fixed_step: its properties depend on it */
-        bool own_steps;      /* but with opt.herk->adaptive_steps its own control holds, to the
-                                letter: no limits, the last step clipped */
+        bool own_steps;      /* its own control holds, to the letter: no limits, the last step
+                                clipped; with constant_steps if opt.herk->adaptive_steps is set */
         bool long_steps; /* explicit, few and long steps: many of them tell that a problem is stiff
                           */
     };

@@ -456,6 +456,7 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
 #define COLLOC2ND_THESIS(id, label, about, highest, coefficients)                                  \
     const method method_##id = {                                                                   \
         COLLOC2ND_FAMILY(id, label, about, highest),                                               \
+        .own_steps = true,                                                                         \
         .raw_output = true,                                                                        \
         .first_step = thesis_first_step,                                                           \
         .table = &(const colloc2nd_kind){.m = &(coefficients), .thesis = true},                    \

@@ -405,6 +405,7 @@ const method method_bdf2nd_thesis = {
     .max_order = THESIS_ORDER,
     .forms = FORM_SECOND_ORDER,
     .fixed_order = true,
+    .own_steps = true,
     .raw_output = true,
     .first_step = thesis_first_step,
     .index_range = "3",
