@@ -217,6 +217,34 @@ static void test_table_8_1(void **state)
     dae_problem_free(problem);
 }
 
+/* (8.1) that cannot be evaluated around t = 3e-4 */
+static int gap_at_third_step(double t, const double *y, const double *yp, double *f, void *user)
+{
+    if (fabs(t - 3e-4) < 1e-5) return 1;
+    return unit_circle(t, y, yp, f, user);
+}
+
+/* An attempt that cannot be computed is made again with a quarter of the step [Wun05 4.4]. */
+static void test_failed_iteration(void **state)
+{
+    (void)state;
+    static const double atol[CURVE_N] = {1e-4, 1e-4, 1e-2, 1e-2, 1e-2};
+    double rtol[CURVE_N], y[CURVE_N], yp[CURVE_N];
+    dae_problem *problem;
+    dae_residual form = {
+        .n = CURVE_N, .f = gap_at_third_step, .kinds = curve_kinds, .velocity = curve_velocity};
+    assert_int_equal(dae_problem_from_residual(&form, &problem, NULL), DAE_OK);
+    unit_circle_exact(0.0, y, yp);
+    dae_solver *s = open_thesis(problem, CURVE_N, atol, rtol, y, yp);
+    for (int i = 0; i < 3; i++) {
+        if (dae_solver_step(s, 1.0) < 0) fail_msg("%s", dae_solver_diag(s)->text);
+        assert_true(fabs(dae_solver_stats(s)->last_h - (i < 2 ? 1e-4 : 0.25e-4)) < 1e-12);
+    }
+    assert_int_equal(dae_solver_stats(s)->rejected_evaluation, 1);
+    dae_solver_free(s);
+    dae_problem_free(problem);
+}
+
 /* The DASSL column of Table 8.1: index 3 in first order, with atol 1 for lambda. It passes where
  * the user says that all variables are tested, and is refused else; TOUT = 0.05 first. */
 static void test_table_8_1_dassl(void **state)
@@ -551,6 +579,7 @@ int main(void)
         cmocka_unit_test(test_tables_2_3_and_3_1),
         cmocka_unit_test(test_table_3_2),
         cmocka_unit_test(test_table_8_3),
+        cmocka_unit_test(test_failed_iteration),
         cmocka_unit_test(test_table_8_1_dassl),
         cmocka_unit_test(test_table_8_1),
         cmocka_unit_test(test_default_mode_beats_the_thesis),

@@ -510,7 +510,7 @@ static void figures_8_1_and_8_2(seeds_run *run)
 /* ---- the truck, Figures 8.3 to 8.7 ----
  *
  * The thesis takes the data of another paper, which are not printed; models/truck.mo has the same
- * bodies and joints with data of its own. What a figure shows is compared: 2 per cent of its
+ * bodies and joints with data of its own. What a figure shows is compared: 5 per cent of its
  * height. */
 
 #define TRUCK_POSITIONS "run models/truck.mo --formulation index3 --rtol 1e-3 --rtol-of lambda=1"
