@@ -49,6 +49,26 @@ static const char dopri5[] =
 static const char classical[] = "name RK4\norder 4\nc 0 1/2 1/2 1\nA\n0\n1/2\n0 1/2\n0 0 1\n"
                                 "b 1/6 1/3 1/3 1/6\n";
 
+/* Radau IIA [HW96 IV.5 Table 5.6], Gauss [HW96 IV.5 Table 5.1], Radau IA with three stages [HW96
+ * IV.5 Table 5.4], and Alexander's SDIRK method of order 2 with backward Euler embedded in it */
+static const char radau5[] =
+    "name Radau IIA\norder 5\nindex 2\nc (4-sqrt(6))/10 (4+sqrt(6))/10 1\nA\n"
+    "(88-7*sqrt(6))/360 (296-169*sqrt(6))/1800 (-2+3*sqrt(6))/225\n"
+    "(296+169*sqrt(6))/1800 (88+7*sqrt(6))/360 (-2-3*sqrt(6))/225\n"
+    "(16-sqrt(6))/36 (16+sqrt(6))/36 1/9\nb (16-sqrt(6))/36 (16+sqrt(6))/36 1/9\n";
+static const char gauss4[] =
+    "name Gauss\norder 4\nindex 2\nc 1/2-sqrt(3)/6 1/2+sqrt(3)/6\nA\n1/4 1/4-sqrt(3)/6\n"
+    "1/4+sqrt(3)/6 1/4\nb 1/2 1/2\n";
+static const char radau_ia[] =
+    "name Radau IA\norder 5\nc 0 (6-sqrt(6))/10 (6+sqrt(6))/10\nA\n"
+    "1/9 (-1-sqrt(6))/18 (-1+sqrt(6))/18\n1/9 (88+7*sqrt(6))/360 (88-43*sqrt(6))/360\n"
+    "1/9 (88+43*sqrt(6))/360 (88-7*sqrt(6))/360\nb 1/9 (16+sqrt(6))/36 (16-sqrt(6))/36\n";
+static const char sdirk2[] = "name SDIRK\norder 2\nc 1-sqrt(1/2) 1\nA\n1-sqrt(1/2)\n"
+                             "sqrt(1/2) 1-sqrt(1/2)\nb sqrt(1/2) 1-sqrt(1/2)\nembedded 0 1\n";
+/* Three different eigenvalues; order 2 */
+static const char dirk[] = "name DIRK\norder 2\nc 1/4 1/2 1\nA\n1/4\n1/6 1/3\n1/4 5/8 1/8\n"
+                           "b 1/4 5/8 1/8\n";
+
 static dae_table read_table(const char *text)
 {
     dae_table t = dae_table_empty();
@@ -142,6 +162,38 @@ static void known_tables(void **state)
     check_refuses(&t, "hem", "the embedded weights have not order 3 but 2");
 }
 
+/* Implicit ones, with conditions of index 1 and 2, stiffly accurate or projected. */
+static void implicit_tables(void **state)
+{
+    (void)state;
+    check_takes(radau5, "irk");
+    check_takes(gauss4, "irk");
+    check_takes(radau_ia, "irk");
+    check_takes(sdirk2, "irk");
+    dae_table t = read_table(radau_ia);
+    t.index = 2;
+    check_refuses(&t, "irk", "with C(2) and D(3) the order is no more than 4: C(3) in row 1 of A");
+    t.order = 4;
+    dae_diag diag = {0};
+    assert_int_equal(dae_table_check(&t, "irk", &diag), DAE_OK);
+    t = read_table(sdirk2);
+    t.order = 3;
+    check_refuses(&t, "irk", "it has not order 3 but 2: sum b_i");
+    t.order = 2;
+    t.index = 2;
+    check_refuses(&t, "irk", "variables of index 2 have order 1 only: C(2) in row 1 of A");
+    t = read_table(radau5);
+    t.order = 6;
+    check_refuses(&t, "irk", "it has not order 6 for index 2 but 5: sum b_i");
+    t.index = 1;
+    check_refuses(&t, "irk", "it has not order 6 but 5: sum b_i");
+    t.index = 3;
+    check_refuses(&t, "irk", "for index 3; method irk takes tables for index 1 or 2");
+    check_refuses(&t, "prk", "in column 1; method prk is explicit");
+    t = read_table("order 2\nc 0 1\nA\n0 0\n1/2 1/2\nb 1/2 1/2\n"); /* Lobatto IIIA */
+    check_refuses(&t, "irk", "its matrix A is singular, and method irk needs its inverse");
+}
+
 /* Every coefficient counts: with one of them off, and its row sum kept, no table passes. */
 static void every_coefficient_counts(void **state)
 {
@@ -213,6 +265,7 @@ static double error_of_run(const char *method, const char *variant, const dae_ta
     opt.table = table;
     opt.fixed_step = fixed_step;
     opt.rtol = opt.atol = tolerance;
+    if (table->index == 2 && strcmp(method, "irk") == 0) opt.formulation = "ggl";
     dae_model model = {.text = pendulum};
     assert_int_equal(dae_problem_from_model(&model, &problem, &diag), DAE_OK);
     dae_status status = dae_solver_new(problem, &opt, &solver, &diag);
@@ -232,13 +285,16 @@ static void observed_orders(void **state)
     (void)state;
     static const struct {
         const char *method, *text;
-        double order;
-    } runs[] = {{"hem", hem3, 3.0}, {"hem", hem4, 4.0},       {"prk", kutta, 3.0},
-                {"prk", hem4, 4.0}, {"herk", classical, 4.0}, {"herk", kutta, 3.0}};
+        double order, step;
+    } runs[] = {
+        {"hem", hem3, 3.0, 0.01},  {"hem", hem4, 4.0, 0.01},       {"prk", kutta, 3.0, 0.01},
+        {"prk", hem4, 4.0, 0.01},  {"herk", classical, 4.0, 0.01}, {"herk", kutta, 3.0, 0.01},
+        {"irk", gauss4, 4.0, 0.1}, {"irk", radau_ia, 5.0, 0.04},   {"irk", dirk, 2.0, 0.01}};
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
         dae_table t = read_table(runs[k].text);
-        double coarse = error_of_run(runs[k].method, NULL, &t, 0.01, 1e-9);
-        double fine = error_of_run(runs[k].method, NULL, &t, 0.005, 1e-9);
+        double tolerance = strcmp(runs[k].method, "irk") == 0 ? 1e-8 : 1e-10; /* of Newton */
+        double coarse = error_of_run(runs[k].method, NULL, &t, runs[k].step, tolerance);
+        double fine = error_of_run(runs[k].method, NULL, &t, runs[k].step / 2.0, tolerance);
         double order = log2(coarse / fine);
         if (!(fabs(order - runs[k].order) < 0.3))
             fail_msg("%s with %s: order %g", runs[k].method, t.name, order);
@@ -249,11 +305,13 @@ static void observed_orders(void **state)
 static void tolerances(void **state)
 {
     (void)state;
-    static const char *const runs[][2] = {
-        {"hem", hem4}, {"prk", dopri5}, {"prk", kutta}, {"herk", dopri5}, {"herk", classical}};
+    static const char *const runs[][2] = {{"hem", hem4},    {"prk", dopri5},     {"prk", kutta},
+                                          {"herk", dopri5}, {"herk", classical}, {"irk", radau5},
+                                          {"irk", gauss4},  {"irk", radau_ia},   {"irk", sdirk2}};
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
         dae_table t = read_table(runs[k][1]);
-        assert_true(error_of_run(runs[k][0], NULL, &t, 0.0, 1e-6) < 1e-4);
+        double error = error_of_run(runs[k][0], NULL, &t, 0.0, 1e-6);
+        if (!(error < 1e-4)) fail_msg("%s with %s: off by %g", runs[k][0], t.name, error);
     }
     dae_table t = read_table(classical);
     assert_true(error_of_run("herk", "thesis", &t, 0.05, 1e-6) < 1e-4);
@@ -263,8 +321,8 @@ static void tolerances(void **state)
 static void between_steps(void **state)
 {
     (void)state;
-    static const char *const runs[][2] = {
-        {"hem", hem4}, {"prk", dopri5}, {"herk", dopri5}, {"herk", classical}};
+    static const char *const runs[][2] = {{"hem", hem4},       {"prk", dopri5},   {"herk", dopri5},
+                                          {"herk", classical}, {"irk", radau_ia}, {"irk", sdirk2}};
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
         dae_table t = read_table(runs[k][1]);
         dae_problem *problem = NULL;
@@ -408,7 +466,31 @@ static void bad_options(void **state)
     check_option("prk", NULL, 4, kutta, 0.0,
                  "Order 4 is asked for, but the table \"Kutta\" claims");
     check_option("hem", NULL, 0, kutta, 0.0, "condition (6) of Brasey and Hairer");
-    check_option("hem", NULL, 0, hem3, 0.0, "no embedded weights, and method hem:table");
+    check_option("hem", NULL, 0, hem3, 0.0,
+                 "no embedded weights, and without them method hem:table");
+    check_option("irk", NULL, 0, dirk, 0.0, "without them method irk:table cannot estimate errors");
+    check_option("irk", NULL, 0, "order 1\nc 1\nA\n1\nb 1\n", 0.0, "The table has order 1");
+}
+
+/* Variables of index 2 need a table that claims its order for it. */
+static void index_that_is_not_claimed(void **state)
+{
+    (void)state;
+    dae_problem *problem = NULL;
+    dae_solver *solver = NULL;
+    dae_options opt = dae_options_default();
+    dae_table t = read_table(radau_ia);
+    opt.method = "irk";
+    opt.table = &t;
+    opt.formulation = "ggl";
+    dae_model model = {.text = pendulum};
+    assert_int_equal(dae_problem_from_model(&model, &problem, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(problem, &opt, &solver, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(solver, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(solver, 1.0, NULL, NULL), DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(dae_solver_diag(solver)->text, "claims its order for index 1"));
+    dae_solver_free(solver);
+    dae_problem_free(problem);
 }
 
 /* The solver keeps a copy: the caller's table may go. */
@@ -439,6 +521,7 @@ int main(void)
         cmocka_unit_test(numbers_of_conditions),
         cmocka_unit_test(numbers_of_table_1),
         cmocka_unit_test(known_tables),
+        cmocka_unit_test(implicit_tables),
         cmocka_unit_test(every_coefficient_counts),
         cmocka_unit_test(constructed_tables),
         cmocka_unit_test(observed_orders),
@@ -447,6 +530,7 @@ int main(void)
         cmocka_unit_test(bad_texts),
         cmocka_unit_test(bad_tables),
         cmocka_unit_test(bad_options),
+        cmocka_unit_test(index_that_is_not_claimed),
         cmocka_unit_test(table_is_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include "linalg/linear_solver.h"
 #include "matrix/iteration.h"
 
-enum { SHIFTED_MOST = 3 };
+enum { SHIFTED_MOST = 4 };
 
 /* One after the other in one thread: the systems first .. last-1. */
 typedef struct shifted_share {

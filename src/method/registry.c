@@ -20,6 +20,8 @@ static const method_family families[] = {
      "classic: Lobatto IIIC", false},
     {"sirk", GROUP_COLLOCATION, "you compare methods that need real factors only",
      "classic: singly implicit methods of Burrage", false},
+    {"irk", GROUP_COLLOCATION, "you bring an implicit Butcher table (--table)",
+     "classic: implicit Runge-Kutta methods by their coefficients", false},
     {"colloc2nd", GROUP_COLLOCATION, "a mechanism is stiff, or many digits of it are wanted",
      "source: chapter 6 of Wunderlich's thesis", false},
     {"rodas", GROUP_LINEARLY_IMPLICIT, "equations are stiff, of index 1 and small; 3 to 5 digits",

@@ -10,7 +10,14 @@
 
 #include <stdbool.h>
 
-enum { COLLOCATION_STAGES = 7, COLLOCATION_PAIRS = 3 };
+enum { COLLOCATION_STAGES = 7, COLLOCATION_PAIRS = 4 };
+
+/* The blocks of a matrix that is block triangular only: rows of each, 1 or 2, and the number of its
+ * shift among the pairs; -1: gamma. */
+typedef struct collocation_blocks {
+    int count, rows[COLLOCATION_STAGES], shift[COLLOCATION_STAGES];
+    double above[COLLOCATION_STAGES][COLLOCATION_STAGES]; /* right of them */
+} collocation_blocks;
 
 /* One method. Matrices by rows. T^-1 A^-1 T is block diagonal: first `reals` rows with gamma on the
  * diagonal and, if there are several of them, below it; then for every pair (a, b) the block [a -b;
@@ -25,6 +32,9 @@ typedef struct collocation {
     const double *lagrange;      /* s: 1 / (c_j prod_{k != j} (c_j - c_k)) over c > 0; likewise */
     const double *T, *T_inverse; /* s x s */
     const double *pair;          /* 2 pairs: a, b with b > 0; a decreases */
+    /* tables of the user: T^-1 A^-1 T is block triangular, and pairs with b = 0 are real numbers */
+    const collocation_blocks *blocks;
+    bool open; /* c_s = 1, but b is not the last row of A */
 } collocation;
 
 extern const collocation gauss_1, gauss_2, gauss_3, gauss_4, gauss_5;
@@ -38,10 +48,10 @@ extern const collocation lobatto_iiia_3, lobatto_iiia_4; /* A is singular: nodes
 /* Radau IIA with at most that many stages: 1, 3, 5 or 7 */
 const collocation *radau_iia(int stages);
 
-/* Whether 1 is a node, so that y_1 = y + Z_s */
+/* Whether the last stage is at 1, so that y_1 = y + Z_s */
 static inline bool collocation_ends(const collocation *m)
 {
-    return m->nodes[m->stages - 1] == 1.0;
+    return m->nodes[m->stages - 1] == 1.0 && !m->open;
 }
 
 /* weight_j = l_j(x) or l_j'(x) (derivative = 1), the Lagrange polynomials on 0, c_1 .. c_s that

@@ -141,6 +141,7 @@ void method_clear(const method_context *ctx, void *state, void *scratch);
     EACH(gauss6) EACH(gauss2) EACH(gauss4) EACH(gauss8) EACH(gauss10) \
     EACH(lobattoc4) EACH(lobattoc2) EACH(lobattoc6) \
     EACH(sirk22) EACH(sirk23) EACH(sirk33) \
+    EACH(irk) \
     EACH(colloc2nd) EACH(colloc2nd_radau1) EACH(colloc2nd_radau2) EACH(colloc2nd_radau3) \
         EACH(colloc2nd_radau4) EACH(colloc2nd_gauss1) EACH(colloc2nd_gauss2) \
         EACH(colloc2nd_gauss3) EACH(colloc2nd_gauss4) EACH(colloc2nd_gauss5) \
@@ -164,7 +165,7 @@ void method_clear(const method_context *ctx, void *state, void *scratch);
     EACH(lobatto4) EACH(lobatto6)
 /* clang-format on */
 /* Those that need a table of the user: not listed. */
-#define TABLE_METHODS(EACH) EACH(own_hem) EACH(own_herk) EACH(own_prk)
+#define TABLE_METHODS(EACH) EACH(own_hem) EACH(own_herk) EACH(own_prk) EACH(own_irk)
 #define METHOD_DECLARED(id) extern const method method_##id;
 ALL_METHODS(METHOD_DECLARED)
 TABLE_METHODS(METHOD_DECLARED)

@@ -87,13 +87,12 @@ int order_forest_roots(const order_forest *f, int order, bool transversal)
 
 /* ---- values ---- */
 
-/* omega = abar^-1 by Gauss and Jordan; false: singular */
-static bool invert(condition_set *o)
+/* By Gauss and Jordan. */
+bool order_invert(int s, order_matrix a_bar, order_matrix omega)
 {
-    const int s = o->stages;
     long double m[DAE_TABLE_STAGES][2 * DAE_TABLE_STAGES] = {{0.0L}};
     for (int i = 0; i < s; i++) {
-        for (int j = 0; j < s; j++) m[i][j] = o->a_bar[i][j];
+        for (int j = 0; j < s; j++) m[i][j] = a_bar[i][j];
         m[i][s + i] = 1.0L;
     }
     for (int k = 0; k < s; k++) {
@@ -114,7 +113,7 @@ static bool invert(condition_set *o)
         }
     }
     for (int i = 0; i < s; i++)
-        for (int j = 0; j < s; j++) o->omega[i][j] = m[i][s + j];
+        for (int j = 0; j < s; j++) omega[i][j] = m[i][s + j];
     return true;
 }
 
@@ -159,7 +158,7 @@ bool condition_set_prepare(condition_set *o, const dae_table *table, int order, 
             o->a_bar[i][j] = shifted ? (long double)bar[j] : o->a[i][j];
         }
     order_forest_grow(&o->forest, order, kind);
-    if (kind != ORDER_CLASSICAL && !invert(o)) return false;
+    if (kind != ORDER_CLASSICAL && !order_invert(s, o->a_bar, o->omega)) return false;
     evaluate(o);
     return true;
 }

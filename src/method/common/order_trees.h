@@ -60,6 +60,10 @@ typedef struct order_miss {
     char text[ORDER_TEXT];  /* "sum b_i a_ij c_j" */
 } order_miss;
 
+typedef long double order_matrix[DAE_TABLE_STAGES][DAE_TABLE_STAGES];
+/* omega = abar^-1 for s rows and columns; false: singular */
+bool order_invert(int s, order_matrix a_bar, order_matrix omega);
+
 /* Prepare the conditions of a table up to an order. False: abar is singular. */
 bool condition_set_prepare(condition_set *o, const dae_table *table, int order, order_kind kind,
                            bool shifted);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "method/common/order_trees.h"
+#include "method/common/own_collocation.h"
 #include "method/common/tableau.h"
 
 /* What is below it counts as rounding of coefficients, as in order_trees.c. */
@@ -203,10 +204,91 @@ static dae_status check_embedded(dae_table *t, const condition_set *o, dae_diag 
     return DAE_ERR_ARGUMENT;
 }
 
+static bool is_stiffly_accurate(const dae_table *t)
+{
+    const int s = t->stages;
+    for (int j = 0; j < s; j++)
+        if (fabs(t->A[s - 1][j] - t->b[j]) > ROUNDING) return false;
+    return true;
+}
+
+/* sum_j a_ij c_j^(k-1) - c_i^k / k, C(k) of row i; or for columns, D(k):
+ * sum_i b_i c_i^(k-1) a_ij - b_j (1 - c_j^k) / k */
+static double simplifying_defect(const dae_table *t, bool columns, int k, int at)
+{
+    double sum = columns ? -t->b[at] * (1.0 - pow(t->c[at], k)) / k : -pow(t->c[at], k) / k;
+    for (int j = 0; j < t->stages; j++)
+        sum += columns ? t->b[j] * pow(t->c[j], k - 1) * t->A[j][at]
+                       : t->A[at][j] * pow(t->c[j], k - 1);
+    return sum;
+}
+
+/* The largest k up to s with C(k), or D(k); then the place where k + 1 fails, and by how much. */
+static int simplifying_order(const dae_table *t, bool columns, int *at, double *defect)
+{
+    for (int k = 1; k <= t->stages; k++)
+        for (*at = 0; *at < t->stages; (*at)++) {
+            *defect = simplifying_defect(t, columns, k, *at);
+            if (fabs(*defect) > ROUNDING) return k - 1;
+        }
+    return t->stages;
+}
+
+/* "C(3) in row 1 of A, sum a_ij c_j^2 - c_i^3/3 = .., not 0." */
+static void append_rows(int q, int row, double defect, dae_diag *diag)
+{
+    diag_append(diag, "C(%d) in row %d of A, sum a_ij c_j^%d - c_i^%d/%d = %.10g, not 0.", q + 1,
+                row + 1, q, q + 1, q + 1, defect);
+}
+
+/* Methods that end with their last stage have variables of index 2 from it, to its order [HLR89 5].
+ * With order 1 their errors would be far above the tolerance, and no estimate sees them. */
+static dae_status check_last_stage(const dae_table *t, dae_diag *diag)
+{
+    int row;
+    double defect;
+    const int q = simplifying_order(t, false, &row, &defect);
+    if (q >= 2 || t->order == 1) return DAE_OK;
+    reject(t, diag);
+    diag_append(diag,
+                "it claims order %d for index 2, but variables of index 2 have order %d "
+                "only: ",
+                t->order, q);
+    append_rows(q, row, defect, diag);
+    return DAE_ERR_ARGUMENT;
+}
+
+/* Methods that do not end with their last stage are projected on the constraints: with B(p), C(q)
+ * and D(r) they have order min(p, 2q, q + r + 1) for index 2 [Lub91b]. */
+static dae_status check_projected(const dae_table *t, dae_diag *diag)
+{
+    int row, column;
+    double off_row, off_column;
+    const int q = simplifying_order(t, false, &row, &off_row);
+    const int r = simplifying_order(t, true, &column, &off_column);
+    const bool rows = 2 * q < t->order;
+    if (!rows && q + r + 1 >= t->order) return DAE_OK;
+    reject(t, diag);
+    diag_append(diag,
+                "it claims order %d for index 2; b is not the last row of A, so that steps are "
+                "projected, and with C(%d) and D(%d) the order is no more than %d: ",
+                t->order, q, r, rows ? 2 * q : q + r + 1);
+    if (rows)
+        append_rows(q, row, off_row, diag);
+    else
+        diag_append(diag,
+                    "D(%d) in column %d of A, sum b_i c_i^%d a_ij - b_j (1 - c_j^%d)/%d = %.10g, "
+                    "not 0.",
+                    r + 1, column + 1, r, r + 1, r + 1, off_column);
+    return DAE_ERR_ARGUMENT;
+}
+
 static dae_status check_conditions(dae_table *t, table_use use, dae_diag *diag)
 {
     const table_rule *rule = &rules[use];
-    const bool index2 = t->index == 2 && rule->most_index == 2;
+    const bool claims2 = t->index == 2 && rule->most_index == 2;
+    const bool projected = claims2 && use == TABLE_IRK && !is_stiffly_accurate(t);
+    const bool index2 = claims2 && !projected;
     condition_set *o = DAE_NEW(condition_set);
     if (!o) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the order conditions.");
     dae_status status = DAE_OK;
@@ -216,9 +298,19 @@ static dae_status check_conditions(dae_table *t, table_use use, dae_diag *diag)
         condition_set_prepare(o, t, t->order, index2 ? ORDER_INDEX2 : ORDER_CLASSICAL,
                               rule->shifted);
     if (status == DAE_OK) status = check_order(t, o, diag);
+    if (status == DAE_OK && projected) status = check_projected(t, diag);
+    if (status == DAE_OK && index2 && use == TABLE_IRK) status = check_last_stage(t, diag);
     if (status == DAE_OK) status = check_embedded(t, o, diag);
     dae_free(o);
     return status;
+}
+
+/* Newton's method needs the eigenvalues of A^-1. */
+static dae_status check_implicit(const dae_table *t, dae_diag *diag)
+{
+    own_collocation made;
+    if (own_collocation_make(t, &made)) return DAE_OK;
+    return REJECT(t, diag, "the eigenvalues of A^-1 cannot be found.");
 }
 
 dae_status own_table_complete(dae_table *table, table_use use, dae_diag *diag)
@@ -230,7 +322,8 @@ dae_status own_table_complete(dae_table *table, table_use use, dae_diag *diag)
     if (status == DAE_OK) status = check_sums(table, diag);
     if (status != DAE_OK) return status;
     if (table->index == 0) table->index = rule->least_index;
-    return check_conditions(table, use, diag);
+    status = check_conditions(table, use, diag);
+    return status == DAE_OK && !rule->is_explicit ? check_implicit(table, diag) : status;
 }
 
 dae_status own_table_check(const dae_table *table, table_use use, dae_diag *diag)
@@ -241,7 +334,11 @@ dae_status own_table_check(const dae_table *table, table_use use, dae_diag *diag
 
 bool own_table_needs_fixed_step(const dae_table *table, table_use use)
 {
-    return !table->has_embedded && rules[use].fixed_without;
+    int row;
+    double defect;
+    const int q = simplifying_order(table, false, &row, &defect);
+    const bool low = use == TABLE_IRK && q < 2 && q < table->stages;
+    return table->order == 1 || (!table->has_embedded && (rules[use].fixed_without || low));
 }
 
 /* ---- as methods read it ---- */

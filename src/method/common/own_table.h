@@ -18,7 +18,8 @@ dae_status own_table_check(const dae_table *table, table_use use, dae_diag *diag
 /* The same; index and embedded_order that are 0 become what they stand for. */
 dae_status own_table_complete(dae_table *table, table_use use, dae_diag *diag);
 
-/* Whether a use needs constant steps with it: it has no embedded weights, and no other estimate. */
+/* Whether a use needs constant steps with it: it has no embedded weights, and no other estimate is
+ * any good, as that of irk by the stages where these have order 1; or it has order 1 itself. */
 bool own_table_needs_fixed_step(const dae_table *table, table_use use);
 
 /* A complete explicit table as methods read it; with embedded weights and few stages the quintic

@@ -125,6 +125,40 @@ static iteration_status solve_one_by_one(const collocation_step *step, iteration
     return status;
 }
 
+/* V_r -= 1/h dF/dy' sum over the columns behind block k of above_rj V_j; R is free, and work */
+static iteration_status subtract_above(const collocation_step *step, iteration *it, int n, int r,
+                                       int behind)
+{
+    const int s = step->m->stages;
+    if (behind == s) return ITERATION_OK;
+    collocation_combine(1, s - behind, n, 1.0 / step->h, step->m->blocks->above[r] + behind,
+                        step->V + (size_t)behind * (size_t)n, step->R);
+    iteration_status status = iteration_apply_yp(it, NULL, step->R, step->point);
+    vector_axpy(n, -1.0, step->point, step->V + (size_t)r * (size_t)n);
+    return status;
+}
+
+/* The same for tables of the user, whose matrices are block triangular: from the last block on. */
+static iteration_status solve_blocks(const collocation_step *step, iteration *it, int n)
+{
+    const collocation_blocks *b = step->m->blocks;
+    iteration_status status = ITERATION_OK;
+    for (int k = b->count - 1, end = step->m->stages; k >= 0 && status == ITERATION_OK; k--) {
+        const int first = end - b->rows[k];
+        double *V = step->V + (size_t)first * (size_t)n;
+        for (int r = first; r < end && status == ITERATION_OK; r++)
+            status = subtract_above(step, it, n, r, end);
+        if (status != ITERATION_OK) break;
+        if (b->rows[k] == 1) vector_zero(n, step->R); /* the imaginary part of a real number */
+        if (b->shift[k] < 0)
+            status = iteration_solve(it, NULL, V);
+        else
+            shifted_solve(it, b->shift[k], V, b->rows[k] == 2 ? V + n : step->R);
+        end = first;
+    }
+    return status;
+}
+
 /* ---- iteration ---- */
 
 /* R_i = F(t + c_i h, y + Z_i, Y'_i) */
@@ -223,8 +257,9 @@ static attempt_status correct(const stage_task *k, double *size)
     attempt_status status = residuals(k);
     if (status != ATTEMPT_OK) return status;
     collocation_combine(s, s, n, -1.0, m->T_inverse, step->R, step->V);
-    status = stages_from_iteration(m->reals == 1 ? shifted_solve_all(it, m->pairs, step->V)
-                                                 : solve_one_by_one(step, it, n, step->point));
+    status = stages_from_iteration(m->blocks       ? solve_blocks(step, it, n)
+                                   : m->reals == 1 ? shifted_solve_all(it, m->pairs, step->V)
+                                                   : solve_one_by_one(step, it, n, step->point));
     if (status != ATTEMPT_OK) return status;
     collocation_combine(s, s, n, 1.0, m->T, step->V, step->R);
     if (!k->newton->patient) accelerate(step, k->ctx->norm, step->R);

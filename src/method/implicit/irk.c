@@ -18,7 +18,7 @@ static const double KAPPA = 0.001, NOISE = 0.1;
 static const double WORN = 0.003;
 enum { MOST_ITERATIONS = 12 };
 
-static const method_memory irk_memory = {
+const method_memory irk_memory = {
     .state = {sizeof(irk_state),
               {VECTORS(irk_state, y, yp_old), BLOCKS(irk_state, P, P, IRK_NODES)}},
     .scratch = {sizeof(irk_scratch),
@@ -45,20 +45,19 @@ static void irk_lagrange(int count, const double *nodes, double x, int derivativ
 }
 
 /* Stages with c_i = 0 do not lie on the interpolant: it begins at y. */
-static int first_stage(const irk_table *table)
-{
-    return table->m->nodes[0] == 0.0 ? 1 : 0;
-}
-
 static void choose_nodes(irk_state *s)
 {
     const irk_table *table = s->table;
-    int first = first_stage(table), count = table->m->stages - first;
-    irk_lagrange(count, table->m->nodes + first, 0.0, 1, s->left);
-    irk_lagrange(count, table->m->nodes + first, 1.0, 1, s->right);
-    for (int i = 0; i < count; i++) s->node[i] = table->m->nodes[first + i];
-    if (!collocation_ends(table->m)) s->node[count++] = 1.0;
-    s->nodes = count;
+    s->on = 0;
+    for (int i = 0; i < table->m->stages; i++)
+        if (table->m->nodes[i] != 0.0 && !(table->aside >> i & 1)) {
+            s->node[s->on] = table->m->nodes[i];
+            s->stage[s->on++] = i;
+        }
+    s->nodes = s->on;
+    irk_lagrange(s->on, s->node, 0.0, 1, s->left);
+    irk_lagrange(s->on, s->node, 1.0, 1, s->right);
+    if (!collocation_ends(table->m)) s->node[s->nodes++] = 1.0;
 }
 
 /* y = sum weight_j P_j */
@@ -68,22 +67,30 @@ static void combine(int count, int n, const double *weight, const double *P, dou
     for (int j = 0; j < count; j++) vector_axpy(n, weight[j], P + (size_t)j * (size_t)n, y);
 }
 
+/* y = sum weight_k Z_i over the stages on the interpolant */
+static void combine_stages(const irk_state *s, int n, const double *weight, const double *Z,
+                           double *y)
+{
+    vector_zero(n, y);
+    for (int k = 0; k < s->on; k++)
+        vector_axpy(n, weight[k], Z + (size_t)s->stage[k] * (size_t)n, y);
+}
+
 /* The increments at the nodes of the candidate. */
 static void collect_nodes(const irk_state *s, irk_scratch *w, int n)
 {
-    const size_t first = (size_t)first_stage(s->table), stages = (size_t)s->table->m->stages;
-    const size_t count = stages - first;
-    memcpy(w->P, w->step.Z + first * (size_t)n, count * (size_t)n * sizeof(double));
-    double *end = w->P + count * (size_t)n;
+    for (int k = 0; k < s->on; k++)
+        vector_copy(n, w->step.Z + (size_t)s->stage[k] * (size_t)n, w->P + (size_t)k * (size_t)n);
+    double *end = w->P + (size_t)s->on * (size_t)n;
     for (int j = 0; !collocation_ends(s->table->m) && j < n; j++) end[j] = w->y[j] - s->y[j];
 }
 
 /* ---- step -------------------------------------------------------------------------------------
  */
 
-static void irk_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+void irk_begin(const irk_table *table, void *state, void *scratch, const method_context *ctx,
+               const start_point *at)
 {
-    const irk_table *table = ctx->method->table;
     irk_state *s = state;
     irk_scratch *w = scratch;
     const int n = ctx->n;
@@ -99,6 +106,11 @@ static void irk_start(void *state, void *scratch, const method_context *ctx, con
     vectors_begin(n, at->yp, s->yp, s->yp_old);
     if (table->m->pairs > 0) /* a failure shows at the first attempt */
         shifted_prepare(ctx->newton->matrix, table->m->pairs);
+}
+
+static void irk_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
+{
+    irk_begin(ctx->method->table, state, scratch, ctx, at);
 }
 
 /* Stages on the polynomial of the last step, unless it is stretched too far or of low degree; on a
@@ -128,15 +140,14 @@ static void predict(const irk_state *s, irk_scratch *w, int n)
 static void finish_stages(const irk_state *s, irk_scratch *w, int n)
 {
     const irk_table *table = s->table;
-    const int last = table->m->stages - 1, first = first_stage(table);
+    const int last = table->m->stages - 1;
     const double *row = table->m->inverse + last * table->m->stages;
     if (collocation_ends(table->m)) {
         vector_copy(n, w->step.Z + (size_t)last * (size_t)n, w->y);
         combine(table->m->stages, n, row, w->step.Z, w->yp);
     } else {
         combine(table->m->stages, n, table->m->d, w->step.Z, w->y);
-        combine(table->m->stages - first, n, s->right, w->step.Z + (size_t)first * (size_t)n,
-                w->yp);
+        combine_stages(s, n, s->right, w->step.Z, w->yp);
     }
     for (int j = 0; j < n; j++) {
         w->y[j] += s->y[j];
@@ -147,6 +158,7 @@ static void finish_stages(const irk_state *s, irk_scratch *w, int n)
 /* The power of h in the estimate. */
 static int estimate_power(const irk_table *table)
 {
+    if (table->power > 0) return table->power;
     return table->estimate == IRK_FIRST_STAGE ? table->m->stages : table->stage_order + 1;
 }
 
@@ -161,13 +173,15 @@ static double error_factor(const irk_table *table, double rtol)
 static bool estimate(const irk_state *s, irk_scratch *w, const method_context *ctx)
 {
     const irk_table *table = s->table;
-    const int n = ctx->n, first = first_stage(table);
+    const int n = ctx->n;
     iteration *it = ctx->newton->matrix;
-    if (table->estimate == IRK_FIRST_STAGE) {
+    if (table->estimate == IRK_EMBEDDED) {
+        combine(table->m->stages, n, table->error, w->step.Z, w->slope);
+        for (int j = 0; j < n; j++) w->slope[j] *= table->m->gamma / w->step.h;
+    } else if (table->estimate == IRK_FIRST_STAGE) {
         for (int j = 0; j < n; j++) w->slope[j] = table->m->gamma / w->step.h * w->step.Z[j];
     } else {
-        combine(table->m->stages - first, n, s->left, w->step.Z + (size_t)first * (size_t)n,
-                w->slope);
+        combine_stages(s, n, s->left, w->step.Z, w->slope);
         for (int j = 0; j < n; j++) w->slope[j] = s->yp[j] - w->slope[j] / w->step.h;
     }
     return iteration_apply_yp(it, NULL, w->slope, w->error) == ITERATION_OK &&
@@ -205,9 +219,8 @@ static attempt_status defect_at_end(irk_scratch *w, const method_context *ctx, b
  * meets functions of t alone, and says nothing of their slopes */
 static attempt_status defect_of_slope(const irk_state *s, irk_scratch *w, const method_context *ctx)
 {
-    const int n = ctx->n, first = first_stage(s->table);
-    combine(s->table->m->stages - first, n, s->left, w->step.Z + (size_t)first * (size_t)n,
-            w->work);
+    const int n = ctx->n;
+    combine_stages(s, n, s->left, w->step.Z, w->work);
     for (int j = 0; j < n; j++) w->work[j] = s->yp[j] - w->work[j] / w->step.h;
     return stages_filter_slope(ctx, w->work, w->step.point) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
 }
@@ -274,7 +287,8 @@ static double error_between(const irk_state *s, irk_scratch *w, const method_con
                             double error)
 {
     bool on_constraints = collocation_ends(s->table->m) || s->project;
-    bool few = s->table->m->stages < STAGES_ENOUGH || s->table->estimate == IRK_FIRST_STAGE;
+    bool few = s->table->m->stages < STAGES_ENOUGH || s->table->estimate == IRK_FIRST_STAGE ||
+               s->table->power > 0;
     return stages_error_between(ctx, on_constraints && (stages_looked_at(ctx) || few), error,
                                 w->step.h, &w->quiet, w->scale, look, s, w);
 }
@@ -358,8 +372,20 @@ static bool reaches_index3(const irk_table *table, const method_context *ctx)
            (collocation_ends(table->m) || ctx->fixed_steps);
 }
 
-static void irk_attempt(const void *state, void *scratch, const method_context *ctx, double h,
-                        int order, attempt *result)
+/* Tables of the user that claim their order for index 1 only. */
+static bool refuse_index2(const irk_table *table, const method_context *ctx, attempt *result)
+{
+    for (int j = 0; table->index1 && ctx->norm->kinds && j < ctx->n; j++)
+        if (ctx->norm->kinds[j] == DAE_KIND_INDEX2)
+            return stages_refused(result, j,
+                                  "claims its order for index 1, and this variable has index 2: "
+                                  "claim index 2 in the table, which is checked, or choose a "
+                                  "formulation of index 1");
+    return false;
+}
+
+void irk_attempt(const void *state, void *scratch, const method_context *ctx, double h, int order,
+                 attempt *result)
 {
     const irk_state *s = state;
     irk_scratch *w = scratch;
@@ -374,6 +400,7 @@ static void irk_attempt(const void *state, void *scratch, const method_context *
     stages_begin(result, s->t, h, table->m->order, w->y, w->yp);
     if (stages_need_matrix(ctx, result)) return;
     if (!reaches_index3(table, ctx) && stages_refuse_index3(ctx, result)) return;
+    if (refuse_index2(table, ctx, result)) return;
     w->factor = error_factor(table, stages_relative_tolerance(ctx->norm, s->y));
     predict(s, w, ctx->n);
     w->rejected = true; /* until it is accepted */
@@ -382,7 +409,7 @@ static void irk_attempt(const void *state, void *scratch, const method_context *
     if (result->status == ATTEMPT_OK) judge(s, w, ctx, rejected, result);
 }
 
-static void irk_accept(void *state, void *scratch, const method_context *ctx)
+void irk_accept(void *state, void *scratch, const method_context *ctx)
 {
     irk_state *s = state;
     irk_scratch *w = scratch;
@@ -399,8 +426,8 @@ static void irk_accept(void *state, void *scratch, const method_context *ctx)
     memcpy(s->P, w->P, (size_t)s->nodes * (size_t)n * sizeof(double));
 }
 
-static void irk_interpolate(const void *state, const method_context *ctx, double t, int derivative,
-                            double *y)
+void irk_interpolate(const void *state, const method_context *ctx, double t, int derivative,
+                     double *y)
 {
     const irk_state *s = state;
     const int n = ctx->n;
@@ -448,6 +475,10 @@ static void irk_interpolate(const void *state, const method_context *ctx, double
     "Burrage: A special family of Runge-Kutta methods for solving stiff differential equations, "  \
     "BIT 18 (1978) 22-41"
 
+IRK_METHOD(irk, "irk", "implicit Runge-Kutta by a table; without one Radau IIA of order 3",
+           "Hairer, Wanner: Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, "
+           "section IV.5",
+           3, "1 to 3", false, radau_iia_2, 2, IRK_LEFT_SLOPE);
 IRK_METHOD(gauss2, "gauss:2", "Projected Gauss collocation of order 2 (midpoint rule)", PROJECTED,
            2, "1 to 2", true, gauss_1, 1, IRK_LEFT_SLOPE);
 IRK_METHOD(gauss4, "gauss:4", "Projected Gauss collocation of order 4; F(t,y,y') = 0", PROJECTED, 4,

@@ -14,11 +14,12 @@ typedef struct irk_trials {
 /* What survives between steps. */
 typedef struct irk_state {
     const irk_table *table;
-    bool project;             /* on the constraints after every step, unless the options say none */
-    int nodes;                /* of the interpolant, beside 0: */
-    double node[IRK_NODES];   /* the c_i > 0, and 1 if it is not among them */
-    double left[IRK_STAGES];  /* q'(0) = sum left_j Z_j over the stages with c_j > 0 */
-    double right[IRK_STAGES]; /* and q'(1) */
+    bool project;              /* on the constraints after every step, unless the options say none */
+    int on, stage[IRK_STAGES]; /* stages that lie on the interpolant */
+    int nodes;                 /* of the interpolant, beside 0: */
+    double node[IRK_NODES];    /* the c_i > 0, and 1 if it is not among them */
+    double left[IRK_STAGES];   /* q'(0) = sum left_j Z_j over these stages */
+    double right[IRK_STAGES];  /* and q'(1) */
     double t, t_old;
     long step;                       /* counts starts and accepted steps */
     double plain_error;              /* of the last step, by its estimate alone */
@@ -50,5 +51,15 @@ attempt_status irk_check_index(const irk_state *s, irk_scratch *w, const method_
  * derivative; the matrices at hand are lost. */
 attempt_status irk_project(const irk_state *s, irk_scratch *w, const method_context *ctx,
                            attempt *result);
+
+/* irk.c: the start by a table, which is borrowed. */
+void irk_begin(const irk_table *table, void *state, void *scratch, const method_context *ctx,
+               const start_point *at);
+extern const method_memory irk_memory;
+void irk_attempt(const void *state, void *scratch, const method_context *ctx, double h, int order,
+                 attempt *result);
+void irk_accept(void *state, void *scratch, const method_context *ctx);
+void irk_interpolate(const void *state, const method_context *ctx, double t, int derivative,
+                     double *y);
 
 #endif

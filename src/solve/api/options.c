@@ -426,11 +426,15 @@ static dae_status check_steps(const dae_options *o, dae_diag *diag)
     dae_status status = sequence_check(o, diag);
     if (status != DAE_OK || steps_are_given(o)) return status;
     if (o->table && own_table_needs_fixed_step(o->table, m->takes_table))
-        return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "The table has no embedded weights, and method %s estimates errors by them "
-                        "alone: add them, or give the size of constant steps, opt.fixed_step "
-                        "(--fixed-step).",
-                        m->name);
+        return diag_set(
+            diag, DAE_ERR_ARGUMENT,
+            o->table->order == 1
+                ? "The table has order 1, with which method %s takes constant steps "
+                  "only: give their size, opt.fixed_step (--fixed-step)."
+                : "The table has no embedded weights, and without them method %s cannot "
+                  "estimate errors: add them, or give the size of constant steps, "
+                  "opt.fixed_step (--fixed-step).",
+            m->name);
     if (!m->constant_steps) return DAE_OK;
     if (m->own_steps && herk_options_adaptive(o)) return DAE_OK;
     return diag_set(diag, DAE_ERR_ARGUMENT,
