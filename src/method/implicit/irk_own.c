@@ -80,6 +80,7 @@ const method method_own_irk = {
     .fixed_order = true,
     .rough_between = true,
     .takes_table = TABLE_IRK,
+    .needs_rows = true,
     .index_range = "1 to 2",
     .memory = &irk_memory,
     .start = own_irk_start,
