@@ -282,6 +282,8 @@ const command run_command = {
         "  --precision WHAT     double, long or quad: the numbers that method taylor computes\n"
         "                       with; csv files and the summary then have all of their digits\n"
         "  --linear-solver WHAT auto, dense, banded, sparse, gmres\n"
+        "  --krylov-dimension N vectors of gmres before it restarts (20)\n"
+        "  --krylov-kmp N       of these the last N are made orthogonal to a new one (all)\n"
         "  --threads N          2: a second thread for large linear systems (radau); 0, 1: none\n"
         "  --init WHAT          auto, none, differential, derivative: which start values are made\n"
         "                       consistent (a built-in model: none, its values are)\n",

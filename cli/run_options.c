@@ -35,6 +35,8 @@ enum option_id {
     OPT_PLOT,
     OPT_VARIABLES,
     OPT_LINEAR_SOLVER,
+    OPT_KRYLOV_DIMENSION,
+    OPT_KRYLOV_KMP,
     OPT_MAX_ORDER,
     OPT_MAX_STEPS,
     OPT_SMALL_STEPS,
@@ -91,6 +93,8 @@ static const struct option long_options[] = {
     {"vars", required_argument, NULL, OPT_VARIABLES},
     {"variables", required_argument, NULL, OPT_VARIABLES}, /* the old name */
     {"linear-solver", required_argument, NULL, OPT_LINEAR_SOLVER},
+    {"krylov-dimension", required_argument, NULL, OPT_KRYLOV_DIMENSION},
+    {"krylov-kmp", required_argument, NULL, OPT_KRYLOV_KMP},
     {"max-order", required_argument, NULL, OPT_MAX_ORDER},
     {"max-steps", required_argument, NULL, OPT_MAX_STEPS},
     {"newton-iterations", required_argument, NULL, OPT_NEWTON},
@@ -418,6 +422,14 @@ static int read_option(request *r, int id, const char *text)
     case OPT_NEWTON:
         status = read_whole(id, text, 1, 1000, &whole);
         r->options.newton_iterations = (int)whole;
+        return status;
+    case OPT_KRYLOV_DIMENSION:
+        status = read_whole(id, text, 1, INT_MAX, &whole);
+        r->options.krylov_dimension = (int)whole;
+        return status;
+    case OPT_KRYLOV_KMP:
+        status = read_whole(id, text, 1, INT_MAX, &whole);
+        r->options.krylov_orthogonal = (int)whole;
         return status;
     case OPT_VARIANT: r->options.variant = text; return CLI_OK;
     case OPT_HERK: return herk_read(r, text);

@@ -258,6 +258,8 @@ typedef struct dae_options {
     const dae_herk_options *herk; /* of method herk; NULL: defaults */
     bool invariants_in_output;    /* geometric methods: what is reported is projected onto the
                                      invariants, and steps go on with the values as they were */
+    int krylov_orthogonal; /* GMRES: new vectors are orthogonalised against the last so many (KMP of
+                              DASPK); 0: against all of them */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);

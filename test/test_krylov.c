@@ -489,6 +489,49 @@ static void test_failing_preconditioner(void **state)
     heat_close(&h);
 }
 
+/* Incomplete GMRES (KMP): against all vectors it is the complete one, bit for bit; against the last
+ * one alone it loses what it had, and takes more iterations. Results are right either way. */
+static void test_incomplete_orthogonalisation(void **state)
+{
+    (void)state;
+    static const int last[] = {0, 20, 2, 1}; /* of 20 */
+    heat h;
+    heat_open(&h, sides[0]);
+    h.rough = true;
+    double *complete = new_vector(&h), *y = new_vector(&h);
+    long iterations[4];
+    for (int k = 0; k < 4; k++) {
+        dae_options options = matrix_free(DAE_PRECOND_NONE);
+        options.krylov_orthogonal = last[k];
+        iterations[k] = solve(&h, &options, k == 0 ? complete : y).linear_iterations;
+        if (k == 1) assert_memory_equal(y, complete, (size_t)(h.m * h.m) * sizeof *y);
+        if (k > 0) assert_true(distance(&h, y, direct_solution(0, true)) < NEARNESS);
+    }
+    assert_int_equal(iterations[1], iterations[0]);
+    assert_true(iterations[3] > iterations[0] + iterations[0] / 10);
+    free(complete);
+    free(y);
+    heat_close(&h);
+}
+
+static void test_incomplete_without_gmres_is_rejected(void **state)
+{
+    (void)state;
+    heat h;
+    heat_open(&h, sides[0]);
+    dae_diag diag = {0};
+    dae_solver *solver;
+    dae_options options = dae_options_default();
+    assert_int_equal(dae_problem_from_residual(&h.form, &h.problem, NULL), DAE_OK);
+    options.krylov_orthogonal = 3;
+    assert_int_equal(dae_solver_new(h.problem, &options, &solver, &diag), DAE_ERR_ARGUMENT);
+    assert_non_null(strstr(diag.text, "krylov_orthogonal"));
+    options.krylov_orthogonal = -1;
+    options.linear_solver = DAE_LINEAR_GMRES;
+    assert_int_equal(dae_solver_new(h.problem, &options, &solver, &diag), DAE_ERR_ARGUMENT);
+    heat_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -503,6 +546,8 @@ int main(void)
         cmocka_unit_test(test_user_norm_is_rejected),
         cmocka_unit_test(test_missing_user_preconditioner_is_rejected),
         cmocka_unit_test(test_failing_preconditioner),
+        cmocka_unit_test(test_incomplete_orthogonalisation),
+        cmocka_unit_test(test_incomplete_without_gmres_is_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

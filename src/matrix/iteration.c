@@ -80,8 +80,9 @@ static dae_status new_krylov(iteration *it, const dae_options *options, dae_diag
     int n = it->eval->problem->form.n;
     int dimension = options->krylov_dimension > 0 ? options->krylov_dimension : 20;
     if (dimension > n) dimension = n;
+    int last = options->krylov_orthogonal > 0 ? options->krylov_orthogonal : dimension;
     it->work = DAE_ARRAY(double, (size_t)VECTORS *(size_t)n);
-    if (!it->work || !gmres_new(&it->krylov, n, dimension, dimension, options->krylov_restarts))
+    if (!it->work || !gmres_new(&it->krylov, n, dimension, last, options->krylov_restarts))
         return diag_set(diag, DAE_ERR_MEMORY,
                         "Out of memory for GMRES with %d vectors of %d unknowns.", dimension, n);
     double **vectors[VECTORS] = {&it->y,     &it->yp, &it->rhs, &it->at_y,

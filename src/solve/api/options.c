@@ -181,6 +181,7 @@ static dae_status check_numbers(const dae_options *o, dae_diag *diag)
         {"precond_upper", o->precond_upper, false},
         {"krylov_dimension", o->krylov_dimension, false},
         {"krylov_restarts", o->krylov_restarts, false},
+        {"krylov_orthogonal", o->krylov_orthogonal, false},
         {"krylov_tolerance", o->krylov_tolerance, true},
         {"newton_iterations", o->newton_iterations, true},
         {"threads", o->threads, false},
@@ -199,6 +200,16 @@ static dae_status check_numbers(const dae_options *o, dae_diag *diag)
                         rules[i].name, value, rules[i].positive ? "positive" : "not negative");
     }
     return DAE_OK;
+}
+
+/* Options of GMRES that say nothing without it. */
+static dae_status check_krylov(const dae_options *o, dae_diag *diag)
+{
+    if (o->krylov_orthogonal == 0 || o->linear_solver == DAE_LINEAR_GMRES) return DAE_OK;
+    return diag_set(diag, DAE_ERR_ARGUMENT,
+                    "Option krylov_orthogonal (--krylov-kmp) is %d, but the linear solver is not "
+                    "GMRES: choose it (linear_solver, --linear-solver gmres).",
+                    o->krylov_orthogonal);
 }
 
 typedef struct choice_rule {
@@ -450,6 +461,7 @@ dae_status options_check(const dae_options *o, const dae_problem *p, dae_diag *d
 {
     dae_status status = check_numbers(o, diag);
     if (status == DAE_OK) status = check_choices(o, diag);
+    if (status == DAE_OK) status = check_krylov(o, diag);
     if (status == DAE_OK && isinf(o->stop_time))
         status = diag_set(diag, DAE_ERR_ARGUMENT,
                           "Option stop_time is infinite; use NAN for no stop time.");
