@@ -58,10 +58,10 @@ static void equations(seeds_run *run)
 {
     seeds_command_result r;
     if (!seeds_command(run, &r, "emit models/seeds/pendulum_energies.mo --format modelica")) return;
-    bool x = lists(&r, "2*m/2*der(vx) = -2*x*lambda");
-    seeds_holds(run, "equation of x", x, "2*m/2*der(vx) = -2*x*lambda", "m x'' + 2 x lambda = 0");
-    bool y = lists(&r, "2*m/2*der(vy) = -(m*g + 2*y*lambda)");
-    seeds_holds(run, "equation of y", y, "2*m/2*der(vy) = -(m*g + 2*y*lambda)",
+    bool x = lists(&r, "m*der(vx) = -2*x*lambda");
+    seeds_holds(run, "equation of x", x, "m*der(vx) = -2*x*lambda", "m x'' + 2 x lambda = 0");
+    bool y = lists(&r, "m*der(vy) = -(m*g + 2*y*lambda)");
+    seeds_holds(run, "equation of y", y, "m*der(vy) = -(m*g + 2*y*lambda)",
                 "m y'' + 2 y lambda + m g = 0");
     bool rod = lists(&r, "x*x + y*y - l*l = 0");
     seeds_holds(run, "constraint", rod, "x*x + y*y - l*l = 0", "x^2 + y^2 - l^2 = 0");
@@ -192,8 +192,8 @@ static void first_order(seeds_run *run)
     if (!seeds_command(run, &r, "emit models/seeds/complex_energies.mo --format modelica")) return;
     bool kinematic = lists(&r, "der(x) = vx;") && lists(&r, "der(y) = vy;");
     seeds_holds(run, "q' = v", kinematic, "der(x) = vx, der(y) = vy", "q' = v");
-    bool dynamic = lists(&r, "2*m/2*der(vx) =") && lists(&r, "2*m/2*der(vy) =");
-    seeds_holds(run, "M v' = ..", dynamic, "2*m/2*der(vx) = ..", "M(q) v' = f_a - G'lambda");
+    bool dynamic = lists(&r, "m*der(vx) =") && lists(&r, "m*der(vy) =");
+    seeds_holds(run, "M v' = ..", dynamic, "m*der(vx) = ..", "M(q) v' = f_a - G'lambda");
 }
 
 static void no_mass(seeds_run *run)

@@ -10,67 +10,16 @@
  * [Wun05 (1.9)], in the sign of M q'' = f - G'lambda [Wun05 (1.13)]; a constraint on velocities
  * that is linear in them, 0 = g(q, q', t), acts along dg_j/dq'_k (d'Alembert). A coordinate without
  * mass has no left side: contact points, [Wun05 (1.5)]. */
-#include <math.h>
+#include "modelica/flatten/flatten_motion.h"
+
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "expr/derive.h"
-#include "modelica/flatten/flatten_internal.h"
+#include "expr/walk.h"
 
-typedef enum motion_role {
-    ROLE_OTHER,
-    ROLE_COORDINATE,
-    ROLE_MASSLESS,
-    ROLE_MULTIPLIER
-} motion_role;
-
-typedef struct coordinate {
-    int variable;
-    int velocity; /* v of der(q) = v; -1: none */
-    bool massless;
-    expr force; /* EXPR_NONE: none */
-    source_place place;
-} coordinate;
-
-typedef struct multiplier {
-    int variable;
-    expr constraint; /* g, over coordinates; EXPR_NONE: not yet known */
-    bool in_lagrangian, on_velocities, added;
-    source_place place; /* of the constraint */
-} multiplier;
-
-/* What is known of a variable. */
-typedef struct motion_variable {
-    motion_role role;
-    int position;       /* q of der(q) = v; -1: it is no velocity */
-    expr definition;    /* right side of name = .. */
-    expr expanded;      /* the same over coordinates */
-    bool busy, derived; /* being expanded; der(name) is in an equation */
-} motion_variable;
-
-enum { LAGRANGIAN, KINETIC, POTENTIAL, DISSIPATION, ENERGIES };
-
-/* A scalar field of the annotation; EXPR_NONE: not given. */
-typedef struct energy {
-    expr e;
-    source_place place;
-} energy;
-
-typedef struct motion {
-    flattener *f;
-    source_place place;
-    motion_variable *variables;
-    bool *kinematic; /* per equation: der(q) = v, or a definition */
-    coordinate *q;
-    multiplier *lambda;
-    size_t count, multiplier_count;
-    energy energies[ENERGIES];
-    expr lagrangian; /* over coordinates */
-    const ast_modification *constraints, *forces;
-    bool broken; /* an error is reported */
-    int depth;
-} motion;
-
-static const char *variable_name(const motion *m, int variable)
+const char *motion_name(const motion *m, int variable)
 {
     return m->f->m->variables[variable].name;
 }
@@ -82,25 +31,16 @@ static const expr_node *bare(const motion *m, expr e, int order)
     return n->op == EXPR_VARIABLE && n->order == order ? n : NULL;
 }
 
-/* A node that was asked for; without it memory has run out, unless an error is reported. */
-static expr made(motion *m, expr e)
+expr motion_made(motion *m, expr e)
 {
     if (e == EXPR_NONE && !m->broken) m->f->failed = true;
     return e;
 }
 
-static expr partial_by(motion *m, expr e, int variable, int order)
-{
-    graph *g = m->f->g;
-    return made(m, derive_partial(g, e, graph_variable(g, variable, order)));
-}
-
-#define motion_error(m, ...) ((m)->broken = true, report_error((m)->f, __VA_ARGS__))
-
 /* ---- what the annotation says ---- */
 
 /* The value of a field; false: an error is reported. */
-static bool field_value(motion *m, const ast_modification *field, value *out)
+bool motion_field(motion *m, const ast_modification *field, value *out)
 {
     *out = field->value ? evaluate(m->f, field->value) : value_error();
     if (!field->value)
@@ -115,7 +55,7 @@ static bool field_value(motion *m, const ast_modification *field, value *out)
 static void read_scalar(motion *m, const ast_modification *field, expr *into)
 {
     value v;
-    if (!field_value(m, field, &v)) return;
+    if (!motion_field(m, field, &v)) return;
     if (v.rank > 0) {
         motion_error(m, field->place, "%s is one expression, but this is an array with sizes %s",
                      field->name, value_shape(v.rank, v.dims).text);
@@ -125,7 +65,7 @@ static void read_scalar(motion *m, const ast_modification *field, expr *into)
 }
 
 /* The place of element k of {a, b, ..}, or of the whole. */
-static source_place element_place(const ast_modification *field, size_t k, size_t count)
+source_place motion_place(const ast_modification *field, size_t k, size_t count)
 {
     const ast_expr *e = field->value;
     return e && e->arg_count == count && e->args[k] ? e->args[k]->place : field->place;
@@ -135,7 +75,7 @@ static source_place element_place(const ast_modification *field, size_t k, size_
 static int named_variable(motion *m, const ast_modification *field, const value *v, size_t k,
                           motion_role role)
 {
-    source_place place = element_place(field, k, v->count);
+    source_place place = motion_place(field, k, v->count);
     const expr_node *n = bare(m, value_element(v, k), 0);
     if (!n) {
         motion_error(m, place, "element %zu of %s is not the name of a continuous variable", k + 1,
@@ -145,17 +85,18 @@ static int named_variable(motion *m, const ast_modification *field, const value 
     motion_variable *x = &m->variables[n->index];
     if (x->role != ROLE_OTHER) {
         motion_error(m, place, "'%s' is named twice among coordinates, massless and multipliers",
-                     variable_name(m, n->index));
+                     motion_name(m, n->index));
         return -1;
     }
     x->role = role;
+    x->place = (int)(role == ROLE_MULTIPLIER ? k : m->count + k);
     return n->index;
 }
 
 static void read_coordinates(motion *m, const ast_modification *field, motion_role role)
 {
     value v;
-    if (!field_value(m, field, &v)) return;
+    if (!motion_field(m, field, &v)) return;
     coordinate *all = flatten_take(m->f, (m->count + v.count) * sizeof *all);
     if (!all) return;
     if (m->count) memcpy(all, m->q, m->count * sizeof *all);
@@ -163,7 +104,7 @@ static void read_coordinates(motion *m, const ast_modification *field, motion_ro
         all[m->count + k] = (coordinate){.variable = named_variable(m, field, &v, k, role),
                                          .velocity = -1,
                                          .massless = role == ROLE_MASSLESS,
-                                         .place = element_place(field, k, v.count)};
+                                         .place = motion_place(field, k, v.count)};
     m->q = all;
     m->count += v.count;
 }
@@ -171,13 +112,13 @@ static void read_coordinates(motion *m, const ast_modification *field, motion_ro
 static void read_multipliers(motion *m, const ast_modification *field)
 {
     value v;
-    if (!field_value(m, field, &v)) return;
+    if (!motion_field(m, field, &v)) return;
     m->lambda = flatten_take(m->f, v.count * sizeof *m->lambda);
     if (!m->lambda) return;
     m->multiplier_count = v.count;
     for (size_t k = 0; k < v.count; k++)
         m->lambda[k] = (multiplier){.variable = named_variable(m, field, &v, k, ROLE_MULTIPLIER),
-                                    .place = element_place(field, k, v.count)};
+                                    .place = motion_place(field, k, v.count)};
 }
 
 static void read_energy(motion *m, const ast_modification *field, int which)
@@ -246,7 +187,7 @@ static void read_fields(motion *m, const ast_modification *given)
 static void forces_in_order(motion *m)
 {
     value v;
-    if (!field_value(m, m->forces, &v)) return;
+    if (!motion_field(m, m->forces, &v)) return;
     if (v.count != m->count) {
         motion_error(
             m, m->forces->place,
@@ -261,7 +202,7 @@ static void forces_in_order(motion *m)
 static void force_by_name(motion *m, const ast_modification *field)
 {
     for (size_t k = 0; k < m->count; k++) {
-        if (strcmp(variable_name(m, m->q[k].variable), field->name) != 0) continue;
+        if (strcmp(motion_name(m, m->q[k].variable), field->name) != 0) continue;
         if (m->q[k].force != EXPR_NONE)
             motion_error(m, field->place, "the force of '%s' is given twice", field->name);
         else
@@ -288,14 +229,11 @@ static bool note_velocity(motion *m, expr derivative, expr velocity)
     if (!d || !v || m->variables[v->index].role != ROLE_OTHER ||
         m->variables[v->index].position >= 0)
         return false;
-    if (m->variables[d->index].role != ROLE_COORDINATE) return false;
-    for (size_t k = 0; k < m->count; k++)
-        if (m->q[k].variable == d->index && m->q[k].velocity < 0) {
-            m->q[k].velocity = v->index;
-            m->variables[v->index].position = d->index;
-            return true;
-        }
-    return false;
+    const motion_variable *x = &m->variables[d->index];
+    if (x->role != ROLE_COORDINATE || m->q[x->place].velocity >= 0) return false;
+    m->q[x->place].velocity = v->index;
+    m->variables[v->index].position = d->index;
+    return true;
 }
 
 /* name = expression */
@@ -339,8 +277,6 @@ static void read_equations(motion *m)
 
 /* ---- expressions over coordinates ---- */
 
-static expr expand(motion *m, expr e);
-
 /* The definition of a variable over coordinates; EXPR_NONE: a circle, which is reported. */
 static expr expand_definition(motion *m, int variable)
 {
@@ -349,12 +285,12 @@ static expr expand_definition(motion *m, int variable)
     if (x->busy || m->depth >= FLATTEN_MAX_DEPTH) {
         motion_error(m, m->f->m->variables[variable].place,
                      "'%s' is part of the energies, and its definition leads back to itself",
-                     variable_name(m, variable));
+                     motion_name(m, variable));
         return EXPR_NONE;
     }
     x->busy = true;
     m->depth++;
-    x->expanded = expand(m, x->definition);
+    x->expanded = motion_expand(m, x->definition);
     m->depth--;
     x->busy = false;
     return x->expanded;
@@ -374,9 +310,10 @@ static expr expand_leaf(void *context, graph *g, expr leaf)
     return e;
 }
 
-static expr expand(motion *m, expr e)
+expr motion_expand(motion *m, expr e)
 {
-    return e == EXPR_NONE ? EXPR_NONE : made(m, graph_substitute(m->f->g, e, expand_leaf, m));
+    return e == EXPR_NONE ? EXPR_NONE
+                          : motion_made(m, graph_substitute(m->f->g, e, expand_leaf, m));
 }
 
 /* der(q) -> v where there is a v, der(der(q)) -> der(v) */
@@ -384,28 +321,92 @@ static expr contract_leaf(void *context, graph *g, expr leaf)
 {
     const motion *m = context;
     const expr_node *n = graph_node(g, leaf);
-    if (n->op != EXPR_VARIABLE || n->order == 0 || m->variables[n->index].role != ROLE_COORDINATE)
-        return leaf;
-    for (size_t k = 0; k < m->count; k++)
-        if (m->q[k].variable == n->index && m->q[k].velocity >= 0)
-            return graph_variable(g, m->q[k].velocity, n->order - 1);
-    return leaf;
+    if (n->op != EXPR_VARIABLE || n->order == 0) return leaf;
+    const motion_variable *x = &m->variables[n->index];
+    int velocity = x->role == ROLE_COORDINATE ? m->q[x->place].velocity : -1;
+    return velocity >= 0 ? graph_variable(g, velocity, n->order - 1) : leaf;
 }
 
-static expr contract(motion *m, expr e)
+/* ---- names in place of their definitions ---- */
+
+static void note_moving(flattener *f, void *context, const expr_node *n)
 {
-    return made(m, graph_substitute(m->f->g, e, contract_leaf, m));
+    (void)f;
+    if (n->op == EXPR_VARIABLE && n->order > 0) *(bool *)context = true;
+}
+
+static int by_node(const void *x, const void *y)
+{
+    expr a = ((const known_value *)x)->e, b = ((const known_value *)y)->e;
+    return (a > b) - (a < b);
+}
+
+/* Definitions over positions that were seen through, by their nodes: r = sqrt(x^2 + y^2). */
+static void motion_know_values(motion *m)
+{
+    size_t count = 0, n = m->f->m->variable_count;
+    m->known = flatten_take(m->f, (n + 1) * sizeof *m->known);
+    for (size_t k = 0; m->known && k < n; k++) {
+        expr e = m->variables[k].expanded;
+        bool moves = false;
+        if (e == EXPR_NONE || graph_node(m->f->g, e)->arity == 0) continue;
+        visit_begin(m->f);
+        visit_leaves(m->f, e, note_moving, &moves);
+        if (!moves) m->known[count++] = (known_value){e, (int)k};
+    }
+    m->known_count = count;
+    if (count > 1) qsort(m->known, count, sizeof *m->known, by_node);
+}
+
+/* The variable whose definition e is, or e. */
+static expr name_of(motion *m, expr e)
+{
+    const known_value key = {e, 0};
+    const known_value *found =
+        m->known_count ? bsearch(&key, m->known, m->known_count, sizeof key, by_node) : NULL;
+    return found ? graph_variable(m->f->g, found->variable, 0) : e;
+}
+
+/* A node of the walk with the images of its operands; loops stay as they are. */
+static expr rebuilt(motion *m, const walk *w, const expr *image, expr e)
+{
+    const expr_node *n = graph_node(m->f->g, e);
+    if (n->arity == 0 || n->op >= EXPR_OP_COUNT) return e;
+    const expr of[3] = {n->a, n->b, n->c};
+    expr now[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
+    bool kept = true;
+    for (int k = 0; k < n->arity; k++) {
+        now[k] = image[walk_place(w, of[k])];
+        kept = kept && now[k] == of[k];
+    }
+    return kept ? e : graph_build(m->f->g, (expr_op)n->op, now[0], now[1], now[2]);
+}
+
+/* e with names in place of the definitions that it contains. */
+static expr with_names(motion *m, expr e)
+{
+    walk w = {0};
+    expr result = e;
+    if (m->known_count == 0 || e == EXPR_NONE) return e;
+    expr *image = walk_from(&w, m->f->g, &e, 1) ? DAE_ARRAY(expr, w.count) : NULL;
+    for (size_t k = 0; image && k < w.count; k++) {
+        expr name = name_of(m, w.order[k]);
+        image[k] = name != w.order[k] ? name : rebuilt(m, &w, image, w.order[k]);
+    }
+    if (image) result = image[w.count - 1];
+    if (!image) m->f->failed = true;
+    dae_free(image);
+    walk_free(&w);
+    return result;
+}
+
+expr motion_contract(motion *m, expr e)
+{
+    expr named = with_names(m, e);
+    return motion_made(m, graph_substitute(m->f->g, named, contract_leaf, m));
 }
 
 /* ---- what may stand in an energy or a constraint ---- */
-
-typedef struct leaf_check {
-    motion *m;
-    const char *what; /* "the Lagrangian" */
-    source_place place;
-    bool multipliers; /* may stand in it */
-    bool silent, bad;
-} leaf_check;
 
 static void check_leaf(flattener *f, void *context, const expr_node *n)
 {
@@ -414,7 +415,7 @@ static void check_leaf(flattener *f, void *context, const expr_node *n)
     motion *m = c->m;
     if (n->op != EXPR_VARIABLE || c->bad) return;
     const motion_variable *x = &m->variables[n->index];
-    const char *name = variable_name(m, n->index), *why = NULL;
+    const char *name = motion_name(m, n->index), *why = NULL;
     if (x->role == ROLE_COORDINATE && n->order > 1)
         why = "the second derivative of '%s': only coordinates and velocities may stand there";
     else if (x->role != ROLE_COORDINATE && n->order > 0)
@@ -430,250 +431,12 @@ static void check_leaf(flattener *f, void *context, const expr_node *n)
     motion_error(m, c->place, "%s contains %s", c->what, reason ? reason : name);
 }
 
-static bool check_leaves(motion *m, leaf_check c, expr e)
+bool motion_check(motion *m, leaf_check c, expr e)
 {
     c.m = m;
     visit_begin(m->f);
     visit_leaves(m->f, e, check_leaf, &c);
     return !c.bad;
-}
-
-/* ---- constraints ---- */
-
-typedef struct reads {
-    const motion *m;
-    bool position, velocity;
-    int wanted; /* a variable; -1 */
-    bool found;
-} reads;
-
-static void note_reads(flattener *f, void *context, const expr_node *n)
-{
-    (void)f;
-    reads *r = context;
-    if (n->op != EXPR_VARIABLE) return;
-    motion_role role = r->m->variables[n->index].role;
-    if (n->index == r->wanted) r->found = true;
-    if (role == ROLE_COORDINATE && n->order == 1) r->velocity = true;
-    if (n->order == 0 && (role == ROLE_COORDINATE || role == ROLE_MASSLESS)) r->position = true;
-}
-
-static reads motion_reads(motion *m, expr e, int wanted)
-{
-    reads r = {.m = m, .wanted = wanted};
-    visit_begin(m->f);
-    visit_leaves(m->f, e, note_reads, &r);
-    return r;
-}
-
-/* Constraint g of the next multiplier that has none. */
-static bool take_constraint(motion *m, expr g, source_place place, bool added)
-{
-    for (size_t j = 0; j < m->multiplier_count; j++) {
-        multiplier *l = &m->lambda[j];
-        if (l->constraint != EXPR_NONE) continue;
-        l->constraint = g;
-        l->place = place;
-        l->added = added;
-        return true;
-    }
-    return false;
-}
-
-/* g = -dL/dlambda where L contains lambda [Wun05 (1.3), (1.4)] */
-static void constraints_of_lagrangian(motion *m)
-{
-    graph *g = m->f->g;
-    for (size_t j = 0; j < m->multiplier_count; j++) {
-        multiplier *l = &m->lambda[j];
-        if (!motion_reads(m, m->lagrangian, l->variable).found) continue;
-        expr slope = partial_by(m, m->lagrangian, l->variable, 0);
-        l->constraint = graph_unary(g, EXPR_NEG, slope);
-        l->in_lagrangian = l->added = true;
-    }
-}
-
-static void constraints_of_field(motion *m)
-{
-    value v;
-    if (!field_value(m, m->constraints, &v)) return;
-    for (size_t k = 0; k < v.count; k++)
-        if (!take_constraint(m, expand(m, value_element(&v, k)),
-                             element_place(m->constraints, k, v.count), true)) {
-            motion_error(m, m->constraints->place, "there are %zu constraints for %zu multipliers",
-                         v.count, m->multiplier_count);
-            return;
-        }
-}
-
-/* An equation of the model among coordinates alone, neither der(q) = v nor a definition, is the
- * constraint of the next multiplier. */
-static void constraints_of_equations(motion *m)
-{
-    const pair_list *all = &m->f->equations;
-    leaf_check quiet = {.silent = true};
-    for (size_t k = 0; k < all->count && !m->broken; k++) {
-        const equation_pair *p = &all->items[k];
-        if (p->type != VALUE_REAL || p->left == EXPR_NONE || m->kinematic[k]) continue;
-        expr g = expand(m, graph_binary(m->f->g, EXPR_SUB, p->left, p->right));
-        reads r = motion_reads(m, g, -1);
-        if ((r.position || r.velocity) && check_leaves(m, quiet, g))
-            take_constraint(m, g, p->place, false);
-    }
-}
-
-/* A constraint on velocities must be linear in them, or its force has no direction. */
-static void check_velocity_constraint(motion *m, const multiplier *l)
-{
-    for (size_t k = 0; k < m->count; k++) {
-        expr slope = partial_by(m, l->constraint, m->q[k].variable, 1);
-        if (motion_reads(m, slope, -1).velocity) {
-            motion_error(m, l->place,
-                         "the constraint of '%s' is not linear in the velocities, so that its "
-                         "force has no direction",
-                         variable_name(m, l->variable));
-            return;
-        }
-    }
-}
-
-static void check_constraint(motion *m, multiplier *l)
-{
-    const char *name = variable_name(m, l->variable);
-    if (l->constraint == EXPR_NONE) {
-        motion_error(m, l->place,
-                     "the multiplier '%s' has no constraint: give it in constraints, as an "
-                     "equation among coordinates, "
-                     "or as a term -%s*g of the Lagrangian",
-                     name, name);
-        return;
-    }
-    const char *what = flatten_text(m->f, "the constraint of '%s'", name);
-    leaf_check c = {.what = what ? what : name, .place = l->place};
-    if (!check_leaves(m, c, l->constraint)) return;
-    reads r = motion_reads(m, l->constraint, -1);
-    l->on_velocities = r.velocity;
-    if (!r.position && !r.velocity)
-        motion_error(m, l->place, "the constraint of '%s' contains no coordinate", name);
-    if (r.velocity) check_velocity_constraint(m, l);
-}
-
-static void find_constraints(motion *m)
-{
-    constraints_of_lagrangian(m);
-    if (m->constraints)
-        constraints_of_field(m);
-    else
-        constraints_of_equations(m);
-    for (size_t j = 0; j < m->multiplier_count && !m->broken && !m->f->failed; j++)
-        check_constraint(m, &m->lambda[j]);
-}
-
-/* ---- equations of motion ---- */
-
-/* d leaf/dt but for accelerations: q -> q', q' -> 0, others -> their derivative, time -> 1. */
-static expr drift_seed(void *context, graph *g, expr leaf)
-{
-    const motion *m = context;
-    const expr_node *n = graph_node(g, leaf);
-    if (n->op == EXPR_TIME) return graph_constant(g, 1.0);
-    if (n->op != EXPR_VARIABLE) return EXPR_NONE;
-    if (n->order == 1 && m->variables[n->index].role == ROLE_COORDINATE) return EXPR_NONE;
-    return graph_variable(g, n->index, n->order + 1);
-}
-
-/* sum + sign*term, without terms that are 0 */
-static expr add_term(motion *m, expr sum, expr_op op, expr term)
-{
-    graph *g = m->f->g;
-    if (term == EXPR_NONE || graph_is_number(g, term, 0.0)) return sum;
-    return graph_binary(g, op, sum, term);
-}
-
-/* sum_l p_{q'_l} q''_l for a momentum p; *found: some factor is not 0. */
-static expr inertia_of(motion *m, expr momentum, bool *found)
-{
-    graph *g = m->f->g;
-    expr sum = graph_constant(g, 0.0);
-    *found = false;
-    for (size_t l = 0; l < m->count && !graph_failed(g); l++) {
-        if (m->q[l].massless) continue;
-        expr mass = partial_by(m, momentum, m->q[l].variable, 1);
-        if (mass == EXPR_NONE || graph_is_number(g, mass, 0.0)) continue;
-        *found = true;
-        sum = graph_binary(g, EXPR_ADD, sum,
-                           graph_binary(g, EXPR_MUL, mass, graph_variable(g, m->q[l].variable, 2)));
-    }
-    return sum;
-}
-
-/* - sum_j lambda_j dg_j/dq_k, added to `sum`; what stands in L itself comes with L_{q_k}. */
-static expr add_constraint_forces(motion *m, const coordinate *q, expr sum)
-{
-    graph *g = m->f->g;
-    for (size_t j = 0; j < m->multiplier_count && !graph_failed(g); j++) {
-        const multiplier *l = &m->lambda[j];
-        if (l->in_lagrangian || (l->on_velocities && q->massless)) continue;
-        expr slope = partial_by(m, l->constraint, q->variable, l->on_velocities);
-        if (graph_is_number(g, slope, 0.0)) continue;
-        sum = add_term(m, sum, EXPR_SUB,
-                       graph_binary(g, EXPR_MUL, slope, graph_variable(g, l->variable, 0)));
-    }
-    return sum;
-}
-
-static const char *place_text(motion *m, source_place place)
-{
-    const char *file = m->f->file_name ? m->f->file_name : m->f->m->name;
-    return flatten_text(m->f, "%.300s:%d", file, place.line);
-}
-
-static void add_equation(motion *m, expr left, expr right, source_place place, const char *what,
-                         int variable)
-{
-    const char *at = place_text(m, place);
-    const char *name = at ? flatten_text(m->f, "%s %s, from the energies (%s)", what,
-                                         variable_name(m, variable), at)
-                          : NULL;
-    push_pair(m->f, &m->f->equations,
-              (equation_pair){.left = contract(m, left),
-                              .right = contract(m, right),
-                              .type = VALUE_REAL,
-                              .place = place,
-                              .comment = name});
-}
-
-static void add_motion(motion *m, const coordinate *q)
-{
-    graph *g = m->f->g;
-    expr left = graph_constant(g, 0.0);
-    expr right = partial_by(m, m->lagrangian, q->variable, 0);
-    if (!q->massless) {
-        bool found;
-        expr momentum = partial_by(m, m->lagrangian, q->variable, 1);
-        left = inertia_of(m, momentum, &found);
-        if (!found)
-            motion_error(m, q->place,
-                         "the Lagrangian has no kinetic energy in '%s', so that nothing gives its "
-                         "acceleration; "
-                         "list it under massless if it has none",
-                         variable_name(m, q->variable));
-        right = add_term(m, right, EXPR_SUB, made(m, derive_direction(g, momentum, drift_seed, m)));
-        expr loss = m->energies[DISSIPATION].e;
-        if (loss != EXPR_NONE)
-            right = add_term(m, right, EXPR_SUB, partial_by(m, loss, q->variable, 1));
-    }
-    right = add_term(m, right, EXPR_ADD, q->force);
-    right = add_constraint_forces(m, q, right);
-    if (!m->broken) add_equation(m, left, right, q->place, "equation of motion of", q->variable);
-}
-
-static void add_constraints(motion *m)
-{
-    for (size_t j = 0; j < m->multiplier_count && !m->f->failed; j++)
-        if (m->lambda[j].added)
-            add_equation(m, graph_constant(m->f->g, 0.0), m->lambda[j].constraint,
-                         m->lambda[j].place, "constraint of", m->lambda[j].variable);
 }
 
 /* All energies over coordinates; L = T - U [Wun05 (1.1)]. */
@@ -684,9 +447,9 @@ static void expand_energies(motion *m)
     energy *all = m->energies;
     for (int k = 0; k < ENERGIES && !m->broken && !graph_failed(m->f->g); k++) {
         if (all[k].e == EXPR_NONE) continue;
-        all[k].e = expand(m, all[k].e);
+        all[k].e = motion_expand(m, all[k].e);
         leaf_check c = {.what = names[k], .place = all[k].place, .multipliers = k == LAGRANGIAN};
-        if (!m->broken) check_leaves(m, c, all[k].e);
+        if (!m->broken) motion_check(m, c, all[k].e);
     }
     m->lagrangian = all[LAGRANGIAN].e;
     if (m->broken || m->lagrangian != EXPR_NONE) return;
@@ -705,7 +468,7 @@ void motion_equations(flattener *f, const ast_modification *given)
     if (!m.broken && !f->failed) read_forces(&m);
     if (!m.broken && !f->failed) read_equations(&m);
     if (!m.broken && !f->failed) expand_energies(&m);
-    if (!m.broken && !f->failed) find_constraints(&m);
-    for (size_t k = 0; k < m.count && !m.broken && !f->failed; k++) add_motion(&m, &m.q[k]);
-    if (!m.broken && !f->failed) add_constraints(&m);
+    if (!m.broken && !f->failed) motion_constraints(&m);
+    if (!m.broken && !f->failed) motion_know_values(&m);
+    if (!m.broken && !f->failed) motion_add(&m);
 }
