@@ -271,6 +271,17 @@ if command -v cc >/dev/null 2>&1; then
     ./main || fail "emitted C computes something else"
 fi
 expect 1 emit plain.mo -o no/such/directory.c && one_line
+# a flat text, which reads back as the same model
+for text in ball thermostat andrews seeds/disc_energies seeds/kepler; do
+    expect 0 emit "$models/$text.mo" --format modelica -o flat.mo
+    expect 0 run "$models/$text.mo" -o as_written.csv --quiet
+    expect 0 run flat.mo -o read_back.csv --quiet
+    tail -1 as_written.csv >a && tail -1 read_back.csv >b
+    awk -F, 'NR == FNR { for (i = 1; i <= NF; i++) x[i] = $i; next }
+        { for (i = 1; i <= NF; i++) { d = x[i] - $i; if (d < 0) d = -d; if (d > 1e-7 * (1 + x[i]^2)) exit 1 } }' \
+        a b || fail "$text: the flat text is another model"
+done
+expect 2 emit plain.mo --format pascal && one_line && says 'c or modelica'
 
 # ---- check -----------------------------------------------------------------------------------------
 expect 0 check "$models/ball.mo" --list

@@ -26,7 +26,7 @@ clean() {
 }
 for file in fails.mo warns.mo wrong.mo "$strange" "$(printf 'no\033[31mne.mo')"; do
     for words in run "run -o -" "run --json -" init "init --json" "init -o -" check "check --list" \
-        "check --json" verify "verify --json -" "verify --all" "run --verify" emit; do
+        "check --json" verify "verify --json -" "verify --all" "run --verify" emit "emit --format modelica"; do
         clean $words "$file"
     done
 done

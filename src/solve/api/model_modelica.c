@@ -186,15 +186,17 @@ static const char *printed(writer *w, expr e, print_type type, bool quiet)
 
 /* ---- declarations ---- */
 
+/* A text as it may be shown on a terminal, between quotes. */
 static const char *quoted(writer *w, const char *text)
 {
-    size_t n = strlen(text), at = 0;
-    char *out = arena_alloc(w->texts, 2 * n + 3);
-    if (!out) return "\"\"";
+    size_t n = dae_printable(text, NULL, 0), at = 0;
+    char *safe = arena_alloc(w->texts, n + 1), *out = arena_alloc(w->texts, 2 * n + 3);
+    if (!safe || !out) return "\"\"";
+    dae_printable(text, safe, n + 1);
     out[at++] = '"';
     for (size_t k = 0; k < n; k++) {
-        if (text[k] == '"' || text[k] == '\\') out[at++] = '\\';
-        out[at++] = text[k];
+        if (safe[k] == '"' || safe[k] == '\\') out[at++] = '\\';
+        out[at++] = safe[k];
     }
     out[at++] = '"';
     out[at] = '\0';
