@@ -269,6 +269,7 @@ const command run_command = {
         "  --max-steps N        give up after N steps; 0, the default, for no limit\n"
         "  --max-order K        highest order\n"
         "  --newton-iterations N  at most so many in an attempt (4, or a method's own number)\n"
+        "  --formula 'A;B'      coefficients of multistep:own and oneleg:own, as '1,-1;0.5,0.5'\n"
         "  --small-steps WHAT   numbers of small steps of liex, as 1,2,4; or harmonic (1,2,3,..),\n"
         "                       romberg (1,2,4,8,..), bulirsch (2,3,4,6,8,12,..)\n"
         "  --error-test WHAT    auto, all, differential, filtered: what the error test sees\n"

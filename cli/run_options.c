@@ -41,6 +41,7 @@ enum option_id {
     OPT_MAX_STEPS,
     OPT_SMALL_STEPS,
     OPT_NEWTON,
+    OPT_FORMULA,
     OPT_MAX_STEP,
     OPT_FIXED_STEP,
     OPT_STEPS,
@@ -98,6 +99,7 @@ static const struct option long_options[] = {
     {"max-order", required_argument, NULL, OPT_MAX_ORDER},
     {"max-steps", required_argument, NULL, OPT_MAX_STEPS},
     {"newton-iterations", required_argument, NULL, OPT_NEWTON},
+    {"formula", required_argument, NULL, OPT_FORMULA},
     {"small-steps", required_argument, NULL, OPT_SMALL_STEPS},
     {"max-step", required_argument, NULL, OPT_MAX_STEP},
     {"fixed-step", required_argument, NULL, OPT_FIXED_STEP},
@@ -384,6 +386,38 @@ static int read_small_steps(const char *text, int *steps)
                     MOST_SMALL, text);
 }
 
+enum { MOST_FORMULA = sizeof((dae_options){0}.formula_a) / sizeof(double) };
+
+/* Numbers "1,-1" up to the character `end`. How many; 0: that is no list of numbers. */
+static int read_numbers(const char *text, char end, double *numbers, const char **rest)
+{
+    for (int count = 1; count <= MOST_FORMULA; count++) {
+        char *stop;
+        numbers[count - 1] = strtod(text, &stop);
+        if (stop == text || !isfinite(numbers[count - 1])) return 0;
+        *rest = stop;
+        if (*stop == end) return count;
+        if (*stop != ',') return 0;
+        text = stop + 1;
+    }
+    return 0;
+}
+
+/* --formula 'a_0,a_1,..;b_0,b_1,..'; that it is stable is checked by the library. */
+static int read_formula(const char *text, dae_options *o)
+{
+    const char *rest = text;
+    int a = read_numbers(text, ';', o->formula_a, &rest);
+    int b = a > 0 ? read_numbers(rest + 1, '\0', o->formula_b, &rest) : 0;
+    o->formula_steps = a - 1;
+    if (a >= 2 && a == b) return CLI_OK;
+    return complain(
+        CLI_USAGE,
+        "option '--formula' needs two to %d numbers a and as many b, as '1,-1;0.5,0.5'; "
+        "not '%s'",
+        MOST_FORMULA, text);
+}
+
 static int add_invariant(request *r, const char *name)
 {
     if (r->options.invariant_count == MOST_INVARIANTS)
@@ -441,6 +475,7 @@ static int read_option(request *r, int id, const char *text)
         return status;
     case OPT_FORMULATION: return choose_formulation(text, &r->options);
     case OPT_BAUMGARTE: return read_baumgarte(r, text);
+    case OPT_FORMULA: return read_formula(text, &r->options);
     case OPT_SMALL_STEPS: return read_small_steps(text, r->options.small_steps);
     case OPT_INVARIANT: return add_invariant(r, text);
     case OPT_WATCH: r->options.watch_invariants = true; return CLI_OK;

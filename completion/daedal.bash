@@ -93,7 +93,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
     --csv | --history | --tableau) _daedal_files csv && return ;;
     --json) [ "$command" != check ] && _daedal_files json && return ;;
     --set | --start | --start-time | --stop | --tend | --rtol | --atol | --atol-of | --rtol-of | --interval | --points | \
-        --first | --vars | --variables | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --krylov-dimension | --krylov-kmp | --limit) return ;;
+        --first | --vars | --variables | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit) return ;;
     esac
     case $command in
     run | verify | check | init | emit)

@@ -260,6 +260,9 @@ typedef struct dae_options {
                                      invariants, and steps go on with the values as they were */
     int krylov_orthogonal; /* GMRES: new vectors are orthogonalised against the last so many (KMP of
                               DASPK); 0: against all of them */
+
+    int formula_steps; /* k of multistep:own and oneleg:own, 1 to 7: 1/h sum a_j x_(n-j), */
+    double formula_a[8], formula_b[8]; /* j = 0 .. k, for sum b_j x'_(n-j), or x' at the leg */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);

@@ -229,6 +229,92 @@ static void prothero_robinson(seeds_run *run)
     }
 }
 
+/* ---- multistep and one-leg formulas, section 3.4 ---- */
+
+static const char index1[] = "models/seeds/bcp_index1.mo";
+
+/* Linear multistep formulas have their order on semi-explicit equations of index 1. */
+static void theorem_3_4_1(seeds_run *run)
+{
+    static const char *const methods[] = {"multistep:2", "multistep:3", "multistep:4"};
+    for (int k = 0; k < 3; k++) {
+        order_entry(run, methods[k], "order of x",
+                    observed_order(run, index1, methods[k], 32, "x", 0.5), k + 2.0);
+        order_entry(run, methods[k], "order of y",
+                    observed_order(run, index1, methods[k], 32, "y", 0.5), k + 2.0);
+    }
+}
+
+/* One-leg formulas have theirs also where the null space of F_x' turns, (4.3.33); BDF is one. */
+static void theorem_3_4_4(seeds_run *run)
+{
+    static const struct {
+        const char *method;
+        double order;
+    } rows[] = {
+        {"oneleg:2", 2.0},
+        {"oneleg:own --formula 1,-1;1,0", 1.0},
+        {"oneleg:own --formula 1.5,-2,0.5;1,0,0", 2.0},
+        {"oneleg:own --formula 1.8333333333333333,-3,1.5,-0.33333333333333333;1,0,0,0", 3.0}};
+    for (int k = 0; k < 4; k++) {
+        order_entry(run, rows[k].method, "index 1",
+                    observed_order(run, index1, rows[k].method, 32, "x", 0.5), rows[k].order);
+        order_entry(run, rows[k].method, "(4.3.33)",
+                    observed_order(run, mixed, rows[k].method, 32, "x", exp(-1.0) + sin(1.0)),
+                    rows[k].order);
+    }
+}
+
+/* Roots of sigma outside the unit disk: b = (1/4, 3/4) has -3. */
+static void roots_of_sigma(seeds_run *run)
+{
+    seeds_command_result r;
+    if (!seeds_refused(run, &r,
+                       "run %s --method oneleg:own --formula 1,-1;0.25,0.75 --fixed-step 0.1",
+                       index1))
+        return;
+    seeds_holds(run, "b = (1/4, 3/4)", strstr(r.err, "has the root -3+0i of magnitude 3") != NULL,
+                "refused: root -3 of sigma", "unstable");
+}
+
+/* x = 1/2 (-1)^n at the legs of 64 steps, beside a variable that decays */
+static int alternating(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    f[0] = y[0] - 0.5 * cos(3.14159265358979324 * (64.0 * t + 0.5));
+    f[1] = yp[1] + y[1];
+    return 0;
+}
+
+static double alternating_end(seeds_run *run, const char *method)
+{
+    dae_residual form = {.n = 2, .f = alternating};
+    dae_options o = dae_options_default();
+    dae_problem *p = NULL;
+    dae_solver *s = NULL;
+    dae_diag diag = {0};
+    double y[2] = {0.0, 1.0}, yp[2] = {0.0, -1.0};
+    o.method = method;
+    o.fixed_step = 1.0 / 64.0;
+    o.init = DAE_INIT_NONE;
+    bool ok = seeds_ok(run, dae_problem_from_residual(&form, &p, &diag), &diag) &&
+              seeds_ok(run, dae_solver_new(p, &o, &s, &diag), &diag) &&
+              seeds_ok(run, dae_solver_start(s, 0.0, y, yp), NULL) &&
+              seeds_ok(run, dae_solver_run(s, 1.0, y, NULL), dae_solver_diag(s));
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return ok ? y[0] : NAN;
+}
+
+/* The implicit midpoint rule with perturbations 1/2 (-1)^n: x_n = n (-1)^n. */
+static void midpoint_growth(seeds_run *run)
+{
+    seeds_number(run, "x_64 of the midpoint rule", alternating_end(run, "oneleg:2:midpoint"), 64.0,
+                 1e-6);
+    seeds_holds(run, "x_64 of oneleg:2, whose sigma has roots inside",
+                fabs(alternating_end(run, "oneleg:2")) < 1.0, "below 1", "bounded");
+}
+
 /* ---- extrapolation: the tableau by dae_solver_tableau ---- */
 
 /* F of independent_extrapolation.c */
@@ -464,6 +550,16 @@ static void sequences(seeds_run *run)
 }
 
 static const seeds_row rows[] = {
+    {"003-Th3.4.1", "Theorem 3.4.1, (3.4.8)", "linear multistep formulas at index 1", NULL,
+     theorem_3_4_1, false},
+    {"003-Th3.4.4", "Theorem 3.4.4, (3.4.26)", "one-leg formulas at index 1", NULL, theorem_3_4_4,
+     false},
+    {"003-E3.4.33", "(3.4.33)", "roots of sigma decide on stability",
+     "daedal run models/seeds/bcp_index1.mo --method oneleg:own --formula '1,-1;0.25,0.75' "
+     "--fixed-step 0.1",
+     roots_of_sigma, false},
+    {"003-E3.4.34", "(3.4.34)", "the midpoint rule: errors grow with the number of steps",
+     "method oneleg:2:midpoint on x = 1/2 (-1)^n, fixed_step 1/64", midpoint_growth, false},
     {"003-T4.2.1", "Table 4.2.1", "orders at constant coefficients: ODE, index 1, index 2", NULL,
      table_4_2_1, false},
     {"003-T4.3.1", "Table 4.3.1, (4.3.33)", "observed orders at index 1, eight methods", NULL,

@@ -6,6 +6,7 @@
 #include "control/newton.h"
 #include "forms/forms.h"
 #include "matrix/second_order.h"
+#include "method/common/formula.h"
 #include "method/common/layout.h"
 #include "method/common/own_table.h"
 
@@ -71,6 +72,7 @@ typedef struct method {
         table_use takes_table; /* options->table, a complete one; 0: it has coefficients itself */
         bool small_steps;      /* options->small_steps */
         bool herk_options;     /* options->herk */
+        formula_use takes_formula; /* options->formula_a and ->formula_b; 0: it has its own */
     };
     struct {                   /* what its results are good for */
         bool tests_velocities; /* of second order: errors of velocities count at index 3, too: along
@@ -137,6 +139,8 @@ void method_clear(const method_context *ctx, void *state, void *scratch);
     EACH(bdf) EACH(bdf_dassl) EACH(bdf_dassl_tables) \
     EACH(bdf2nd) EACH(bdf2nd_modified) EACH(bdf2nd_thesis) \
     EACH(glm3) \
+    EACH(adams2) EACH(adams3) EACH(adams4) EACH(multistep_own) \
+    EACH(oneleg2) EACH(oneleg_midpoint) EACH(oneleg_own) \
     EACH(radau) EACH(radau5) EACH(radau9) EACH(radau13) \
     EACH(gauss6) EACH(gauss2) EACH(gauss4) EACH(gauss8) EACH(gauss10) \
     EACH(lobattoc4) EACH(lobattoc2) EACH(lobattoc6) \

@@ -347,6 +347,32 @@ static dae_status check_small_steps(const dae_options *o, dae_diag *diag)
     return DAE_OK;
 }
 
+/* Coefficients of a multistep formula belong to a method that takes them, and are stable. */
+static dae_status check_formula(const dae_options *o, dae_diag *diag)
+{
+    const method *m = method_find(o->method ? o->method : "auto");
+    bool marginal;
+    if (!m->takes_formula && o->formula_steps == 0) return DAE_OK;
+    if (!m->takes_formula)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Options formula_steps, formula_a and formula_b are for methods "
+                        "multistep:own and oneleg:own; method %s has coefficients of its own.",
+                        m->name);
+    if (o->formula_steps == 0)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Method %s has no coefficients of its own: give formula_steps, formula_a "
+                        "and formula_b (--formula 'a_0,a_1,..;b_0,b_1,..').",
+                        m->name);
+    formula f = formula_of_options(o, m->takes_formula);
+    dae_status status = formula_check(&f, &marginal, diag);
+    if (status == DAE_OK && marginal && o->message)
+        o->message("note: sigma of the one-leg formula has a root of magnitude 1: perturbations of "
+                   "algebraic variables are not damped, and may grow in proportion to the number "
+                   "of steps.",
+                   o->user);
+    return status;
+}
+
 /* The method computes in that precision, and so do compiler and C library. */
 static dae_status check_precision(const dae_options *o, dae_diag *diag)
 {
@@ -468,6 +494,7 @@ dae_status options_check(const dae_options *o, const dae_problem *p, dae_diag *d
     if (status == DAE_OK && !o->weights) status = check_tolerances(o, p, diag);
     if (status == DAE_OK) status = check_method(o, diag);
     if (status == DAE_OK) status = check_small_steps(o, diag);
+    if (status == DAE_OK) status = check_formula(o, diag);
     if (status == DAE_OK) status = check_precision(o, diag);
     if (status == DAE_OK) status = check_forms(o, p, diag);
     if (status == DAE_OK) status = herk_options_check(o, diag);
