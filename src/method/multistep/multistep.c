@@ -190,6 +190,19 @@ static bool refuse_mixed(multistep_scratch *w, const method_context *ctx, attemp
                           "than equations determine them. Choose oneleg, or bdf");
 }
 
+/* Multipliers follow differences of x' of earlier steps, which roots of sigma outside of the unit
+ * disk make grow. */
+static bool refuse_index2(const method_context *ctx, attempt *a)
+{
+    const dae_kind *kinds = ctx->norm->kinds;
+    for (int j = 0; kinds && j < ctx->n; j++)
+        if (kinds[j] == DAE_KIND_INDEX2 || kinds[j] == DAE_KIND_INDEX3)
+            return stages_refused(a, j,
+                                  "is for equations of index 1: choose bdf or radau, or a "
+                                  "formulation of index 1 (index1, dummy)");
+    return false;
+}
+
 static void multistep_attempt(const void *state, void *scratch, const method_context *ctx, double h,
                               int order, attempt *result)
 {
@@ -199,13 +212,13 @@ static void multistep_attempt(const void *state, void *scratch, const method_con
     const bool same = s->count == 1 || fabs(h - s->h) <= SAME_STEP * fabs(h);
     w->t = s->t + h;
     w->h = h;
+    stages_begin(result, s->t, h, order, w->y, w->yp);
+    if (stages_need_matrix(ctx, result) || refuse_index2(ctx, result)) return;
     w->started = s->count < s->f.steps || !same;
     if (w->started) {
         start_attempt(s, w, ctx, result);
         return;
     }
-    stages_begin(result, s->t, h, order, w->y, w->yp);
-    if (stages_need_matrix(ctx, result) || stages_refuse_index3(ctx, result)) return;
     gather(s, w, ctx->n, cj);
     result->status = solve(s, w, ctx, cj);
     if (result->status != ATTEMPT_OK) return;
