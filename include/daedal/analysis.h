@@ -45,6 +45,10 @@ typedef struct dae_pencil_report {
     double kept, dropped;     /* smallest singular value taken for nonzero, and largest taken for
                                  zero: a wide gap is a sure result */
     char text[DAE_TEXT_SIZE]; /* the verdict; which equations and variables are dependent */
+    /* Weierstrass' form of a regular pencil, n x n by columns: P B Q = diag(I, N) and
+     * P A Q = diag(C, I), I and C of size `finite`, N of nilpotent Jordan blocks, largest first.
+     * NULL: singular, above n = 300, or the ranks are not clear enough. */
+    const double *p, *q;
 } dae_pencil_report;
 
 DAE_API dae_status dae_pencil_analyse_sized(const dae_pencil *pencil, size_t size,
@@ -70,6 +74,57 @@ static inline dae_status dae_pencil_consistent(const dae_pencil *pencil, int ord
                                                dae_diag *diag)
 {
     return dae_pencil_consistent_sized(pencil, sizeof *pencil, orders, d, u, up, diag);
+}
+
+/* The linear system a[2] u'' + a[1] u' + a[0] u = d(t) with constant matrices, as many equations as
+ * one likes. Nothing is kept. */
+typedef struct dae_linear_system {
+    int m, n;           /* equations, unknowns */
+    int order;          /* 1 or 2; a[2] is not read for 1 */
+    const double *a[3]; /* m x n, element (i,j) at [i + j*m]; NULL: zero, but for the last one */
+    double tolerance;   /* as in dae_pencil */
+} dae_linear_system;
+
+/* Characteristic values of one step of the reduction [Wun05 2.1, 3.1]. A system of first order has
+ * r, a, s = s01, d = d1, u = left and v = right; its s012, s12, s02 and d2 are 0. Of systems of
+ * second order the letters of the last two are v and u. */
+typedef struct dae_characteristic {
+    int r;                   /* rank of the leading matrix */
+    int a;                   /* algebraic part */
+    int s012, s12, s02, s01; /* strangeness: equations that share unknowns at these orders */
+    int d2, d1;              /* differential parts of second and of first order */
+    int left;                /* equations without unknowns: conditions on d */
+    int right;               /* unknowns that no equation determines */
+} dae_characteristic;
+
+/* Made by the library; free it as a whole. */
+typedef struct dae_condensed {
+    size_t size; /* bytes that the library at hand fills in */
+    int m, n, order;
+    int index;                       /* strangeness index: steps until no strangeness is left */
+    const dae_characteristic *steps; /* index + 1 of them; the last one has no strangeness */
+    bool regular;                    /* left = right = 0 at the end, and m = n */
+    int derivatives;                 /* the highest derivative of d that enters */
+    /* An equivalent system without strangeness: m x n, rows of second order first, then of first
+     * order, then algebraic ones, then such without u. Its right hand side is the sum of
+     * left[k*m*m ..] d^(k), k = 0 .. derivatives. */
+    const double *a[3], *left;
+    /* First order: the condensed form of the pair, P a[1] Q = diag(I_s, I_d, 0), P a[0] Q with I_a
+     * and I_s [Wun05 (2.13)]; m x m and n x n. Second order: NULL. */
+    const double *p, *q;
+    double kept, dropped; /* as for a pencil */
+    char text[DAE_TEXT_SIZE];
+} dae_condensed;
+
+DAE_API dae_status dae_linear_condense_sized(const dae_linear_system *system, size_t size,
+                                             dae_condensed **result, dae_diag *diag);
+DAE_API void dae_condensed_free(dae_condensed *condensed); /* NULL is fine */
+
+/* Characteristic values, strangeness index and an equivalent system without strangeness. */
+static inline dae_status dae_linear_condense(const dae_linear_system *system,
+                                             dae_condensed **result, dae_diag *diag)
+{
+    return dae_linear_condense_sized(system, sizeof *system, result, diag);
 }
 
 /* The index of F(t, y, y') = 0 around a point, from F, its Jacobians, and their differences along

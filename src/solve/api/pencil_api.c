@@ -56,7 +56,9 @@ static void fill_report(pencil_record *record)
                                          .row_count = p->row_count,
                                          .row_index = p->row_index,
                                          .kept = p->gap.kept,
-                                         .dropped = p->gap.dropped};
+                                         .dropped = p->gap.dropped,
+                                         .p = p->P,
+                                         .q = p->Q};
 }
 
 dae_status dae_pencil_analyse_sized(const dae_pencil *given, size_t size,

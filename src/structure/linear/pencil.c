@@ -243,12 +243,28 @@ static bool analyse_scaled(pencil *p, const scaled_pencil *s, double tolerance)
     return done;
 }
 
+/* P and Q, unless that is much work or ranks contradict each other. False: memory. */
+static bool find_canonical(pencil *p, const scaled_pencil *s, double tolerance)
+{
+    enum { LARGEST = 300 };
+    const int n = p->n;
+    if (!p->regular || n > LARGEST) return true;
+    p->P = DAE_ARRAY(double, n *n);
+    p->Q = DAE_ARRAY(double, n *n);
+    if (!p->P || !p->Q) return false;
+    if (pencil_weierstrass(p, s, tolerance, p->P, p->Q)) return true;
+    dae_free_all(p->P, p->Q);
+    p->P = p->Q = NULL;
+    return true;
+}
+
 bool pencil_analyse(pencil *p, int n, const double *A, const double *B, double tolerance)
 {
     scaled_pencil s;
     *p = (pencil){.n = n, .gap = RANK_GAP_NEW};
     if (!scaled_pencil_new(&s, n, A, B)) return false;
-    bool done = analyse_scaled(p, &s, tolerance > 0.0 ? tolerance : PENCIL_TOLERANCE);
+    if (!(tolerance > 0.0)) tolerance = PENCIL_TOLERANCE;
+    bool done = analyse_scaled(p, &s, tolerance) && find_canonical(p, &s, tolerance);
     scaled_pencil_free(&s);
     if (!done) pencil_free(p);
     return done;
@@ -257,6 +273,6 @@ bool pencil_analyse(pencil *p, int n, const double *A, const double *B, double t
 void pencil_free(pencil *p)
 {
     dae_free_all(p->re, p->im, p->blocks, p->column_index, p->row_index, p->column_polynomial,
-                 p->row_polynomial);
+                 p->row_polynomial, p->P, p->Q);
     *p = (pencil){0};
 }

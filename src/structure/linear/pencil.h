@@ -45,6 +45,9 @@ typedef struct pencil {
      * coefficient 1; coefficient of lambda^k in [k*n ..]. Owned; NULL: none, or too large to find.
      *   (lambda B + A) column(lambda) = 0,   row(lambda)' (lambda B + A) = 0 */
     double *column_polynomial, *row_polynomial;
+    /* Regular and not too large: P B Q = diag(I, N), P A Q = diag(C, I), N of Jordan blocks by
+     * decreasing size; n x n, owned; NULL: none, or ranks are not clear. */
+    double *P, *Q;
 } pencil;
 
 /* All of it. The entries must be finite. False: memory. */
