@@ -4,14 +4,15 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 typedef struct request {
     settings parameters;
     bool list, quiet, all, json;
-    const char *file, *incidence;
+    const char *file, *incidence, *index;
 } request;
 
-enum { OPT_SET = 256, OPT_LIST, OPT_QUIET, OPT_ALL, OPT_JSON, OPT_INCIDENCE };
+enum { OPT_SET = 256, OPT_LIST, OPT_QUIET, OPT_ALL, OPT_JSON, OPT_INCIDENCE, OPT_INDEX };
 
 static const struct option long_options[] = {
     {"set", required_argument, NULL, OPT_SET},
@@ -19,6 +20,7 @@ static const struct option long_options[] = {
     {"all", no_argument, NULL, OPT_ALL},
     {"json", no_argument, NULL, OPT_JSON},
     {"incidence", required_argument, NULL, OPT_INCIDENCE},
+    {"index", required_argument, NULL, OPT_INDEX},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {NULL, 0, NULL, 0},
 };
@@ -35,6 +37,7 @@ static int read_words(int argc, char **argv, request *r)
         case OPT_ALL: r->all = true; break;
         case OPT_JSON: r->json = true; break;
         case OPT_INCIDENCE: r->incidence = optarg; break;
+        case OPT_INDEX: r->index = optarg; break;
         case OPT_QUIET: r->quiet = true; break;
         default: code = complain_option(&check_command, argv, id, long_options);
         }
@@ -184,8 +187,63 @@ static int analyse(const request *r, const dae_problem *problem)
     return found;
 }
 
+/* "  strangeness      2  sentence" */
+static void print_notion(const dae_index_notion *q)
+{
+    char number[40] = "-";
+    if (q->low >= 0 && q->low == q->high) snprintf(number, sizeof number, "%d", q->low);
+    if (q->low >= 0 && q->low < q->high)
+        snprintf(number, sizeof number, "%d or %d", q->low, q->high);
+    say("  %-16s %-6s  %s [%s]\n", q->name, number, q->text, q->citation);
+}
+
+/* Characteristic values of every step, where the model is linear. */
+static void print_steps(const dae_index_notions *n)
+{
+    for (int k = 0; k < n->step_count; k++)
+        say("%s  step %d: r = %d, a = %d, s = %d, d = %d, u = %d, v = %d\n",
+            k ? "" : "  characteristic values of the pair of matrices\n", k, n->steps[k].r,
+            n->steps[k].a, n->steps[k].s01, n->steps[k].d1, n->steps[k].left, n->steps[k].right);
+}
+
+/* Which index is which: all notions, or the one that is named. Exit code. */
+static int print_indices(const request *r, const dae_problem *problem)
+{
+    dae_index_notions *n = NULL;
+    dae_diag diag = {0};
+    bool all = strcmp(r->index, "all") == 0;
+    dae_status status = dae_problem_indices(problem, NAN, &n, &diag);
+    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the analysis");
+    if (status != DAE_OK) return complain(CLI_FAILED, "%s", diag.text);
+    say("%s (%s), %s at time %g\n", n->model, r->file,
+        n->consistent ? "consistent values" : "start values", n->t);
+    for (int k = 0; k < n->count; k++) {
+        if (!all && strcasecmp(r->index, n->notion[k].name) != 0) continue;
+        print_notion(&n->notion[k]);
+    }
+    if (all) print_steps(n);
+    dae_index_notions_free(n);
+    return finish_stdout(CLI_OK);
+}
+
+static int check_index(const char *name)
+{
+    static const char *const known[] = {"all",         "structural",   "differentiation",
+                                        "strangeness", "perturbation", "tractability",
+                                        "Kronecker"};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strcasecmp(name, known[k]) == 0) return CLI_OK;
+    return complain(CLI_USAGE,
+                    "unknown notion of index '%s': all, structural, differentiation, strangeness, "
+                    "perturbation, tractability or Kronecker",
+                    name);
+}
+
 static int check_files(const request *r)
 {
+    if (r->index && (r->json || r->incidence || r->list))
+        return complain(CLI_USAGE, "--index goes without --json, --incidence and --list");
+    if (r->index && check_index(r->index) != CLI_OK) return CLI_USAGE;
     const output list[] = {{"--json", r->json ? "-" : NULL}, {"--incidence", r->incidence}};
     return check_outputs(r->file, list, 2);
 }
@@ -199,6 +257,12 @@ static int run(int argc, char **argv)
     if (code == CLI_OK) {
         code = open_text(r.file, &r.parameters, DAE_ENGINE_TAPE, &problem);
         if (code == CLI_MODEL) print_singular(&r);
+    }
+    if (code == CLI_OK && r.index) {
+        code = print_indices(&r, problem);
+        dae_problem_free(problem);
+        settings_free(&r.parameters);
+        return code;
     }
     if (code == CLI_OK && !r.quiet && !r.json) print_sizes(&r, problem);
     if (code == CLI_OK && r.list && !r.json) print_list(problem);
@@ -217,6 +281,7 @@ const command check_command = {
         "  daedal check pendulum.mo                     what the model is, for people\n"
         "  daedal check pendulum.mo --json              .. and for programs\n"
         "  daedal check pendulum.mo --incidence a.svg   a picture of its equations\n"
+        "  daedal check pendulum.mo --index all         which index is which\n"
         "\n"
         "Translates a model text and analyses its equations: numbers of equations and\n"
         "unknowns, index, degrees of freedom, which variables are differential, which\n"
@@ -229,6 +294,8 @@ const command check_command = {
         "  --all                lists in full; else 20 rows of each\n"
         "  --json               one json object on standard output\n"
         "  --incidence FILE     draw the sorted incidence matrix (.svg, .png or .pdf)\n"
+        "  --index NOTION       all, structural, differentiation, strangeness, perturbation,\n"
+        "                       tractability or Kronecker: the number and why\n"
         "  --quiet              messages only\n"
         "\n"
         "Exit codes: 0 a run can start, 1 it cannot: equations depend on each other, contradict\n"

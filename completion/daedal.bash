@@ -60,6 +60,10 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         COMPREPLY=($(compgen -W $'auto\ndense\nbanded\nsparse\ngmres' -- "$cur"))
         return
         ;;
+    --index)
+        COMPREPLY=($(compgen -W $'all\nstructural\ndifferentiation\nstrangeness\nperturbation\ntractability\nKronecker' -- "$cur"))
+        return
+        ;;
     --projection)
         COMPREPLY=($(compgen -W $'auto\nnone\nposition\nvelocity\nboth' -- "$cur"))
         return

@@ -301,6 +301,35 @@ DAE_API dae_status dae_problem_analyse(const dae_problem *problem, double t,
                                        dae_analysis **analysis, dae_diag *diag);
 DAE_API void dae_analysis_free(dae_analysis *analysis); /* NULL is fine */
 
+/* One notion of index, and what it says of a model. */
+typedef struct dae_index_notion {
+    const char *name; /* "structural", "differentiation", "strangeness", "perturbation",
+                         "tractability", "Kronecker" */
+    int low, high;    /* it is between these; -1: not defined here, or it cannot be told */
+    const char *text; /* a sentence: what it counts, and why it is this number, or none */
+    const char *citation;
+} dae_index_notion;
+
+/* Read it freely. All that it points to lives as long as it does. */
+typedef struct dae_index_notions {
+    size_t size; /* bytes that the library at hand fills in */
+    const char *model;
+    double t;
+    bool consistent; /* looked at where consistent initial values are; else at the start values */
+    int n;           /* equations and unknowns, first order, aliases gone */
+    int count;
+    const dae_index_notion *notion;
+    /* Kunkel and Mehrmann's characteristic values [KM98; Wun05 2.1.9]; -1: not known. */
+    int strangeness, a, d, u, v, r;
+    const dae_characteristic *steps; /* linear with constant coefficients: step_count of them */
+    int step_count;
+} dae_index_notions;
+
+/* Which index is which, on a model at its start time t (NAN: that of its experiment, or 0). */
+DAE_API dae_status dae_problem_indices(const dae_problem *problem, double t,
+                                       dae_index_notions **notions, dae_diag *diag);
+DAE_API void dae_index_notions_free(dae_index_notions *notions); /* NULL is fine */
+
 DAE_API dae_status dae_model_analyse_sized(const dae_model *model, size_t size, double t,
                                            dae_analysis **analysis, dae_diag *diag);
 

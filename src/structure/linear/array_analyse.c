@@ -152,9 +152,14 @@ static array_status climb_around(const analysis *q, const double *x, array_repor
         bool same = false;
         status = derivative_array_level(d, k, q->t, near, &q->scaling, q->tolerance, &level);
         if (status == ARRAY_OK && level.full) status = steady(q, near, &level, false, &same);
-        if (status == ARRAY_OK && level.full && same) r->uniform_index = k;
+        if (status == ARRAY_OK && level.full && same) {
+            r->uniform_index = k;
+            r->uniform_a = level.a_rank;
+        }
         array_level_free(&level);
     }
+    /* the solutions are in every neighbourhood, too */
+    if (r->uniform_index >= 0 && r->uniform_index < r->index) r->uniform_index = r->index;
     dae_free(near);
     return status == ARRAY_EVALUATION ? ARRAY_OK : status; /* outside the domain: unknown */
 }

@@ -79,6 +79,7 @@ typedef struct array_report {
                   with constant rank, or what mu says it is; -1: none up to the limit */
     int uniform_index; /* the same in a full neighbourhood, where F is perturbed [CG95]; the
                           perturbation index is this or one more; -1: none up to the limit */
+    int uniform_a;     /* relations between u alone there, at that level */
     int strangeness; /* mu: smallest k that satisfies Kunkel and Mehrmann's hypothesis; -1: none */
     int a, d;        /* its characteristic values: algebraic and differential equations */
     bool constant;   /* ranks are those at neighbouring solutions, too */

@@ -1,7 +1,7 @@
 /* P and Q of Weierstrass' form: P B Q = diag(I, N), P A Q = diag(C, I), N of Jordan blocks.
  *
  * A staircase of orthogonal transformations puts the part at infinity before the finite one [VD79],
- *     B = [B11 B12; 0 B22],  A = [A11 A12; 0 A22],  A11 and B22 invertible, A11^-1 B11 nilpotent.
+ *     B = (B11 B12; 0 B22),  A = (A11 A12; 0 A22),  A11 and B22 invertible, A11^-1 B11 nilpotent.
  * The coupling goes by a Sylvester equation, which the nilpotent part makes finite; chains of
  * vectors of A11^-1 B11 make its Jordan blocks. */
 #include <math.h>
@@ -11,8 +11,7 @@
 #include "linalg/lapack.h"
 #include "structure/linear/pencil_parts.h"
 
-/* X := M^-1 X for n x n M, which is overwritten. False: memory, or M is singular. */
-static bool solve_into(int n, int columns, double *M, double *X)
+bool pencil_solve(int n, int columns, double *M, double *X)
 {
     int *pivot = DAE_ARRAY(int, n + 1), info = -1;
     if (!pivot) return false;
@@ -138,7 +137,7 @@ static bool back_substitute(coupling *c)
     dense_multiply(k, f, f, c->L, c->A22, c->R);
     for (int i = 0; i < k * f; i++) c->R[i] = -(c->R[i] + c->A12[i]);
     vector_copy(k * k, c->A11, c->copy);
-    return solve_into(k, f, c->copy, c->R);
+    return pencil_solve(k, f, c->copy, c->R);
 }
 
 /* L, R with B11 R + L B22 + B12 = 0, A11 R + L A22 + A12 = 0: with R from the second, L = -(B11 R +
@@ -152,7 +151,7 @@ static bool decouple(coupling *c)
         for (int i = 0; i < k * f; i++) c->L[i] = -(c->L[i] + c->B12[i]);
         dense_transpose(k, f, c->L, c->T); /* B22' L' = .. */
         dense_transpose(f, f, c->B22, c->copy);
-        if (!solve_into(f, k, c->copy, c->T)) return false;
+        if (!pencil_solve(f, k, c->copy, c->T)) return false;
         dense_transpose(f, k, c->T, c->L);
     }
     return back_substitute(c);
@@ -240,7 +239,7 @@ static bool write_finite(const splitting *s, coupling *c, double *P, double *Q)
     const int n = s->n, k = c->k, f = c->f;
     dense_transpose(n, f, s->U + k * n, c->T);
     vector_copy(f * f, c->B22, c->copy);
-    if (!solve_into(f, n, c->copy, c->T)) return false;
+    if (!pencil_solve(f, n, c->copy, c->T)) return false;
     for (int j = 0; j < n; j++) vector_copy(f, c->T + j * f, P + j * n);
     dense_multiply(n, f, k, s->V, c->R, Q);
     vector_axpy(n * f, 1.0, s->V + k * n, Q);
@@ -254,14 +253,14 @@ static bool write_infinite(const splitting *s, coupling *c, const pencil *p, dou
     double *chains = c->B12, *U2 = s->work, *rows = s->X; /* what was there is used up */
     vector_copy(k * k, c->A11, c->copy);
     vector_copy(k * k, c->B11, c->T);
-    if (!solve_into(k, k, c->copy, c->T)) return false;
+    if (!pencil_solve(k, k, c->copy, c->T)) return false;
     if (!jordan_chains(k, c->T, p->levels, p->blocks, chains)) return false;
     dense_multiply(n, k, k, s->V, chains, Q + f * n);
     dense_transpose(n, f, s->U + k * n, U2);
     dense_multiply(k, n, f, c->L, U2, rows);
     for (int j = 0; j < n; j++)
         for (int i = 0; i < k; i++) rows[i + j * k] += s->U[j + i * n];
-    if (!solve_into(k, n, c->A11, rows) || !solve_into(k, n, chains, rows)) return false;
+    if (!pencil_solve(k, n, c->A11, rows) || !pencil_solve(k, n, chains, rows)) return false;
     for (int j = 0; j < n; j++) vector_copy(k, rows + j * k, P + f + j * n);
     return true;
 }
