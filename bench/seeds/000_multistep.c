@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- (2.55): errors of lambda = -4 t^2 along prescribed and constant steps ---- */
 
@@ -239,6 +240,72 @@ static void example_3_2_1(seeds_run *run)
     }
 }
 
+/* ---- (3.14) with d = 3 and index 4: equations of third order as they stand ---- */
+
+static void third_order(seeds_run *run)
+{
+    seeds_command_result r;
+    if (!seeds_command(run, &r,
+                       "run models/seeds/third_order.mo --method bdfhigh --formulation residual "
+                       "--error-test differential --rtol 1e-6 --points 2"))
+        return;
+    seeds_number(run, "y1", seeds_last(run, &r, "y1"), sin(1.0), 1e-4); /* 100 tolerances */
+    seeds_number(run, "y2", seeds_last(run, &r, "y2"), cos(1.0), 1e-4);
+    seeds_number(run, "lambda", seeds_last(run, &r, "lambda"), 2.0 + cos(2.0), 1e-3);
+}
+
+/* |lambda - (2 + cos 2)| at t = 1 with n constant steps, or steps of 1/2 and 3/2 by turns */
+static double third_order_error(seeds_run *run, const char *method, int k, int n, bool by_turns)
+{
+    enum { MOST = 400 };
+    static double times[MOST];
+    dae_problem *p = NULL;
+    dae_solver *s = NULL;
+    dae_diag diag;
+    dae_options o = dae_options_default();
+    double y[7] = {0.0}, error = NAN;
+    for (int i = 1; i <= n; i++) times[i - 1] = (i + (by_turns && i % 2 == 1 ? 0.5 : 0.0)) / n;
+    times[n - 1] = 1.0;
+    o.method = method;
+    o.max_order = k;
+    o.formulation = "residual";
+    o.rtol = o.atol = 1e-11;
+    o.step_sequence = times;
+    o.step_count = n;
+    if (seeds_ok(run, dae_problem_from_file("models/seeds/third_order.mo", &p, &diag), &diag) &&
+        seeds_ok(run, dae_solver_new(p, &o, &s, &diag), &diag) &&
+        seeds_ok(run, dae_solver_start(s, 0.0, NULL, NULL), dae_solver_diag(s)) &&
+        seeds_ok(run, dae_solver_run(s, 1.0, y, NULL), dae_solver_diag(s)))
+        for (int i = 0; i < dae_problem_size(p); i++)
+            if (!strcmp(dae_problem_unknown_name(p, i), "lambda"))
+                error = fabs(y[i] - 2.0 - cos(2.0));
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return error;
+}
+
+static void third_order_order(seeds_run *run, const char *method, int k, int n, bool by_turns)
+{
+    char label[80];
+    snprintf(label, sizeof label, "%s, k = %d, %s steps: order of lambda", method, k,
+             by_turns ? "variable" : "equal");
+    double longer = third_order_error(run, method, k, n, by_turns),
+           shorter = third_order_error(run, method, k, 2 * n, by_turns);
+    seeds_number(run, label, log2(longer / shorter), k, 0.3);
+}
+
+static void modified_euler(seeds_run *run)
+{
+    third_order_order(run, "bdfhigh:modified", 1, 100, false);
+    third_order_order(run, "bdfhigh:modified", 1, 100, true);
+}
+
+static void modified_bdf(seeds_run *run)
+{
+    for (int k = 2; k <= 3; k++) third_order_order(run, "bdfhigh:modified", k, 50, false);
+    for (int k = 1; k <= 2; k++) third_order_order(run, "bdfhigh", k, 100, true);
+}
+
 static const seeds_row rows[] = {
     {.id = "000-T2.1",
      .where = "Table 2.1",
@@ -254,6 +321,22 @@ static const seeds_row rows[] = {
      .where = "Example 3.2.1, (3.9)",
      .what = "second order DAE, solution (3.10)",
      .run = example_3_2_1},
+    {.id = "000-3.14",
+     .where = "(3.14), d = 3",
+     .what = "third order DAE of index 4 as it stands",
+     .run = third_order},
+    {.id = "000-3.18",
+     .where = "(3.18), Theorem 3.3.3",
+     .what = "modified Euler, d = 3: lambda = lambda(t) + O(H) on equal and variable steps",
+     .how = "daedal run models/seeds/third_order.mo --method bdfhigh:modified --max-order 1 "
+            "--formulation residual --fixed-step 0.01",
+     .run = modified_euler},
+    {.id = "000-3.21",
+     .where = "(3.21)",
+     .what = "modified BDF, d = 3: order k; the direct formula on variable steps",
+     .how = "daedal run models/seeds/third_order.mo --method bdfhigh:modified --max-order 2 "
+            "--formulation residual --fixed-step 0.01",
+     .run = modified_bdf},
     {.id = "000-T3.3",
      .where = "Table 3.3",
      .what = "coefficients of the modified formulas",

@@ -250,6 +250,40 @@ typedef struct dae_second_order {
     const dae_event *events;
 } dae_second_order;
 
+enum { DAE_MOST_ORDER = 6 }; /* of equations of higher order */
+
+/* F(t, x, x', .., x^(order)) = 0, where x[j] has the n values of x^(j), j = 0 .. order; or its
+ * derivatives f_x[j] by x^(j), apart: dense n x n by columns, or in the order of the pattern; zero
+ * on entry. */
+typedef int (*dae_higher_order_fn)(double t, const double *const *x, double *f, void *user);
+typedef int (*dae_higher_order_jacobian_fn)(double t, const double *const *x, double *const *f_x,
+                                            void *user);
+
+/* F(t, x, x', .., x^(order)) = 0, n equations for n unknowns, whose leading matrix may be singular.
+ * The unknowns of the problem are y = (x, x', .., x^(order-1)), of each derivative those x_i^(j)
+ * with orders[i] > j, in their order. Zero means "absent" for every field but n, order and f. */
+typedef struct dae_higher_order {
+    int n, order;          /* order: 1 to DAE_MOST_ORDER */
+    dae_higher_order_fn f; /* n values */
+    void *user;
+    const int *orders; /* n: highest derivative of x_i that appears, 0 .. order; f is given 0 for
+                          those above; NULL: order, of all */
+
+    dae_higher_order_jacobian_fn jacobian; /* NULL: differences */
+    dae_pattern pattern;                   /* n x n, of all together; {0}: dense, detected */
+
+    const char *const *variable_names; /* n, or NULL: "x[0]"; derivatives are "der(x[0])", .. */
+    const char *const *equation_names; /* n, or NULL: "F[0]" */
+    const dae_kind *kinds; /* order x n: of x_i^(j) at [j n + i], where it is an unknown; NULL: all
+                              auto */
+
+    int event_count;
+    dae_event_fn event_function; /* of y and y' */
+    const dae_event *events;
+} dae_higher_order;
+
+DAE_API dae_status dae_problem_from_higher_order_sized(const dae_higher_order *form, size_t size,
+                                                       dae_problem **problem, dae_diag *diag);
 DAE_API dae_status dae_problem_from_second_order_sized(const dae_second_order *form, size_t size,
                                                        dae_problem **problem, dae_diag *diag);
 DAE_API dae_status dae_problem_from_mechanical_sized(const dae_mechanical *form, size_t size,
@@ -273,6 +307,12 @@ static inline dae_status dae_problem_from_second_order(const dae_second_order *f
                                                        dae_problem **problem, dae_diag *diag)
 {
     return dae_problem_from_second_order_sized(form, sizeof *form, problem, diag);
+}
+
+static inline dae_status dae_problem_from_higher_order(const dae_higher_order *form,
+                                                       dae_problem **problem, dae_diag *diag)
+{
+    return dae_problem_from_higher_order_sized(form, sizeof *form, problem, diag);
 }
 
 static inline dae_status dae_problem_from_hessenberg(const dae_hessenberg *form,

@@ -41,6 +41,7 @@ void control_start(step_control *c, double h, int order, const dae_options *opti
                         .starting = order == 1,
                         .first = true,
                         .fixed = steps_are_given(options),
+                        .ramp = options->step_count > 0,
                         .max_step = options->max_step,
                         .least_growth = MOST_GROWTH};
 }
@@ -256,7 +257,7 @@ void control_accept(step_control *c, const attempt *a)
     bool steady = c->starting || c->since_change >= STEADY_FOR_LOWER;
     bool lower = steady && wants_lower(a) && a->order > c->min_order;
     if (lower || a->order >= c->max_order) c->starting = false;
-    bool rising = c->starting || a->order < c->min_order;
+    bool rising = c->starting || c->ramp || a->order < c->min_order;
     int hold = 0;
     double h = c->fixed ? c->h : a->h; /* the stop time may have cut a fixed step */
     int order = a->order;

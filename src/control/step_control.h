@@ -14,6 +14,7 @@ typedef struct step_control {
     bool first;    /* no step accepted yet: h is a guess */
     bool fixed;    /* the user says how long steps are: no error control */
     bool literal;  /* the method's own control holds: next_factor without limits */
+    bool ramp;     /* the order rises by one a step to the highest, whatever the estimates say */
     int last_order;
     int error_failures, other_failures; /* since the last accepted step */
     double first_error, first_h;        /* of the first error failure of this step */

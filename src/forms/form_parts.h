@@ -12,13 +12,21 @@ typedef struct form_pattern {
     int *colptr, *rowind; /* owned; NULL: dense */
 } form_pattern;
 
+/* Equations of second and higher order. */
+typedef struct higher_form {
+    dae_higher_order h;         /* its orders are always there */
+    dae_second_order_fn second; /* of a second order description, in the place of h.f; or NULL */
+    dae_second_order_jacobian_fn second_jacobian;
+    int *place; /* order x n: x_i^(j) is y[place[j n + i]]; -1: it is no unknown. Owned */
+} higher_form;
+
 struct form_source {
     form_kind kind;
     union { /* arrays and names owned */
         dae_mechanical m;
         dae_hessenberg h;
         dae_quasilinear x;
-        dae_second_order s;
+        higher_form s;
     } as;
     form_pattern mass; /* of M in the order of its values: diagonal, blocks, or the user's; owned */
     const char **constraint_names; /* generated where there were none; owned, one block */
@@ -184,10 +192,10 @@ typedef struct quasilinear_work {
     double *E, *slope, *f, *g, *rate, *rest, *nominal;
 } quasilinear_work;
 
-/* x' and x'', and the three derivatives as the user gives them. */
-typedef struct second_work {
-    double *xp, *xpp, *f_x, *f_xp, *f_xpp; /* owned: one block, at xp */
-} second_work;
+/* x, x', .., and the derivatives by them as the user gives them. */
+typedef struct higher_work {
+    double *x[DAE_MOST_ORDER + 1], *f_x[DAE_MOST_ORDER + 1]; /* owned: one block, at x[0] */
+} higher_work;
 
 struct form_instance {
     const form_source *source;
@@ -201,7 +209,7 @@ struct form_instance {
     mechanical_work mw;
     hessenberg_work hw;
     quasilinear_work qw;
-    second_work sw;
+    higher_work sw;
     multibody_work bw;
     bool *redundant;   /* per constraint: it follows from others; NULL: none does; owned */
     double *relations; /* of these, and work; owned */
@@ -332,19 +340,16 @@ eval_status mechanical_acceleration(form_instance *x, double t, const double *q,
 eval_status hessenberg_rate(form_instance *x, double t, const double *y, const double *f,
                             double *out);
 
-/* F(t, x, x', x'') = 0 (form_second.c): work space; rows and their derivatives as callbacks, user
- * is the instance; the pattern behind its own; which unknowns are velocities. False: memory. */
-bool second_build(form_instance *x);
-void second_release_work(form_instance *x);
-eval_status second_rows(form_instance *x, double t, const double *y, const double *yp, double *F);
-int second_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
+/* F(t, x, x', .., x^(d)) = 0 (form_higher.c): work space; rows and their derivatives as callbacks,
+ * user is the instance; the pattern of `size` unknowns behind its own; where derivatives are, and
+ * how many unknowns that makes. False, NULL: memory. */
+bool higher_build(form_instance *x);
+void higher_release_work(form_instance *x);
+eval_status higher_rows(form_instance *x, double t, const double *y, const double *yp, double *F);
+int higher_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
                     void *user);
-bool second_pattern(const dae_second_order *form, form_pattern *pattern);
-
-static inline bool has_second(const dae_second_order *form, int i)
-{
-    return !form->second || form->second[i];
-}
+bool higher_pattern(const higher_form *form, int size, form_pattern *pattern);
+int *higher_places(const higher_form *form, int *count);
 
 /* Rows of the as-given residual form where the constraints begin, for messages. */
 int form_constraint_row(const form_source *source);

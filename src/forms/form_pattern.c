@@ -184,7 +184,7 @@ bool form_residual_pattern(const form_source *s, const form_rewriting *how, int 
                            form_pattern *pattern)
 {
     *pattern = (form_pattern){0};
-    if (s->kind == KIND_SECOND_ORDER) return second_pattern(&s->as.s, pattern);
+    if (s->kind == KIND_SECOND_ORDER) return higher_pattern(&s->as.s, n, pattern);
     if (!how->patterned || !known(s)) return true;
     builder b = {.n = n, .mark = DAE_ARRAY(int, n), .colptr = DAE_ARRAY(int, n + 1)};
     form_pattern by_rows = {0};

@@ -237,7 +237,7 @@ const form_rewriting quasilinear_as_given = {
 const form_rewriting quasilinear_squares = {.rows = quasilinear_rows, .levels = LEVEL_VELOCITY};
 
 const form_rewriting quasilinear_ggl = {WITH_MU(""), .rows = quasilinear_rows};
-const form_rewriting second_as_given = {.rows = second_rows, .as_given = true};
+const form_rewriting second_as_given = {.rows = higher_rows, .as_given = true};
 
 /* The residual callback; user is a form_instance. The parts are not counted: F is. */
 static int form_residual(double t, const double *y, const double *yp, double *F, void *user)
@@ -298,14 +298,10 @@ static int unknowns(const form_source *s, const form_rewriting *how)
     return s->n + how->added * form_stabilised(s);
 }
 
-static void set_second_kinds(const dae_second_order *f, dae_kind *kinds)
+static void set_higher_kinds(const higher_form *f, dae_kind *kinds)
 {
-    dae_kind *velocity = kinds + f->n;
-    for (int i = 0; i < f->n; i++) {
-        kinds[i] = f->kinds ? f->kinds[i] : DAE_KIND_AUTO;
-        if (!has_second(f, i)) continue;
-        *velocity++ = f->velocity_kinds ? f->velocity_kinds[i] : DAE_KIND_AUTO;
-    }
+    for (int k = 0; k < f->h.order * f->h.n; k++)
+        if (f->place[k] >= 0) kinds[f->place[k]] = f->h.kinds ? f->h.kinds[k] : DAE_KIND_AUTO;
 }
 
 /* As given v is what is differentiated once, and so is r where it integrates lambda. w follows from
@@ -338,7 +334,7 @@ static void set_chosen_kinds(const form_source *s, const bool *dependent, dae_ki
 static void set_kinds(const form_source *s, const form_rewriting *how, dae_kind *kinds)
 {
     int n = unknowns(s, how);
-    if (s->kind == KIND_SECOND_ORDER) set_second_kinds(&s->as.s, kinds);
+    if (s->kind == KIND_SECOND_ORDER) set_higher_kinds(&s->as.s, kinds);
     for (int i = 0; i < s->n; i++) {
         switch (s->kind) {
         case KIND_MECHANICAL: kinds[i] = mechanical_kind(s, how, i); break;
@@ -414,20 +410,38 @@ static void free_description(description *d)
     dae_free_all(d->kinds, d->names, d->texts, d->pattern.colptr, d->pattern.rowind);
 }
 
-/* q' = v, unless multipliers or constraints stand there. False: memory. */
+/* Rows y_i' = y_j of equations of higher order: all of a chain. */
+static int higher_kinematics(const higher_form *f, kinematic_row *rows)
+{
+    int n = f->h.n, count = 0;
+    for (int k = n; k < f->h.order * n; k++)
+        if (f->place[k] >= 0)
+            rows[count++] = (kinematic_row){f->place[k], f->place[k - n], f->place[k]};
+    return count;
+}
+
+/* q' = v, unless multipliers or constraints stand there. */
+static int mechanical_kinematics(const form_source *s, const form_rewriting *how,
+                                 const bool *dependent, kinematic_row *rows)
+{
+    int n = s->as.m.nq, count = 0;
+    for (int i = 0; i < n; i++) {
+        if (how->chooses && (dependent ? dependent[i] : i < s->constraints)) continue;
+        rows[count++] = (kinematic_row){i, i, n + i};
+    }
+    return count;
+}
+
+/* False: memory. */
 static bool tell_kinematics(dae_problem *p, const form_source *s, const form_rewriting *how,
                             const bool *dependent)
 {
-    bool second = s->kind == KIND_SECOND_ORDER;
-    if (!second && !how->kinematic) return true;
-    int n = second ? s->as.s.n : s->as.m.nq, count = 0;
-    kinematic_row *rows = DAE_ARRAY(kinematic_row, n);
-    for (int i = 0; rows && i < n; i++) {
-        int velocity = second ? n + count : n + i;
-        if (second && !has_second(&s->as.s, i)) continue;
-        if (how->chooses && (dependent ? dependent[i] : i < s->constraints)) continue;
-        rows[count++] = (kinematic_row){second ? velocity : i, i, velocity};
-    }
+    bool higher = s->kind == KIND_SECOND_ORDER;
+    if (!higher && !how->kinematic) return true;
+    kinematic_row *rows = DAE_ARRAY(kinematic_row, s->n);
+    int count = !rows    ? 0
+                : higher ? higher_kinematics(&s->as.s, rows)
+                         : mechanical_kinematics(s, how, dependent, rows);
     bool ok = rows && kinematic_keep(p, count, rows);
     dae_free(rows);
     return ok;
@@ -436,7 +450,8 @@ static bool tell_kinematics(dae_problem *p, const form_source *s, const form_rew
 static dae_jacobian_fn jacobian_of(const form_source *s, const form_rewriting *how, bool dense)
 {
     if (dense && mechanical_has_jacobian(s, how)) return mechanical_jacobian;
-    return s->kind == KIND_SECOND_ORDER && s->as.s.jacobian ? second_jacobian : NULL;
+    bool higher = s->kind == KIND_SECOND_ORDER;
+    return higher && (s->as.s.h.jacobian || s->as.s.second_jacobian) ? higher_jacobian : NULL;
 }
 
 /* Events of the source are not kept there: of the problem that has it. */

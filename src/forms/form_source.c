@@ -103,24 +103,41 @@ static bool name_quasilinear(form_source *s, const dae_quasilinear *x)
     return s->variable_names && s->equation_names && s->constraint_names;
 }
 
-/* Runs of one name each for the unknowns with second derivatives. */
-static bool name_second_order(form_source *s, const dae_second_order *f)
+/* "der(der(x))": `levels` times around a name, or around x[i] where there is none */
+static void derivative_format(char *text, size_t size, int levels, const char *inner)
 {
+    size_t used = 0;
+    for (int j = 0; j < levels && used + 4 < size; j++)
+        used += (size_t)snprintf(text + used, size - used, "der(");
+    used += (size_t)snprintf(text + used, size - used, "%s", inner);
+    for (int j = 0; j < levels && used + 1 < size; j++) text[used++] = ')';
+    text[used] = '\0';
+}
+
+/* Runs of one name each for the derivatives that are unknowns. */
+static bool name_higher_order(form_source *s, const dae_higher_order *f)
+{
+    enum { LONGEST = 64 };
     const char *const *given = f->variable_names;
     int n = f->n, count = 1;
-    name_run *variables = DAE_ARRAY(name_run, n + 1), *rows = DAE_ARRAY(name_run, n + 1);
-    char(*made)[32] = dae_calloc((size_t)n, 2 * sizeof *made); /* two formats each */
+    name_run *variables = DAE_ARRAY(name_run, s->n + 1), *rows = DAE_ARRAY(name_run, s->n + 1);
+    char(*made)[LONGEST] = dae_calloc((size_t)s->n, 4 * sizeof *made); /* four formats each */
     bool ok = variables && rows && made;
     if (ok) {
         variables[0] = RUN(given, n, "x[%d]", NULL);
         rows[0] = RUN(f->equation_names, n, "F[%d]", NULL);
     }
-    for (int i = 0; ok && i < n; i++) {
-        if (!has_second(f, i)) continue;
-        snprintf(made[2 * i], sizeof *made, "der(x[%d])", i);
-        snprintf(made[2 * i + 1], sizeof *made, "velocity of x[%d]", i);
-        variables[count] = RUN(part(given, i), 1, made[2 * i], "der(%s)");
-        rows[count++] = RUN(part(given, i), 1, made[2 * i + 1], "velocity of %s");
+    for (int k = n; ok && k < f->order * n; k++) {
+        if (s->as.s.place[k] < 0) continue;
+        char(*formats)[LONGEST] = made + 4 * (s->as.s.place[k] - n), inner[24];
+        snprintf(inner, sizeof inner, "x[%d]", k % n);
+        derivative_format(formats[0], LONGEST, k / n, inner);
+        derivative_format(formats[1], LONGEST, k / n, "%s");
+        snprintf(formats[2], LONGEST, "%.18s of %.40s", k < 2 * n ? "velocity" : "derivative",
+                 inner);
+        snprintf(formats[3], LONGEST, "%.18s of %%s", k < 2 * n ? "velocity" : "derivative");
+        variables[count] = RUN(part(given, k % n), 1, formats[0], formats[1]);
+        rows[count++] = RUN(part(given, k % n), 1, formats[2], formats[3]);
     }
     if (ok) {
         s->variable_names = make_names(variables, count);
@@ -290,28 +307,65 @@ form_source *form_source_manifold(const dae_manifold *form)
     return copy_quasilinear(&x, true);
 }
 
-form_source *form_source_second_order(const dae_second_order *form)
+/* A copy of the description, whose orders are given; NULL: memory. */
+static form_source *copy_higher(const dae_higher_order *form, dae_second_order_fn second,
+                                dae_second_order_jacobian_fn jacobian)
 {
     form_source *s = DAE_NEW(form_source);
     if (!s) return NULL;
+    higher_form *f = &s->as.s;
+    size_t n = (size_t)form->n, kinds = n * (size_t)form->order;
     s->kind = KIND_SECOND_ORDER;
-    s->n = form->n;
-    for (int i = 0; i < form->n; i++) s->n += has_second(form, i);
-    dae_second_order *f = &s->as.s;
-    size_t n = (size_t)form->n;
-    *f = *form;
     s->event_function = form->event_function;
     s->user = form->user;
-    f->variable_names = f->equation_names = NULL;
-    f->events = NULL;
-    f->second = NULL;
-    f->kinds = f->velocity_kinds = NULL;
-    bool ok = own_pattern(&f->pattern, f->n);
-    if (form->second) ok = (f->second = dae_copy(form->second, n, sizeof(bool))) && ok;
-    if (form->kinds) ok = (f->kinds = dae_copy(form->kinds, n, sizeof(dae_kind))) && ok;
-    if (form->velocity_kinds)
-        ok = (f->velocity_kinds = dae_copy(form->velocity_kinds, n, sizeof(dae_kind))) && ok;
-    return checked(s, ok && name_second_order(s, form));
+    *f = (higher_form){.h = *form, .second = second, .second_jacobian = jacobian};
+    f->h.variable_names = f->h.equation_names = NULL;
+    f->h.events = NULL;
+    f->h.kinds = NULL;
+    bool ok = own_pattern(&f->h.pattern, form->n);
+    ok = (f->h.orders = dae_copy(form->orders, n, sizeof(int))) && ok;
+    if (form->kinds) ok = (f->h.kinds = dae_copy(form->kinds, kinds, sizeof(dae_kind))) && ok;
+    ok = ok && (f->place = higher_places(f, &s->n));
+    return checked(s, ok && name_higher_order(s, form));
+}
+
+form_source *form_source_higher_order(const dae_higher_order *form)
+{
+    dae_higher_order with = *form;
+    int *orders = DAE_ARRAY(int, form->n);
+    for (int i = 0; orders && i < form->n; i++)
+        orders[i] = form->orders ? form->orders[i] : form->order;
+    with.orders = orders;
+    form_source *s = orders ? copy_higher(&with, NULL, NULL) : NULL;
+    dae_free(orders);
+    return s;
+}
+
+form_source *form_source_second_order(const dae_second_order *form)
+{
+    size_t n = (size_t)form->n;
+    int *orders = DAE_ARRAY(int, n);
+    dae_kind *kinds = DAE_ARRAY(dae_kind, 2 * n);
+    form_source *s = NULL;
+    for (size_t i = 0; orders && kinds && i < n; i++) {
+        orders[i] = !form->second || form->second[i] ? 2 : 1;
+        kinds[i] = form->kinds ? form->kinds[i] : DAE_KIND_AUTO;
+        kinds[n + i] = form->velocity_kinds ? form->velocity_kinds[i] : DAE_KIND_AUTO;
+    }
+    const dae_higher_order like = {.n = form->n,
+                                   .order = 2,
+                                   .user = form->user,
+                                   .orders = orders,
+                                   .pattern = form->pattern,
+                                   .variable_names = form->variable_names,
+                                   .equation_names = form->equation_names,
+                                   .kinds = kinds,
+                                   .event_count = form->event_count,
+                                   .event_function = form->event_function,
+                                   .events = form->events};
+    if (orders && kinds) s = copy_higher(&like, form->f, form->jacobian);
+    dae_free_all(orders, kinds);
+    return s;
 }
 
 static void free_arrays(form_source *s)
@@ -338,9 +392,9 @@ static void free_arrays(form_source *s)
         dae_free_all((void *)(uintptr_t)x->nominal, (void *)(uintptr_t)x->constraint_levels);
         break;
     case KIND_SECOND_ORDER:
-        free_pattern(&s->as.s.pattern);
-        dae_free_all((void *)(uintptr_t)s->as.s.second, (void *)(uintptr_t)s->as.s.kinds,
-                     (void *)(uintptr_t)s->as.s.velocity_kinds);
+        free_pattern(&s->as.s.h.pattern);
+        dae_free_all((void *)(uintptr_t)s->as.s.h.orders, (void *)(uintptr_t)s->as.s.h.kinds,
+                     s->as.s.place);
         break;
     case FORM_KINDS: break;
     }
@@ -377,7 +431,8 @@ bool form_source_is_manifold(const form_source *s)
 const char *form_source_kind_name(const form_source *s)
 {
     static const char *const names[] = {"mechanical", "Hessenberg", "quasilinear", "second order"};
-    return s->manifold ? "manifold" : names[s->kind];
+    bool higher = s->kind == KIND_SECOND_ORDER && s->as.s.h.order > 2;
+    return s->manifold ? "manifold" : higher ? "higher order" : names[s->kind];
 }
 
 int form_constraint_row(const form_source *s)

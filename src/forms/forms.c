@@ -31,7 +31,7 @@ form_instance *form_instance_new(const form_source *source, unsigned wanted, eva
     x->places = DAE_ARRAY(int, source->n);
     bool ok = x->places != NULL;
     for (int i = 0; ok && i < source->n; i++) x->places[i] = i;
-    if (ok && source->kind == KIND_SECOND_ORDER) ok = second_build(x);
+    if (ok && source->kind == KIND_SECOND_ORDER) ok = higher_build(x);
     if (ok && source->kind == KIND_MECHANICAL) ok = mechanical_build(x);
     bool hessenberg = source->kind == KIND_HESSENBERG ||
                       (source->kind == KIND_MECHANICAL && (wanted & FORM_HESSENBERG));
@@ -50,7 +50,7 @@ void form_instance_free(form_instance *x)
 {
     if (!x) return;
     form_redundant_free(x);
-    second_release_work(x);
+    higher_release_work(x);
     manifold_release(x);
     quasilinear_release(x);
     hessenberg_release(x);

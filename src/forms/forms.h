@@ -158,6 +158,7 @@ form_source *form_source_hessenberg(const dae_hessenberg *form);
 form_source *form_source_quasilinear(const dae_quasilinear *form);
 form_source *form_source_manifold(const dae_manifold *form);
 form_source *form_source_second_order(const dae_second_order *form);
+form_source *form_source_higher_order(const dae_higher_order *form);
 void form_source_free(form_source *source); /* NULL is fine */
 
 /* Unknowns (q, v, lambda), (y, z, u) or x; and constraints with names. */
@@ -191,6 +192,8 @@ bool form_instance_look(form_instance *instance, double t, const double *y);
 /* F(t, x, x', x'') = 0: an unknown whose second derivative appears although it was said not to, at
  * a point; -1: none. */
 int form_instance_wrong(form_instance *instance, double t, const double *y, const double *yp);
+/* The order that its description gives an unknown; -1: it is one of second order. */
+int form_instance_order(const form_instance *instance, int i);
 
 /* ---- the residual forms that follow ---- */
 

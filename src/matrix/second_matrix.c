@@ -1,7 +1,8 @@
 /* A(a1, a2) = F_x + a1 F_x' + a2 F_x'', from dF/dy and dF/dy' on the layout of an iteration.
  *
  * With p = place[k] and v = velocity[k], column k is made of two columns of the source:
- *   F_x = dF/dy_p,   F_x' = dF/dy_v + dF/dy'_p,   F_x'' = dF/dy'_v.
+ *   F_x = dF/dy_p,   F_x' = dF/dy_v + dF/dy'_p,   F_x'' = dF/dy'_v,
+ * and so on for chains of velocities.
  * Kinematic rows are left out. One precomputed map carries the entries over when there are new
  * partial derivatives; new shifts are a flat sum of three arrays. */
 #include "base/memory.h"
@@ -21,9 +22,9 @@ struct second_matrix {
     matrix_layout layout;
     size_t moves;                       /* entries of the source that are used */
     size_t *from, *to;                  /* moves: position in the source, and in the layout */
-    bool *of_velocity;                  /* moves: from a column y_v */
-    double *parts;                      /* the three below, owned */
-    double *stiffness, *damping, *mass; /* F_x, F_x', F_x'' on the layout */
+    signed char *of_level;              /* moves: from the column of x^(level) */
+    double *parts;                      /* F_x, F_x', .., one behind the other; owned */
+    double *stiffness, *damping, *mass; /* the first three of them, on the layout */
     double *values;                     /* combined and scaled */
     double *imaginary;                  /* the same, complex only */
     int *entry_row;                     /* layout.count: row of every value */
@@ -55,10 +56,10 @@ static void drop(second_matrix *m)
     }
     linear_free(m->solver);
     layout_free(&m->layout);
-    dae_free_all(m->from, m->to, m->of_velocity, m->parts, m->values, m->imaginary, m->entry_row);
+    dae_free_all(m->from, m->to, m->of_level, m->parts, m->values, m->imaginary, m->entry_row);
     m->solver = NULL;
     m->from = m->to = NULL;
-    m->of_velocity = NULL;
+    m->of_level = NULL;
     m->parts = m->values = m->imaginary = NULL;
     m->entry_row = NULL;
     m->layout_version = 0;
@@ -119,23 +120,25 @@ static int next_row(const matrix_column *column, const int *equation, int n, int
     return n;
 }
 
-/* Visit column k: the union of two source columns by rows. Fills what is not NULL, returns the
- * number of rows. */
+/* Visit column k: the union of the source columns of x_k and its derivatives by rows. Fills what is
+ * not NULL, returns the number of rows. */
 static int merge_column(const second_matrix *m, const int *equation, int k, int *rows)
 {
-    const matrix_layout *source = &m->source->jac.layout;
     const second_order *s = m->form;
-    matrix_column a = layout_column(source, s->place[k]), b = {0};
-    if (s->velocity[k] >= 0) b = layout_column(source, s->velocity[k]);
-    int i = 0, j = 0, count = 0;
+    matrix_column column[SECOND_HIGHEST];
+    int columns = 0, at[SECOND_HIGHEST] = {0}, from[SECOND_HIGHEST], count = 0;
+    for (int j = 0; j < s->levels[k]; j++)
+        column[columns++] = layout_column(&m->source->jac.layout, second_order_place(s, k, j));
     for (;;) {
-        int from_a = next_row(&a, equation, s->n, &i), from_b = next_row(&b, equation, s->n, &j);
-        int row = from_a < from_b ? from_a : from_b;
+        int row = s->n;
+        for (int j = 0; j < columns; j++) {
+            from[j] = next_row(&column[j], equation, s->n, &at[j]);
+            if (from[j] < row) row = from[j];
+        }
         if (row == s->n) return count;
         if (rows) rows[count] = row;
         count++;
-        i += from_a == row;
-        j += from_b == row;
+        for (int j = 0; j < columns; j++) at[j] += from[j] == row;
     }
 }
 
@@ -174,8 +177,7 @@ static bool choose_layout(second_matrix *m, const int *equation)
 }
 
 /* Moves of one source column into column k. Rows ascend on both sides. */
-static void map_column(second_matrix *m, const int *equation, int source_column, int k,
-                       bool of_velocity)
+static void map_column(second_matrix *m, const int *equation, int source_column, int k, int level)
 {
     matrix_column from = layout_column(&m->source->jac.layout, source_column);
     matrix_column to = layout_column(&m->layout, k);
@@ -186,7 +188,7 @@ static void map_column(second_matrix *m, const int *equation, int source_column,
         while (column_row(&to, at) != row) at++;
         m->from[m->moves] = from.first + (size_t)e;
         m->to[m->moves] = to.first + (size_t)at;
-        m->of_velocity[m->moves++] = of_velocity;
+        m->of_level[m->moves++] = (signed char)level;
     }
 }
 
@@ -195,13 +197,13 @@ static bool build_map(second_matrix *m, const int *equation)
     size_t most = m->source->jac.layout.count;
     m->from = DAE_ARRAY(size_t, most);
     m->to = DAE_ARRAY(size_t, most);
-    m->of_velocity = DAE_ARRAY(bool, most);
+    m->of_level = DAE_ARRAY(signed char, most);
     m->entry_row = DAE_ARRAY(int, m->layout.count);
-    if (!m->from || !m->to || !m->of_velocity || !m->entry_row) return false;
+    if (!m->from || !m->to || !m->of_level || !m->entry_row) return false;
     m->moves = 0;
     for (int k = 0; k < m->form->n; k++) {
-        map_column(m, equation, m->form->place[k], k, false);
-        if (m->form->velocity[k] >= 0) map_column(m, equation, m->form->velocity[k], k, true);
+        for (int j = 0; j < m->form->levels[k]; j++)
+            map_column(m, equation, second_order_place(m->form, k, j), k, j);
         matrix_column column = layout_column(&m->layout, k);
         for (int e = 0; e < column.count; e++)
             m->entry_row[column.first + (size_t)e] = column_row(&column, e);
@@ -209,11 +211,17 @@ static bool build_map(second_matrix *m, const int *equation)
     return true;
 }
 
+/* Parts: F_x, F_x', F_x'', and those of higher derivatives. */
+static size_t part_count(const second_matrix *m)
+{
+    return m->form->order > 2 ? (size_t)m->form->order + 1 : 3;
+}
+
 /* Values, and the symbolic analysis that all shifts share. */
 static bool build_solvers(second_matrix *m)
 {
     size_t count = m->layout.count;
-    m->parts = DAE_ARRAY(double, 3 * count);
+    m->parts = DAE_ARRAY(double, part_count(m) * count);
     m->values = DAE_ARRAY(double, count);
     m->solver = linear_new(&m->layout);
     if (!m->parts || !m->values || !m->solver) return false;
@@ -249,21 +257,25 @@ static bool prepare(second_matrix *m)
  * Values
  * ------------------------------------------------------------------------------------------- */
 
-/* F_x, F_x' and F_x'' from dF/dy and dF/dy' */
+/* F_x, F_x', .. from dF/dy and dF/dy' */
 static void collect_parts(second_matrix *m)
 {
     const double *restrict dfdy = m->source->jac.dfdy, *restrict dfdyp = m->source->jac.dfdyp;
-    memset(m->parts, 0, 3 * m->layout.count * sizeof *m->parts);
+    const size_t count = m->layout.count;
+    memset(m->parts, 0, part_count(m) * count * sizeof *m->parts);
     for (size_t e = 0; e < m->moves; e++) {
-        size_t from = m->from[e], to = m->to[e];
-        if (m->of_velocity[e]) {
-            m->damping[to] += dfdy[from];
-            m->mass[to] = dfdyp[from];
-        } else {
-            m->stiffness[to] = dfdy[from];
-            m->damping[to] += dfdyp[from];
-        }
+        size_t from = m->from[e], to = (size_t)m->of_level[e] * count + m->to[e];
+        m->parts[to] += dfdy[from];
+        m->parts[to + count] += dfdyp[from];
     }
+}
+
+/* The highest derivative of its unknown that entry e has. */
+static signed char level_of_entry(const second_matrix *m, size_t e)
+{
+    size_t level = part_count(m) - 1;
+    while (level > 0 && m->parts[level * m->layout.count + e] == 0.0) level--;
+    return (signed char)level;
 }
 
 /* Highest derivative of each row. */
@@ -271,7 +283,7 @@ static void find_levels(second_matrix *m)
 {
     memset(m->level, 0, (size_t)m->form->n);
     for (size_t e = 0; e < m->layout.count; e++) {
-        signed char level = m->mass[e] != 0.0 ? 2 : m->damping[e] != 0.0 ? 1 : 0;
+        signed char level = level_of_entry(m, e);
         int row = m->entry_row[e];
         if (level > m->level[row]) m->level[row] = level;
     }
@@ -287,7 +299,7 @@ static void find_multipliers(second_matrix *m)
             size_t at = column.first + (size_t)e;
             signed char level = m->level[column_row(&column, e)];
             if (m->stiffness[at] != 0.0 && level > most) most = level;
-            if (m->damping[at] != 0.0 || m->mass[at] != 0.0) {
+            if (level_of_entry(m, at) > 0) {
                 most = -1;
                 break;
             }
@@ -332,13 +344,19 @@ iteration_status second_matrix_evaluate(second_matrix *m, double t, const double
     return ITERATION_OK;
 }
 
-/* Row factors that bring rows with x' and rows without derivatives to the size of those with x'',
- * or, if a2 = 0 or there is no x'', to that of those with x' [BCP96 5.4.2]. */
-static void set_scales(const second_matrix *m, double a1, double a2, double *scale)
+int second_matrix_top(const second_matrix *m)
 {
     int top = 0;
     for (int i = 0; i < m->form->n; i++)
         if (m->level[i] > top) top = m->level[i];
+    return top;
+}
+
+/* Row factors that bring rows with x' and rows without derivatives to the size of those with x'',
+ * or, if a2 = 0 or there is no x'', to that of those with x' [BCP96 5.4.2]. */
+static void set_scales(const second_matrix *m, double a1, double a2, double *scale)
+{
+    int top = second_matrix_top(m);
     if (top == 2 && a2 == 0.0) top = 1;
     double size[3] = {1.0, a1 != 0.0 ? a1 : 1.0, a2};
     for (int i = 0; i < m->form->n; i++)
@@ -359,6 +377,16 @@ static iteration_status from_linear(second_matrix *m, linear_status status, int 
     return status == LINEAR_OK ? ITERATION_OK : ITERATION_SINGULAR;
 }
 
+/* Factors of m->values */
+static iteration_status factor_values(second_matrix *m)
+{
+    linear_status status = linear_factor(m->solver, m->values);
+    m->source->eval->stats->repivots += m->solver->repivots - m->counted_repivots;
+    m->counted_repivots = m->solver->repivots;
+    m->has_factors = status == LINEAR_OK;
+    return from_linear(m, status, status == LINEAR_SINGULAR ? m->solver->singular_column : -1);
+}
+
 iteration_status second_matrix_factor(second_matrix *m, double a1, double a2)
 {
     if (!m->solver || m->evaluations == 0) return ITERATION_RETRY;
@@ -370,11 +398,36 @@ iteration_status second_matrix_factor(second_matrix *m, double a1, double a2)
     double *restrict values = m->values;
     for (size_t e = 0; e < m->layout.count; e++)
         values[e] = scale[m->entry_row[e]] * (K[e] + a1 * D[e] + a2 * M[e]);
-    linear_status status = linear_factor(m->solver, values);
-    m->source->eval->stats->repivots += m->solver->repivots - m->counted_repivots;
-    m->counted_repivots = m->solver->repivots;
-    m->has_factors = status == LINEAR_OK;
-    return from_linear(m, status, status == LINEAR_SINGULAR ? m->solver->singular_column : -1);
+    return factor_values(m);
+}
+
+/* Row factors that bring all rows to the size of those with the highest derivative; a: shifts of
+ * the longest chains. */
+static void set_higher_scales(const second_matrix *m, const double *a, double *scale)
+{
+    int top = second_matrix_top(m);
+    for (int i = 0; i < m->form->n; i++) scale[i] = fabs(a[top] / a[(int)m->level[i]]);
+}
+
+iteration_status higher_matrix_factor(second_matrix *m, higher_shifts a)
+{
+    if (!m->solver || m->evaluations == 0) return ITERATION_RETRY;
+    const size_t count = m->layout.count;
+    set_higher_scales(m, a[m->form->order], m->row_scale);
+    m->a1 = a[m->form->order][1];
+    m->a2 = a[m->form->order][2];
+    memset(m->values, 0, count * sizeof *m->values);
+    for (int k = 0; k < m->form->n; k++) {
+        matrix_column column = layout_column(&m->layout, k);
+        const double *shift = a[m->form->levels[k]];
+        for (size_t e = column.first; e < column.first + (size_t)column.count; e++) {
+            double sum = m->parts[e];
+            for (int j = 1; j <= m->form->levels[k]; j++)
+                sum += shift[j] * m->parts[(size_t)j * count + e];
+            m->values[e] = m->row_scale[m->entry_row[e]] * sum;
+        }
+    }
+    return factor_values(m);
 }
 
 iteration_status second_matrix_factor_complex(second_matrix *m, int k, double a1_re, double a1_im,
@@ -400,6 +453,11 @@ iteration_status second_matrix_factor_complex(second_matrix *m, int k, double a1
 int second_matrix_singular(const second_matrix *m)
 {
     return m->singular;
+}
+
+int second_matrix_multiplier(const second_matrix *m, int k)
+{
+    return m->multiplier[k];
 }
 
 void second_matrix_solve(second_matrix *m, double *b)

@@ -10,6 +10,8 @@ static const method_family families[] = {
      "source: the method of DASSL, as Brenan, Campbell and Petzold describe it", false},
     {"bdf2nd", GROUP_MULTISTEP, "equations have second order and constraints; 3 to 6 digits",
      "source: chapters 3 and 4 of Wunderlich's thesis", false},
+    {"bdfhigh", GROUP_MULTISTEP, "equations have third or higher order; 3 to 6 digits",
+     "source: section 3.3 of Wunderlich's thesis, after Sand", false},
     {"glm", GROUP_MULTISTEP, "you compare peer methods; stiff equations, few digits",
      "source: appendix A of Wunderlich's thesis", false},
     {"multistep", GROUP_MULTISTEP, "you compare linear multistep formulas; constant steps",

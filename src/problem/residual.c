@@ -363,7 +363,7 @@ void problem_release(dae_problem *problem)
     dae_free_all((void *)(uintptr_t)form->events, (void *)(uintptr_t)problem->event_names,
                  (void *)(uintptr_t)form->variable_names, (void *)(uintptr_t)form->equation_names,
                  (void *)(uintptr_t)form->kinds, (void *)(uintptr_t)form->lower_bounds,
-                 (void *)(uintptr_t)form->upper_bounds, problem->kinematic);
+                 (void *)(uintptr_t)form->upper_bounds, problem->kinematic, problem->chain);
     layout_free(&problem->layout);
     dae_free(problem);
 }

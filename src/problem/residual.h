@@ -12,11 +12,14 @@ struct dae_problem {
     dae_residual form; /* arrays and names owned by the problem */
     bool has_layout;   /* structure is known; else decided per solver (dense or detected) */
     matrix_layout layout;
-    const char *const *event_names;  /* table behind form.events[].name, owned */
-    struct model_form *model;        /* behind it, or NULL for callbacks; owned */
-    dae_engine engine;               /* how a model runs */
-    struct form_source *forms;       /* callbacks in another form, behind `form`; owned, or NULL */
-    int kinematic_count;             /* rows of F that say y_i' = y_j, as far as they are known */
+    const char *const *event_names; /* table behind form.events[].name, owned */
+    struct model_form *model;       /* behind it, or NULL for callbacks; owned */
+    dae_engine engine;              /* how a model runs */
+    struct form_source *forms;      /* callbacks in another form, behind `form`; owned, or NULL */
+    int kinematic_count;            /* rows of F that say y_i' = y_j, as far as they are known */
+    int chain_count;
+    struct kinematic_row *chain;     /* of these all that make chains y_i' = y_j, y_j' = y_k, ..;
+                                        owned, or NULL */
     struct kinematic_row *kinematic; /* these (velocities.h); owned, or NULL. row -1: not yet
                                         found (kinematic.h) */
     dae_interrupt_fn interrupt;      /* of a model's translation: asked by its analysis, too */

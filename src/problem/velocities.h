@@ -13,7 +13,7 @@ typedef struct kinematic_row {
 
 /* The problem's kinematic rows, in place of those it had: of the candidates those that make pairs,
  * in which no unknown is a velocity and no velocity serves twice. Of a chain q' = v, v' = a it is q
- * and v. False: memory. */
+ * and v; p->chain has both, for equations of higher order. False: memory. */
 bool kinematic_keep(dae_problem *p, int count, const kinematic_row *candidates);
 
 #endif

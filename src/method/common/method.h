@@ -61,6 +61,7 @@ typedef struct method {
         bool constant_steps; /* only with opt.fixed_step: its properties depend on it */
         bool own_steps;      /* its own control holds, to the letter: no limits, the last step
                                 clipped; with constant_steps if opt.herk->adaptive_steps is set */
+        bool chains;         /* of the second order form: it follows chains of velocities */
         bool long_steps; /* explicit, few and long steps: many of them tell that a problem is stiff
                           */
     };
@@ -138,6 +139,7 @@ void method_clear(const method_context *ctx, void *state, void *scratch);
 #define ALL_METHODS(EACH) \
     EACH(bdf) EACH(bdf_dassl) EACH(bdf_dassl_tables) \
     EACH(bdf2nd) EACH(bdf2nd_modified) EACH(bdf2nd_thesis) \
+    EACH(bdfhigh) EACH(bdfhigh_modified) \
     EACH(glm3) \
     EACH(adams2) EACH(adams3) EACH(adams4) EACH(multistep_own) \
     EACH(oneleg2) EACH(oneleg_midpoint) EACH(oneleg_own) \

@@ -201,6 +201,37 @@ dae_status dae_problem_from_second_order_sized(const dae_second_order *form, siz
     return make_problem(form_source_second_order(&f), f.event_count, f.events, problem, diag);
 }
 
+/* ---- higher order ---- */
+
+static dae_status check_higher_order(const dae_higher_order *f, dae_diag *diag)
+{
+    static const char *const names[] = {"n"};
+    dae_status status = check_counts(names, &f->n, 1, diag);
+    if (status) return status;
+    if (!f->f) REJECT("f is NULL: F(t, x, x', ..) must be given.");
+    if (f->order < 1 || f->order > DAE_MOST_ORDER)
+        REJECT("order = %d: it must be 1 to %d.", f->order, DAE_MOST_ORDER);
+    if (f->n > INT_MAX / 4 / f->order)
+        REJECT("%d unknowns of order %d are too many.", f->n, f->order);
+    for (int i = 0; f->orders && i < f->n; i++)
+        if (f->orders[i] < 0 || f->orders[i] > f->order)
+            REJECT("orders[%d] = %d: it must be 0 to order = %d.", i, f->orders[i], f->order);
+    status = check_pattern(&f->pattern, "pattern", f->n, f->n, diag);
+    if (!status) status = check_second_kinds(f->kinds, f->order * f->n, "kinds", diag);
+    if (!status) status = check_events(f->event_count, f->event_function, diag);
+    return status;
+}
+
+dae_status dae_problem_from_higher_order_sized(const dae_higher_order *form, size_t size,
+                                               dae_problem **problem, dae_diag *diag)
+{
+    dae_higher_order f = {0};
+    dae_status status = read_form(form, size, &f, sizeof f, problem, diag);
+    if (!status) status = check_higher_order(&f, diag);
+    if (status) return status;
+    return make_problem(form_source_higher_order(&f), f.event_count, f.events, problem, diag);
+}
+
 /* ---- Hessenberg ---- */
 
 static dae_status check_hessenberg_patterns(const dae_hessenberg *h, dae_diag *diag)

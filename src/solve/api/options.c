@@ -476,7 +476,7 @@ static dae_status check_steps(const dae_options *o, dae_diag *diag)
     if (m->own_steps && herk_options_adaptive(o)) return DAE_OK;
     return diag_set(diag, DAE_ERR_ARGUMENT,
                     "Method %s keeps what it keeps with constant steps only: give their size, "
-                    "opt.fixed_step (--fixed-step)%s.",
+                    "opt.fixed_step (--fixed-step), or all of them, opt.step_sequence (--steps)%s.",
                     m->name,
                     m->own_steps ? ", or ask for the thesis' control of steps, "
                                    "opt.herk->adaptive_steps (--herk ssc=1)"

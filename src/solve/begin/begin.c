@@ -159,7 +159,7 @@ static dae_status renew_cache(dae_solver *s)
     return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for method %s.", m->name);
 }
 
-/* Second derivatives that the callbacks of a user are said not to have. */
+/* Derivatives that the callbacks of a user are said not to have. */
 static dae_status check_orders(dae_solver *s, double t)
 {
     bool said = s->bound.forms && !s->hybrid;
@@ -167,6 +167,12 @@ static dae_status check_orders(dae_solver *s, double t)
     if (i < 0) return DAE_OK;
     diag_variable(&s->diag, i, problem_variable(s->bound.problem, i));
     s->diag.t = t;
+    int order = form_instance_order(s->bound.forms, i);
+    if (order >= 0)
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "orders[%d] is %d, but F depends on a higher derivative of %s at t = %.9g: "
+                        "raise it.",
+                        i, order, s->diag.variable_name, t);
     return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                     "second[%d] is false, but F depends on the second derivative of %s at t = "
                     "%.9g: set it.",

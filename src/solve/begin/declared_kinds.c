@@ -361,9 +361,9 @@ static int highest_index(const dae_solver *s)
 {
     const dae_options *o = &s->bound.options;
     bool tested = o->error_test == DAE_ERROR_ALL && !declares_high_kinds(s->bound.problem);
-    return steps_are_given(o) || o->multiplier_correction || tested
-               ? 3
-               : method_highest_index(s->bound.method);
+    bool any = steps_are_given(o) || o->multiplier_correction || tested;
+    int highest = method_highest_index(s->bound.method);
+    return any && highest < 3 ? 3 : highest;
 }
 
 static void advise_on_index(dae_solver *s, int index, int highest)

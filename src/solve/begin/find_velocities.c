@@ -43,14 +43,14 @@ static dae_status out_of_memory(dae_solver *s)
 
 dae_status second_find(dae_solver *s, double t)
 {
-    const dae_problem *p = s->bound.problem;
+    int count, missing = -1;
+    const kinematic_row *said = second_rows_of(&s->bound, &count);
     if (s->bound.context.second) return DAE_OK;
-    if (p->kinematic_count == 0) return explain_none(s);
-    kinematic_row *rows = dae_copy(p->kinematic, (size_t)p->kinematic_count, sizeof *rows);
+    if (count == 0) return explain_none(s);
+    kinematic_row *rows = dae_copy(said, (size_t)count, sizeof *rows);
     if (!rows) return out_of_memory(s);
-    int missing = -1;
-    eval_status eval = kinematic_find(&s->bound.eval, t, s->bound.y, s->bound.yp,
-                                      p->kinematic_count, rows, &missing);
+    eval_status eval =
+        kinematic_find(&s->bound.eval, t, s->bound.y, s->bound.yp, count, rows, &missing);
     dae_status status = DAE_OK;
     if (eval == EVAL_MEMORY)
         status = out_of_memory(s);
@@ -59,7 +59,7 @@ dae_status second_find(dae_solver *s, double t)
     else if (missing >= 0)
         status = explain_missing(s, t, &rows[missing]);
     else
-        status = second_order_build(&s->bound, rows, &s->diag);
+        status = second_order_build(&s->bound, count, rows, &s->diag);
     dae_free(rows);
     return status;
 }

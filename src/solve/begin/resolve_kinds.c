@@ -26,11 +26,11 @@ static void keep_velocities(dae_solver *s)
 {
     const second_order *form = s->bound.context.second;
     if (!form || !s->bound.method->tests_velocities) return;
-    for (int k = 0; k < form->n; k++) {
-        int v = form->velocity[k];
-        if (v >= 0 && s->bound.kinds[v] == DAE_KIND_INDEX2)
-            s->bound.kinds[v] = DAE_KIND_DIFFERENTIAL;
-    }
+    for (int k = 0; k < form->n; k++)
+        for (int j = 1; j < form->levels[k]; j++) {
+            int v = second_order_place(form, k, j);
+            if (s->bound.kinds[v] >= DAE_KIND_INDEX2) s->bound.kinds[v] = DAE_KIND_DIFFERENTIAL;
+        }
 }
 
 /* Velocities of a model that is taken as it is, of index 3, in order to be projected: within steps

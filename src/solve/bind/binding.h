@@ -106,7 +106,9 @@ initializer *binding_output_projector(binding *b);
 /* second.c: which unknowns have velocities, once the problem at hand is bound, or, where rows must
  * be looked for (kinematic_find), by `rows`. */
 dae_status second_bind(binding *b, dae_diag *diag);
-dae_status second_order_build(binding *b, const kinematic_row *rows, dae_diag *diag);
+dae_status second_order_build(binding *b, int count, const kinematic_row *rows, dae_diag *diag);
+/* The rows y_i' = y_j that the method at work eliminates: pairs, or chains. */
+const kinematic_row *second_rows_of(const binding *b, int *count);
 void second_release(binding *b);
 
 #endif

@@ -11,26 +11,35 @@ void second_release(binding *b)
     b->context.second = NULL;
 }
 
-dae_status second_order_build(binding *b, const kinematic_row *rows, dae_diag *diag)
+const kinematic_row *second_rows_of(const binding *b, int *count)
+{
+    const dae_problem *p = b->problem;
+    *count = b->method->chains ? p->chain_count : p->kinematic_count;
+    return b->method->chains ? p->chain : p->kinematic;
+}
+
+dae_status second_order_build(binding *b, int count, const kinematic_row *rows, dae_diag *diag)
 {
     second_release(b);
-    if (!second_order_new(&b->second, b->n, b->problem->kinematic_count, rows))
+    if (!second_order_new(&b->second, b->n, count, rows))
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", b->n);
     b->context.second = &b->second;
     return DAE_OK;
 }
 
 /* Rows that the user promised are known once there is a point to look at F. */
-static bool rows_known(const dae_problem *p)
+static bool rows_known(int count, const kinematic_row *rows)
 {
-    for (int k = 0; k < p->kinematic_count; k++)
-        if (p->kinematic[k].row < 0) return false;
-    return p->kinematic_count > 0;
+    for (int k = 0; k < count; k++)
+        if (rows[k].row < 0) return false;
+    return count > 0;
 }
 
 dae_status second_bind(binding *b, dae_diag *diag)
 {
     second_release(b);
-    bool now = binding_second_order(b) && rows_known(b->problem);
-    return now ? second_order_build(b, b->problem->kinematic, diag) : DAE_OK;
+    int count;
+    const kinematic_row *rows = second_rows_of(b, &count);
+    bool now = binding_second_order(b) && rows_known(count, rows);
+    return now ? second_order_build(b, count, rows, diag) : DAE_OK;
 }

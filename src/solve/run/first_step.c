@@ -18,21 +18,24 @@ static double guess_one_step(const dae_solver *s, double tend, double speed)
 }
 
 /* Where x' is known as well as x, the first prediction x + h x' is wrong by h^2 x'' / 2: h0 =
- * min(1e-3 |tend - t|, ||x''||^(-1/2)), and 1/2 / ||x'|| for unknowns of first order. A smaller one
- * would drown multipliers in rounding errors, which are u / h^2. work: n */
+ * min(1e-3 |tend - t|, ||x''||^(-1/2)), and 1/2 / ||x'|| for unknowns of first order, likewise
+ * ||x^(d)||^(-1/d) for chains. A smaller one would drown multipliers in rounding errors, which are
+ * u / h^2, or u / h^d. work: n */
 static double guess_second_order(const dae_solver *s, double tend)
 {
     const second_order *form = s->bound.context.second;
     double h = 1e-3 * fabs(tend - s->run.t);
-    for (int order = 1; order <= 2; order++) {
+    for (int order = 1; order <= form->order; order++) {
         vector_zero(s->bound.n, s->bound.work);
-        for (int k = 0; k < form->n; k++) {
-            int v = form->velocity[k], i = form->place[k];
-            if ((v >= 0) == (order == 2)) s->bound.work[i] = s->bound.yp[v >= 0 ? v : i];
-        }
+        for (int k = 0; k < form->n; k++)
+            if (form->levels[k] == order)
+                s->bound.work[form->place[k]] = s->bound.yp[second_order_place(form, k, order - 1)];
         double size = norm_of(&s->bound.norm, s->bound.work, s->bound.norm.tested);
         if (!(size > 0.0) || !isfinite(size)) continue;
-        h = fmin(h, order == 2 ? 1.0 / sqrt(size) : 0.5 / size);
+        double length = order == 1   ? 0.5 / size
+                        : order == 2 ? 1.0 / sqrt(size)
+                                     : pow(size, -1.0 / order);
+        h = fmin(h, length);
     }
     return fmax(h, 1e-150);
 }
