@@ -10,8 +10,8 @@ static double distance(const double *a, const double *b, int n)
 }
 
 /* y at tend; dae_solver_stats afterwards in *stats if it is not NULL */
-static void solve(const curve *c, const char *name, double tol, double tend,
-                  dae_projection onto, double *y, dae_stats *stats)
+static void solve(const curve *c, const char *name, double tol, double tend, dae_projection onto,
+                  double *y, dae_stats *stats)
 {
     dae_options options = dae_options_default();
     dae_problem *problem;
