@@ -10,6 +10,472 @@
  * closer than that is not printed. */
 static const double ORDER = 0.3;
 
+/* ---- chapters 1 and 2: models, index, solvability ---- */
+
+/* The index and the degrees of freedom that `daedal check` finds. */
+static void structure(seeds_run *run, const char *label, const char *words, double index,
+                      double freedom)
+{
+    seeds_command_result r;
+    char name[120];
+    if (!seeds_command(run, &r, "check %s", words)) return;
+    const char *line = strstr(r.out, "  index "), *free = strstr(r.out, "degrees of freedom");
+    double found = NAN, degrees = NAN;
+    if (line) (void)sscanf(line, "  index %lf", &found);
+    if (free) (void)sscanf(free, "degrees of freedom %lf", &degrees);
+    snprintf(name, sizeof name, "%s, index", label);
+    seeds_number(run, name, found, index, 0.0);
+    snprintf(name, sizeof name, "%s, degrees of freedom", label);
+    if (freedom >= 0.0) seeds_number(run, name, degrees, freedom, 0.0);
+}
+
+/* A run whose end is known: |ours - exact| <= 1e-6 (1 + |exact|), 100 tolerances. */
+static void end_values(seeds_run *run, const char *words, int count, const char *const *names,
+                       const double *exact)
+{
+    seeds_command_result r;
+    if (!seeds_command(run, &r, "run %s --rtol 1e-8 --atol 1e-10 --points 2", words)) return;
+    for (int i = 0; i < count; i++)
+        seeds_number(run, names[i], seeds_last(run, &r, names[i]), exact[i],
+                     1e-6 * (1.0 + fabs(exact[i])));
+}
+
+/* The exact values come from the matrix exponential, in 30 digits. */
+static void regulator(seeds_run *run)
+{
+    static const char *const names[] = {"x[1]", "x[2]", "l[1]", "l[2]", "u"};
+    structure(run, "R = 1", "models/seeds/bcp_regulator.mo", 1.0, 4.0);
+    structure(run, "R = 0", "models/seeds/bcp_regulator_singular.mo", 3.0, 2.0);
+    end_values(run, "models/seeds/bcp_regulator.mo", 5, names,
+               (double[5]){-1.3466999800436378, -2.2813780841744667, 1.7071320896168134,
+                           2.0414374580632921, -2.0414374580632921});
+}
+
+static void hazony(seeds_run *run)
+{
+    static const char *const names[] = {"v1", "v2", "i3"};
+    structure(run, "with C1 and C2", "models/seeds/bcp_hazony.mo", 1.0, 2.0);
+    structure(run, "without", "models/seeds/bcp_hazony.mo --set C1=0 --set C2=0", 1.0, 1.0);
+    end_values(run, "models/seeds/bcp_hazony.mo", 3, names,
+               (double[3]){0.28850848059805793, -1.2467569283289655, 0.28725842532366029});
+}
+
+/* C = u(t) gives R = K1 (C0 - C) - C', T from R, and TC from T': closed forms. */
+static void reactor(seeds_run *run)
+{
+    static const char *const names[] = {"C", "R", "T", "TC"};
+    const double e = exp(-1.0), C = 0.5 + 0.25 * e, R = 1.0 - C + 0.25 * e;
+    /* R is 1/2 at all times, and K4 T'/T^2 = R'/R - C'/C */
+    const double T = -300.0 / log(R / (3.0 * C)), slope = T * T / 300.0 * 0.25 * e / C;
+    structure(run, "TC known", "models/seeds/bcp_reactor_cooled.mo", 1.0, 2.0);
+    structure(run, "TC wanted", "models/seeds/bcp_reactor.mo", 3.0, 0.0);
+    end_values(run, "models/seeds/bcp_reactor.mo", 4, names,
+               (double[4]){C, R, T, T + (slope - (300.0 - T) - 10.0 * R) / 5.0});
+}
+
+static void heat(seeds_run *run)
+{
+    static const char *const names[] = {"y[1]", "y[6]", "y[11]"};
+    const double pi = 3.14159265358979324, dx = 0.05, s = sin(pi * dx / 2.0);
+    const double decay = exp(-4.0 / (dx * dx) * s * s * 0.1);
+    end_values(run, "models/seeds/bcp_heat.mo", 3, names,
+               (double[3]){0.0, sin(pi * 0.25) * decay, decay});
+}
+
+static void hidden(seeds_run *run)
+{
+    static const char *const names[] = {"x1", "x2", "x3"};
+    seeds_command_result r;
+    structure(run, "(2.3.7)", "models/seeds/bcp_hidden.mo", 3.0, 0.0);
+    end_values(run, "models/seeds/bcp_hidden.mo", 3, names,
+               (double[3]){cos(2.0) + exp(-1.0), exp(-1.0), sin(1.0) + 2.0 * sin(2.0) + exp(-1.0)});
+    if (seeds_command(run, &r, "check models/seeds/bcp_hidden.mo"))
+        seeds_holds(run, "hidden constraints", strstr(r.out, "Hidden constraints") != NULL,
+                    "listed", "two");
+}
+
+/* What dae_pencil_analyse finds of lambda A + B, matrices by columns. */
+static void pencil(seeds_run *run, const char *label, int n, const double *A, const double *B,
+                   bool regular, int index)
+{
+    dae_pencil p = {.n = n, .a = B, .b = A};
+    dae_pencil_report *report = NULL;
+    dae_diag diag = {0};
+    char text[60];
+    if (!seeds_ok(run, dae_pencil_analyse(&p, &report, &diag), &diag)) return;
+    snprintf(text, sizeof text, report->regular ? "regular, index %d" : "singular", report->index);
+    bool same = report->regular == regular && (!regular || report->index == index);
+    seeds_holds(run, label, same, text, regular ? "regular" : "singular");
+    dae_pencil_report_free(report);
+}
+
+/* Theorem 2.3.2 on (2.3.7): the nilpotency of its pencil is 3. */
+static void nilpotency(seeds_run *run)
+{
+    const double A[9] = {1.0, 0.0, 0.0, 0.0, 1.0}, B[9] = {0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0};
+    pencil(run, "lambda A + B of (2.3.7), nilpotency 3", 3, A, B, true, 3);
+}
+
+static void example_2_4_1(seeds_run *run)
+{
+    static const char *const names[] = {"x1", "x2"};
+    const double A[4] = {1.0, 0.0, 0.75}, B[4] = {0.0, 1.0, 0.0, 0.75};
+    const double x2 = 0.5 * exp(0.75) - cos(1.5);
+    pencil(run, "the pencil at t = 3/4", 2, A, B, false, 0);
+    structure(run, "the system", "models/seeds/bcp_singular_pencil.mo", 2.0, 0.0);
+    end_values(run, "models/seeds/bcp_singular_pencil.mo", 2, names,
+               (double[2]){exp(0.75) - 1.5 * x2, x2});
+}
+
+static void example_2_4_2(seeds_run *run)
+{
+    const double A[4] = {-0.75, -1.0, 0.5625, 0.75}, B[4] = {1.0, 0.0, 0.0, 1.0};
+    seeds_command_result r;
+    pencil(run, "the pencil at t = 3/4", 2, A, B, true, 2);
+    if (seeds_refused(run, &r, "run models/seeds/bcp_unsolvable.mo"))
+        seeds_holds(run, "the system", strstr(r.err, "depend on each other") != NULL,
+                    "refused: equations depend on each other", "not solvable");
+}
+
+/* The solution is unique, and the run goes through the change of rank at t = 0. */
+static void example_2_4_3(seeds_run *run)
+{
+    seeds_command_result r;
+    static const double times[] = {-1.0, -0.5, 0.0, 0.5, 1.0};
+    if (!seeds_command(run, &r,
+                       "run models/seeds/bcp_rank_change.mo --rtol 1e-8 --atol 1e-10 --points 5"))
+        return;
+    for (int k = 0; k < 5; k++) {
+        char label[40];
+        const double t = times[k], phi = t > 0.0 ? exp(-1.0 / t) : 0.0,
+                     psi = t < 0.0 ? exp(1.0 / t) : 0.0;
+        snprintf(label, sizeof label, "x1(%g)", t);
+        seeds_number(run, label, seeds_at(run, &r, "x1", t), sin(t) + 2.0 * phi * sin(2.0 * t),
+                     1e-6);
+        snprintf(label, sizeof label, "x2(%g)", t);
+        seeds_number(run, label, seeds_at(run, &r, "x2", t), cos(2.0 * t) - psi * cos(t), 1e-6);
+    }
+}
+
+static void lower_index(seeds_run *run)
+{
+    structure(run, "(2.5.15)", "models/seeds/bcp_index3.mo", 3.0, 0.0);
+    structure(run, "(2.5.16)", "models/seeds/bcp_substitution.mo", 2.0, 1.0);
+}
+
+static void higher_index(seeds_run *run)
+{
+    structure(run, "F(t, y, y') = 0, (4.3.33)", "models/seeds/bcp_mixed.mo", 1.0, 1.0);
+    structure(run, "y' = z, 0 = F(t, y, z)", "models/seeds/bcp_enlarged.mo", 2.0, 1.0);
+}
+
+/* (2.5.10): the stabilised pendulum; its new multiplier is 0. */
+static void stabilised(seeds_run *run)
+{
+    seeds_command_result r;
+    if (!seeds_command(run, &r, "run pendulum2 --rtol 1e-8 --atol 1e-8 --points 2")) return;
+    seeds_number(run, "mu at the end", seeds_last(run, &r, "mu"), 0.0, 1e-6);
+}
+
+/* ---- chapter 3: BDF ---- */
+
+/* A problem with its solution. */
+typedef struct exact_problem {
+    int n;
+    dae_residual_fn f;
+    void (*solution)(double t, double *y, double *yp);
+    dae_kind kinds[3];
+    int algebraic; /* the first variable that the second order is of */
+} exact_problem;
+
+/* (4.3.33) */
+static int turning(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    f[0] = yp[0] - t * yp[1] + y[0] - (1.0 + t) * y[1];
+    f[1] = y[1] - sin(t);
+    return 0;
+}
+
+static void turning_solution(double t, double *y, double *yp)
+{
+    y[0] = exp(-t) + t * sin(t);
+    y[1] = sin(t);
+    yp[0] = -exp(-t) + sin(t) + t * cos(t);
+    yp[1] = cos(t);
+}
+
+/* y1' = y1 y2^2 z^2, y2' = y1^2 y2^2 - 3 y2^2 z, 0 = y1^2 y2 - 1 */
+static int semi_explicit2(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = yp[0] - y[0] * y[1] * y[1] * y[2] * y[2];
+    f[1] = yp[1] - y[0] * y[0] * y[1] * y[1] + 3.0 * y[1] * y[1] * y[2];
+    f[2] = y[0] * y[0] * y[1] - 1.0;
+    return 0;
+}
+
+static void semi_explicit2_solution(double t, double *y, double *yp)
+{
+    yp[0] = y[0] = exp(t);
+    y[1] = exp(-2.0 * t);
+    yp[1] = -2.0 * y[1];
+    y[2] = exp(2.0 * t);
+    yp[2] = 2.0 * y[2];
+}
+
+/* (3.2.22) with x1 = cos t, x2 = sin t, x3 = exp(-t), not linear */
+static int hessenberg3(double t, const double *x, const double *xp, double *f, void *user)
+{
+    double s = sin(t), c = cos(t);
+    (void)user;
+    f[0] = xp[0] - x[0] * x[0] - x[2] * (1.0 + x[1] * x[1]) + s + c * c + exp(-t) * (1.0 + s * s);
+    f[1] = xp[1] - x[0] - x[1] * x[1] + s * s;
+    f[2] = x[1] - s;
+    return 0;
+}
+
+static void hessenberg3_solution(double t, double *x, double *xp)
+{
+    x[0] = xp[1] = cos(t);
+    x[1] = sin(t);
+    xp[0] = -x[1];
+    x[2] = exp(-t);
+    xp[2] = -x[2];
+}
+
+/* (3.1.4) with g = sin 2t */
+static int linear3(double t, const double *x, const double *xp, double *f, void *user)
+{
+    (void)user;
+    f[0] = xp[0] - x[1];
+    f[1] = xp[1] - x[2];
+    f[2] = x[0] - sin(2.0 * t);
+    return 0;
+}
+
+static void linear3_solution(double t, double *x, double *xp)
+{
+    x[0] = sin(2.0 * t);
+    x[1] = xp[0] = 2.0 * cos(2.0 * t);
+    x[2] = xp[1] = -4.0 * x[0];
+    xp[2] = -8.0 * cos(2.0 * t);
+}
+
+static const exact_problem index_1 = {2, turning, turning_solution, {DAE_KIND_AUTO}, 1},
+                           index_2 = {3,
+                                      semi_explicit2,
+                                      semi_explicit2_solution,
+                                      {DAE_KIND_DIFFERENTIAL, DAE_KIND_DIFFERENTIAL,
+                                       DAE_KIND_INDEX2},
+                                      2},
+                           index_3 = {3,
+                                      hessenberg3,
+                                      hessenberg3_solution,
+                                      {DAE_KIND_DIFFERENTIAL, DAE_KIND_DIFFERENTIAL,
+                                       DAE_KIND_INDEX3},
+                                      2},
+                           constant_3 = {
+                               3,
+                               linear3,
+                               linear3_solution,
+                               {DAE_KIND_DIFFERENTIAL, DAE_KIND_DIFFERENTIAL, DAE_KIND_INDEX3},
+                               2};
+
+enum { MOST_STEPS = 400, PAST = 7 };
+
+/* Largest errors of both groups at the ends of steps in [1/2, 1]. */
+static bool largest_errors(seeds_run *run, const exact_problem *e, dae_solver *s, double error[2])
+{
+    double y[3], exact[3], slope[3];
+    dae_status status;
+    error[0] = error[1] = 0.0;
+    do {
+        status = dae_solver_step(s, 1.0);
+        if (!seeds_ok(run, status > 0 ? DAE_OK : status, dae_solver_diag(s))) return false;
+        double t = dae_solver_time(s);
+        if (t < 0.5 || dae_solver_at(s, t, 0, y) != DAE_OK) continue;
+        e->solution(t, exact, slope);
+        for (int i = 0; i < e->n; i++)
+            error[i >= e->algebraic] = fmax(error[i >= e->algebraic], fabs(y[i] - exact[i]));
+    } while (status > 0);
+    return true;
+}
+
+/* Errors of both groups with steps of relative lengths 1 and `ratio` in turn, by BDF of
+ * order k from exact values. */
+static bool bdf_errors(seeds_run *run, const exact_problem *e, int k, int steps, double ratio,
+                       double error[2])
+{
+    const double h = 2.0 / (steps * (1.0 + ratio));
+    double times[MOST_STEPS], past_t[PAST], past[PAST * 3], yp[3];
+    dae_residual form = {.n = e->n, .f = e->f};
+    dae_options o = dae_options_default();
+    dae_problem *p = NULL;
+    dae_solver *s = NULL;
+    dae_diag diag = {0};
+    if (e->kinds[0] != DAE_KIND_AUTO) form.kinds = e->kinds;
+    for (int i = 0; i < steps; i++)
+        times[i] = (i > 0 ? times[i - 1] : 0.0) + h * (i % 2 ? ratio : 1.0);
+    times[steps - 1] = 1.0;
+    for (int i = 0; i <= k; i++) {
+        past_t[i] = i > 0 ? past_t[i - 1] - h * (i % 2 ? ratio : 1.0) : 0.0;
+        e->solution(past_t[i], past + i * e->n, yp);
+    }
+    e->solution(0.0, past, yp);
+    o.method = "bdf";
+    o.min_order = o.max_order = k;
+    o.rtol = o.atol = 1e-11;
+    o.newton_iterations = 50;
+    o.stop_time = 1.0;
+    o.max_steps = 0;
+    o.step_sequence = times;
+    o.step_count = steps;
+    bool ok =
+        seeds_ok(run, dae_problem_from_residual(&form, &p, &diag), &diag) &&
+        seeds_ok(run, dae_solver_new(p, &o, &s, &diag), &diag) &&
+        seeds_ok(run, dae_solver_start_history(s, k + 1, past_t, past, yp), dae_solver_diag(s)) &&
+        largest_errors(run, e, s, error);
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return ok;
+}
+
+/* Observed orders of BDF 1 .. most beside what theory has for the algebraic variables (`lost` less
+ * than k), and for the others at least that. */
+static void bdf_orders(seeds_run *run, const exact_problem *e, int most, double ratio, int lost)
+{
+    for (int k = 1; k <= most; k++) {
+        double error[2][2];
+        const int steps = k < 3 ? 80 : k < 4 ? 40 : 24; /* before rounding over h^2 shows */
+        char label[80], ours[40], printed[40];
+        for (int half = 0; half < 2; half++)
+            if (!bdf_errors(run, e, k, steps << half, ratio, error[half])) return;
+        double x = log2(error[0][0] / error[1][0]), z = log2(error[0][1] / error[1][1]);
+        if (error[1][0] < 1e-13) x = INFINITY; /* it is exact */
+        if (error[1][1] < 1e-13) z = INFINITY;
+        snprintf(label, sizeof label, "BDF of order %d", k);
+        snprintf(ours, sizeof ours, "x %.2f, y %.2f", x, z);
+        snprintf(printed, sizeof printed, "%d", k - lost);
+        seeds_holds(run, label, x > k - lost - ORDER && z > k - lost - ORDER, ours, printed);
+    }
+}
+
+static void theorem_3_1_1(seeds_run *run)
+{
+    bdf_orders(run, &constant_3, 4, 1.0, 0);
+}
+
+/* min(k, k - nu + 2) at index 3: one order less, and none for implicit Euler */
+static void variable_steps_3(seeds_run *run)
+{
+    bdf_orders(run, &constant_3, 4, 0.8, 1);
+}
+
+static void theorem_3_2_1(seeds_run *run)
+{
+    bdf_orders(run, &index_1, 6, 1.0, 0);
+}
+
+static void theorem_3_2_2(seeds_run *run)
+{
+    bdf_orders(run, &index_2, 5, 1.0, 0);
+    bdf_orders(run, &index_2, 4, 0.8, 0);
+}
+
+static void theorem_3_2_3(seeds_run *run)
+{
+    bdf_orders(run, &index_3, 4, 1.0, 0);
+}
+
+static void hessenberg_variable(seeds_run *run)
+{
+    bdf_orders(run, &index_3, 4, 0.8, 1);
+}
+
+/* (3.1.4) by implicit Euler: differences of g, from the second step on right to O(h). */
+static void euler_on_index_3(seeds_run *run)
+{
+    seeds_command_result r;
+    const double h = 0.125;
+    if (!seeds_command(run, &r,
+                       "run models/seeds/bcp_index3.mo --formulation residual --method bdf "
+                       "--order 1 --fixed-step 0.125 --init none --interval 0 --atol 1e-10"))
+        return;
+    for (int n = 2; n <= 4; n++) {
+        double g[3];
+        char label[60];
+        for (int j = 0; j < 3; j++) g[j] = sin(2.0 * (n - j) * h);
+        snprintf(label, sizeof label, "x2 after %d steps", n);
+        seeds_number(run, label, seeds_at(run, &r, "x2", n * h), (g[0] - g[1]) / h, 1e-9);
+        snprintf(label, sizeof label, "x3 after %d steps", n);
+        seeds_number(run, label, seeds_at(run, &r, "x3", n * h),
+                     (g[0] - 2.0 * g[1] + g[2]) / (h * h), 1e-8);
+    }
+}
+
+/* x3 after a change of the step from h_n to h_(n+1), 3.2.4: the formula of the text, and its growth
+ * as h_(n+1) becomes small. */
+static void euler_changes_step(seeds_run *run)
+{
+    for (int k = 0; k < 3; k++) {
+        const double h = 0.1, next = h / pow(10.0, k), times[3] = {h, 2.0 * h, 2.0 * h + next};
+        double y[3], yp[3], g[3];
+        char label[60];
+        dae_residual form = {.n = 3, .f = linear3, .kinds = constant_3.kinds};
+        dae_options o = dae_options_default();
+        dae_problem *p = NULL;
+        dae_solver *s = NULL;
+        dae_diag diag = {0};
+        linear3_solution(0.0, y, yp);
+        o.method = "bdf";
+        o.max_order = 1;
+        o.rtol = o.atol = 1e-11;
+        o.init = DAE_INIT_NONE;
+        o.step_sequence = times;
+        o.step_count = 3;
+        o.newton_iterations = 50;
+        bool ok = seeds_ok(run, dae_problem_from_residual(&form, &p, &diag), &diag) &&
+                  seeds_ok(run, dae_solver_new(p, &o, &s, &diag), &diag) &&
+                  seeds_ok(run, dae_solver_start(s, 0.0, y, yp), NULL) &&
+                  seeds_ok(run, dae_solver_run(s, times[2], y, NULL), dae_solver_diag(s));
+        dae_solver_free(s);
+        dae_problem_free(p);
+        if (!ok) return;
+        for (int j = 0; j < 3; j++) g[j] = sin(2.0 * times[j]);
+        snprintf(label, sizeof label, "x3, h_n+1 = h_n/%g", h / next);
+        double printed = ((g[2] - g[1]) / next - (g[1] - g[0]) / h) / next;
+        seeds_number(run, label, y[2], printed, 1e-7 * fabs(printed));
+    }
+}
+
+/* (3.1.14): x2_n = eta/(1+eta) x2_(n-1) - ..: stable for eta = -0.4, not for -0.6 (the print has
+ * eta < -5, which is -0.5); and what the default makes of it. */
+static void eta(seeds_run *run)
+{
+    static const double etas[] = {-0.4, -0.6};
+    for (int k = 0; k < 2; k++) {
+        seeds_command_result r;
+        char label[80], ours[40];
+        if (!seeds_command(run, &r,
+                           "run models/seeds/bcp_eta.mo --set eta=%g --formulation residual "
+                           "--method bdf --order 1 --fixed-step 0.02 --init none --points 2",
+                           etas[k]))
+            return;
+        double error = fabs(seeds_last(run, &r, "x2") + cos(1.0));
+        snprintf(label, sizeof label, "implicit Euler, eta = %g: error of x2", etas[k]);
+        snprintf(ours, sizeof ours, "%.2g", error);
+        seeds_holds(run, label, k == 0 ? error < 0.02 : error > 1e3, ours,
+                    k == 0 ? "O(h)" : "grows by 1.5 a step");
+        if (!seeds_command(run, &r,
+                           "run models/seeds/bcp_eta.mo --set eta=%g --rtol 1e-8 --points 2",
+                           etas[k]))
+            return;
+        snprintf(label, sizeof label, "default, eta = %g: x2", etas[k]);
+        seeds_number(run, label, seeds_last(run, &r, "x2"), -cos(1.0), 1e-6);
+    }
+}
+
 /* ---- one-step methods at constant steps ---- */
 
 /* The methods of chapter 4 as the command has them. */
@@ -550,6 +1016,45 @@ static void sequences(seeds_run *run)
 }
 
 static const seeds_row rows[] = {
+    {"003-E1.3.5", "(1.3.5)", "quadratic regulator", NULL, regulator, false},
+    {"003-E1.3.9", "(1.3.9), (2.5.7)", "reactor, cooled as known or as wanted", NULL, reactor,
+     false},
+    {"003-E1.3.12", "(1.3.12)", "Hazony section with and without parasitic parts", NULL, hazony,
+     false},
+    {"003-1.3.4-heat", "section 1.3.4", "heat equation by lines, boundary values as equations",
+     NULL, heat, false},
+    {"003-E2.3.7", "(2.3.7)", "hidden constraints", NULL, hidden, false},
+    {"003-Th2.3.2", "Theorem 2.3.2", "the nilpotency of a pencil is the index",
+     "dae_pencil_analyse(&pencil, &report, &diag)", nilpotency, false},
+    {"003-Ex2.4.1", "Example 2.4.1", "singular pencil, solvable", NULL, example_2_4_1, false},
+    {"003-Ex2.4.2", "Example 2.4.2", "regular pencil, not solvable",
+     "daedal run models/seeds/bcp_unsolvable.mo", example_2_4_2, false},
+    {"003-Ex2.4.3", "Example 2.4.3", "change of rank at t = 0", NULL, example_2_4_3, false},
+    {"003-E2.5.16", "(2.5.15), (2.5.16)", "a substitution lowers the index", NULL, lower_index,
+     false},
+    {"003-P2.5.3", "Proposition 2.5.3", "y' = z, 0 = F(t, y, z) has one index more", NULL,
+     higher_index, false},
+    {"003-Th2.5.2", "Theorems 2.5.1, 2.5.2, (2.5.10)", "stabilisation by a multiplier that is 0",
+     NULL, stabilised, false},
+    {"003-E3.1.4", "(3.1.4)", "implicit Euler at index 3: differences of g", NULL, euler_on_index_3,
+     false},
+    {"003-Th3.1.1", "Theorem 3.1.1", "BDF on constant coefficients, index 3: order k",
+     "dae_solver_start_history, method bdf, order k, step_sequence", theorem_3_1_1, false},
+    {"003-3.1-variable", "section 3.1, after Theorem 3.1.1",
+     "the same with variable steps: min(k, k - nu + 2)",
+     "dae_solver_start_history, method bdf, order k, step_sequence", variable_steps_3, false},
+    {"003-E3.1.13", "(3.1.13), (3.1.14)", "a system on which implicit Euler is not stable", NULL,
+     eta, false},
+    {"003-Th3.2.1", "Theorem 3.2.1", "BDF at index 1, fully implicit: order k",
+     "dae_solver_start_history, method bdf, order k, step_sequence", theorem_3_2_1, false},
+    {"003-Th3.2.2", "Theorem 3.2.2", "BDF at index 2: order k, also with variable steps",
+     "dae_solver_start_history, method bdf, order k, step_sequence", theorem_3_2_2, false},
+    {"003-Th3.2.3", "Theorem 3.2.3", "BDF at index 3, constant steps: order k",
+     "dae_solver_start_history, method bdf, order k, step_sequence", theorem_3_2_3, false},
+    {"003-3.2.4-variable", "section 3.2.4", "BDF at index 3, variable steps: order k - nu + 2",
+     "dae_solver_start_history, method bdf, order k, step_sequence", hessenberg_variable, false},
+    {"003-3.2.4-euler", "section 3.2.4", "implicit Euler where the step changes at index 3",
+     "method bdf, max_order 1, step_sequence {0.1, 0.2, 0.21}", euler_changes_step, false},
     {"003-Th3.4.1", "Theorem 3.4.1, (3.4.8)", "linear multistep formulas at index 1", NULL,
      theorem_3_4_1, false},
     {"003-Th3.4.4", "Theorem 3.4.4, (3.4.26)", "one-leg formulas at index 1", NULL, theorem_3_4_4,
