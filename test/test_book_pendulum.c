@@ -136,12 +136,13 @@ typedef struct book_line {
     long steps, functions;
 } book_line;
 
-/* At most twice the steps and 1.5 times the evaluations of F; neither counts those for Jacobians.
+/* At most 1.6 times the steps and 1.3 times the evaluations of F; neither counts those for
+ * Jacobians.
  */
 static void expect_work(const outcome *o, const book_line *line)
 {
-    expect_at_most((double)o->stats.steps, 2.0 * (double)line->steps, "steps", line->tolerance);
-    expect_at_most((double)o->stats.residuals, 1.5 * (double)line->functions, "function count",
+    expect_at_most((double)o->stats.steps, 1.6 * (double)line->steps, "steps", line->tolerance);
+    expect_at_most((double)o->stats.residuals, 1.3 * (double)line->functions, "function count",
                    line->tolerance);
 }
 
@@ -157,16 +158,20 @@ static const book_line table_6_2_3[] = {{1e-5, 35, 101}, {1e-6, 45, 123}, {1e-7,
 static void index_1_form(void **state)
 {
     (void)state;
+    double steps = 0.0, printed = 0.0;
     for (size_t k = 0; k < LINES(table_6_2_2); k++) {
         double tolerance = table_6_2_2[k].tolerance;
         outcome o;
         solve("pendulum1", tolerance, &o);
+        steps += (double)o.stats.steps;
+        printed += (double)table_6_2_2[k].steps;
         expect_errors(&o, LAMBDA + 1, tolerance);
         expect_work(&o, &table_6_2_2[k]);
         expect_at_most(o.g3, 10.0 * tolerance, "G(3)", tolerance);
         expect_at_most(o.g2, error_bound(tolerance), "G(2)", tolerance);
         expect_at_most(o.g1, error_bound(tolerance), "G(1)", tolerance);
     }
+    expect_at_most(steps, 1.3 * printed, "steps of all lines", 0.0);
 }
 
 /* Tables 6.2.3 and 6.2.4: both constraints hold to the tolerance, there is no drift. */

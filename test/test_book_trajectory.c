@@ -124,8 +124,8 @@ typedef struct book_line {
     long steps, functions;
 } book_line;
 
-/* At most twice the steps and 1.5 times the evaluations of F; neither counts those for Jacobians.
- */
+/* At most 1.3 times the steps, and no more evaluations of F than the book; those for Jacobians do
+ * not count in ours. */
 static void work_of_the_book(void **state)
 {
     (void)state;
@@ -138,8 +138,8 @@ static void work_of_the_book(void **state)
         const book_line *line = &lines[k];
         outcome o;
         solve(line->model, line->tolerance, DAE_INIT_AUTO, NULL, NULL, &o);
-        expect_at_most((double)o.stats.steps, 2.0 * (double)line->steps, "steps", line->tolerance);
-        expect_at_most((double)o.stats.residuals, 1.5 * (double)line->functions, "function count",
+        expect_at_most((double)o.stats.steps, 1.3 * (double)line->steps, "steps", line->tolerance);
+        expect_at_most((double)o.stats.residuals, (double)line->functions, "function count",
                        line->tolerance);
         expect_errors(&o, line->tolerance);
     }
@@ -307,15 +307,15 @@ static void index_3_at_any_tolerance(void **state)
     dae_problem *p = drag_problem();
     for (int k = 0; k < 3; k++) {
         double first[DRAG_VARIABLES];
-        for (double rtol = 1e-7; rtol > 1e-12; rtol *= 1e-2) {
+        for (double rtol = 1e-7; rtol > 5e-12; rtol *= 0.1) {
             double x[DRAG_VARIABLES];
             dae_options o = dae_options_default();
             o.method = methods[k];
             o.formulation = "index3";
-            o.fixed_step = 0.5;
+            o.fixed_step = 0.25;
             o.rtol = rtol;
             if (k == 0) o.max_order = 1;
-            drag_run(p, &o, drag_start + 12.0, x);
+            drag_run(p, &o, drag_start + 68.0, x);
             if (rtol == 1e-7) memcpy(first, x, sizeof x);
             for (int i = 0; i < DRAG_VARIABLES; i++)
                 assert_true(fabs(x[i] / first[i] - 1.0) <= 1e-3);

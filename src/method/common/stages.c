@@ -118,6 +118,14 @@ bool stages_need_matrix(const method_context *ctx, attempt *a)
                           "solver");
 }
 
+bool stages_alone(const method_context *ctx)
+{
+    const error_norm *norm = ctx->norm;
+    for (int j = 0; ctx->fixed_steps && norm->kinds && j < norm->n; j++)
+        if (norm->kinds[j] == DAE_KIND_INDEX3) return true;
+    return false;
+}
+
 bool stages_refuse_index3(const method_context *ctx, attempt *a)
 {
     const error_norm *norm = ctx->norm;

@@ -44,6 +44,10 @@ bool stages_refused(attempt *a, int variable, const char *reason);
 /* GMRES has no factors: says so in *a and gives true. */
 bool stages_need_matrix(const method_context *ctx, attempt *a);
 
+/* Constant steps with variables of index 3, which jump as they begin: no shorter step comes to
+ * help. They are worth more iterations, and corrections that stay then are rounding. */
+bool stages_alone(const method_context *ctx);
+
 /* Where the method has no order on index-3 variables: says so in *a and gives true. */
 bool stages_refuse_index3(const method_context *ctx, attempt *a);
 

@@ -355,21 +355,12 @@ static const stage_equations equations = {.at_hand = at_hand,
                                           .is_transient = is_transient,
                                           .blame = blame};
 
-/* Variables of index 3 that jump as constant steps begin, and no shorter step to help: they are
- * worth more iterations, and what stays then is rounding. */
-static bool has_index3(const error_norm *norm)
-{
-    for (int j = 0; norm->kinds && j < norm->n; j++)
-        if (norm->kinds[j] == DAE_KIND_INDEX3) return true;
-    return false;
-}
-
 stage_task collocation_task(collocation_step *step, const method_context *ctx, attempt *result,
                             double kappa, double noise, int usual)
 {
     stage_newton *nw = &step->newton;
     norm_set_step(ctx->norm, step->h);
-    const bool alone = ctx->fixed_steps && has_index3(ctx->norm);
+    const bool alone = stages_alone(ctx);
     nw->most = newton_most(ctx->newton, alone ? 4 * usual : usual);
     /* Multipliers of index 3 need a second correction to come right, as large as the first. */
     nw->first = ctx->norm->newton != ctx->norm->scale ? 2 : 1;

@@ -118,12 +118,14 @@ static void irk_start(void *state, void *scratch, const method_context *ctx, con
  * another root of the equations. With it throughout, half of 41 runs of lobattoc2 on Robertson's
  * problem at rtol = 1e-2 .. 1e-6 left the positive solution, and 5 of lobattoc4; in this way none
  * does. */
-static void predict(const irk_state *s, irk_scratch *w, int n)
+static void predict(const irk_state *s, irk_scratch *w, const method_context *ctx)
 {
     const irk_table *table = s->table;
+    const int n = ctx->n;
+    const bool alone = stages_alone(ctx);
     double weight[IRK_NODES], end[IRK_NODES], ratio = w->step.h / (s->t - s->t_old);
     bool tangent = s->step == 1 && !w->rejected;
-    bool continued = s->step > 1 && table->m->stages > 2 && ratio <= MOST_STRETCH;
+    bool continued = s->step > 1 && (table->m->stages > 2 || alone) && ratio <= MOST_STRETCH;
     if (continued) irk_lagrange(s->nodes, s->node, 1.0, 0, end);
     for (int i = 0; i < table->m->stages; i++) {
         double *Z = w->step.Z + (size_t)i * (size_t)n;
@@ -133,6 +135,8 @@ static void predict(const irk_state *s, irk_scratch *w, int n)
         irk_lagrange(s->nodes, s->node, 1.0 + ratio * table->m->nodes[i], 0, weight);
         for (int k = 0; k < s->nodes; k++) weight[k] -= end[k];
         combine(s->nodes, n, weight, s->P, Z);
+        for (int j = 0; alone && j < n; j++) /* stages have them to O(h) only */
+            if (ctx->norm->kinds[j] == DAE_KIND_INDEX3) Z[j] = 0.0;
     }
 }
 
@@ -402,7 +406,7 @@ void irk_attempt(const void *state, void *scratch, const method_context *ctx, do
     if (!reaches_index3(table, ctx) && stages_refuse_index3(ctx, result)) return;
     if (refuse_index2(table, ctx, result)) return;
     w->factor = error_factor(table, stages_relative_tolerance(ctx->norm, s->y));
-    predict(s, w, ctx->n);
+    predict(s, w, ctx);
     w->rejected = true; /* until it is accepted */
     if (s->project && s->step == 1) result->status = irk_check_index(s, w, ctx, result);
     if (result->status == ATTEMPT_OK) result->status = solve(w, ctx, result);
