@@ -157,7 +157,7 @@ void method_clear(const method_context *ctx, void *state, void *scratch);
     EACH(liex) EACH(liex_scheme2) EACH(liex_implicit) \
     EACH(midex) \
     EACH(taylor) \
-    EACH(hem5) EACH(hem3) EACH(hem4) \
+    EACH(hem5) EACH(hem3) EACH(hem4) EACH(hem4_published) EACH(hem4_stage) \
     EACH(phem5) \
     EACH(prk) \
     EACH(dopri5) EACH(dop853) \

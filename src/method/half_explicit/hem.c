@@ -128,6 +128,7 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
     vector_copy(c->nx, s->x, s->x_old);
     vector_copy(c->nx, s->k, s->k_old);
     vector_copy(c->nw, s->w, s->w_old);
+    vectors_begin(c->nw, s->w, s->z, s->z_old);
     vector_copy(c->nx, s->x, s->middle);
     if (!s->failure.status) s->failure = hem_refinement_restart(c->refinement, s, ctx);
 }
@@ -257,9 +258,11 @@ static void assemble(const hem_state *s, hem_scratch *w, const hem_cache *c)
         w->y[hem_x_at(c, i)] = w->x[i];
         w->yp[hem_x_at(c, i)] = w->k[i];
     }
+    const double *last = s->table->last_stage ? w->z : w->w;
+    const double *before = s->table->last_stage ? s->z : s->w;
     for (int i = 0; i < c->nw; i++) {
-        w->y[hem_w_at(c, i)] = w->w[i];
-        w->yp[hem_w_at(c, i)] = (w->w[i] - s->w[i]) / w->h;
+        w->y[hem_w_at(c, i)] = last[i];
+        w->yp[hem_w_at(c, i)] = (last[i] - before[i]) / w->h;
     }
 }
 
@@ -311,6 +314,7 @@ static hem_failure try_step(const hem_state *s, hem_scratch *w, const method_con
     }
     hem_failure failure = stages(s, w, ctx);
     if (failure.status) return failure;
+    if (s->table->last_stage && c->hessenberg) vector_copy(c->nw, w->w, w->z);
     if (end_first) failure = end_slope(s, w, ctx);
     if (failure.status) return failure;
     *error = local_error(s, w, ctx);
@@ -346,6 +350,13 @@ static const double FAR_BELOW = 1e-6;
  * between. */
 static const double QUIET = 1e-3;
 
+/* h_new / h = 0.9 (tol/err)^(1/3) within bounds [BH93 (6.2)], which the article leaves open */
+static double published_factor(double error)
+{
+    const double safety = 0.9, least = 0.2, most = 5.0;
+    return fmax(least, fmin(most, safety * cbrt(1.0 / fmax(error, 1e-30))));
+}
+
 /* A step, unless there have been too many failures. */
 static hem_failure try_unless_lost(const hem_state *s, hem_scratch *w, const method_context *ctx,
                                    double *error)
@@ -378,6 +389,12 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
         result->variable = hem_x_at(c, culprit - 1);
     if (failure.status) return;
     dense_point(s, w, ctx->cache);
+    if (s->table->published) {
+        result->next_factor = published_factor(result->error);
+        result->terms[2] = result->error;
+        assemble(s, w, ctx->cache);
+        return;
+    }
     result->error = fmax(result->error, leap(s, w, ctx));
     bool quiet = result->error < QUIET && w->rough < QUIET && !ctx->fixed_steps;
     if (quiet && fabs(w->h) > fabs(s->t - s->t_old))
@@ -400,6 +417,7 @@ void hem_accept(void *state, void *scratch, const method_context *ctx)
     vector_copy(c->nx, w->x, s->x);
     vector_copy(c->nx, w->k, s->k);
     vector_copy(c->nw, w->w, s->w);
+    if (s->table->last_stage) vectors_advance(c->nw, w->z, s->z, s->z_old);
     if (s->table->middle != 0.0) vector_copy(c->nx, w->middle, s->middle);
     s->t_old = s->t;
     s->t = w->t;
@@ -665,6 +683,15 @@ static void slopes_of_w(const hem_state *st, const method_context *ctx, double s
                             h;
 }
 
+/* z where it is Z_s at both ends, which is of order 2: a straight line has that, too. */
+static void line_of_z(const hem_state *st, const hem_cache *c, double s, int derivative, double *y)
+{
+    const double h = st->t - st->t_old;
+    for (int i = 0; i < c->nw; i++)
+        y[hem_w_at(c, i)] =
+            derivative ? (st->z[i] - st->z_old[i]) / h : (1.0 - s) * st->z_old[i] + s * st->z[i];
+}
+
 /* Algebraic variables at t, inside of the step. Explicit methods solve for them each time,
  * half-explicit ones use a polynomial where it is right: its values are smooth to the last bit. */
 static void interpolate_w(const hem_state *st, const method_context *ctx, double s, double *y)
@@ -712,10 +739,15 @@ void hem_interpolate(const void *state, const method_context *ctx, double t, int
     }
     if (s == 0.0 || s == 1.0) { /* no need for what is inside */
         at_end(st, c, s == 1.0, derivative, y);
+        if (st->table->last_stage) line_of_z(st, c, s, derivative, y);
         return;
     }
     dense_x(st, ctx, s, derivative, c->inner_x);
     for (int i = 0; i < c->nx; i++) y[hem_x_at(c, i)] = scale * c->inner_x[i];
+    if (st->table->last_stage) {
+        line_of_z(st, c, s, derivative, y);
+        return;
+    }
     if (interpolate_projected(st, ctx, t, derivative, y)) return;
     if (c->nw == 0) return;
     if (derivative)
@@ -904,6 +936,8 @@ const method method_own_hem = {.name = "hem:table",
                                .cache_free = hem_cache_free};
 
 #define HEM_METHOD(id, label, about, source, highest)                                              \
+    HEM_VARIANT(id, label, about, source, highest, false)
+#define HEM_VARIANT(id, label, about, source, highest, CONSTANT)                                   \
     const method method_##id = {.name = label,                                                     \
                                 .summary = about "; y' = f(y,z), 0 = g(y)",                        \
                                 .citation = source,                                                \
@@ -911,6 +945,7 @@ const method method_own_hem = {.name = "hem:table",
                                 .forms = FORM_MECHANICAL | FORM_HESSENBERG,                        \
                                 .fixed_order = true,                                               \
                                 .projects = true,                                                  \
+                                .constant_steps = CONSTANT,                                        \
                                 .index_range = "2 (mechanical: 3)",                                \
                                 .table = &id##_table,                                              \
                                 .memory = &hem_memory,                                             \
@@ -926,6 +961,12 @@ const method method_own_hem = {.name = "hem:table",
 
 HEM_METHOD(hem3, "hem:3", "half-explicit Runge-Kutta of order 3", BRASEY, 3);
 HEM_METHOD(hem4, "hem:4", "half-explicit Runge-Kutta of order 4", BRASEY, 4);
+HEM_METHOD(hem4_published, "hem:4:published",
+           "half-explicit Runge-Kutta of order 4, steps by (6.1) and (6.2) of the article", BRASEY,
+           4);
+HEM_VARIANT(hem4_stage, "hem:4:stage",
+            "half-explicit Runge-Kutta of order 4, z of order 2 from the last stage", BRASEY, 4,
+            true);
 HEM_METHOD(hem5, "hem:5", "half-explicit Runge-Kutta of order 5",
            "Brasey: Half-explicit methods for semi-explicit differential-algebraic equations of "
            "index 2, thesis, Geneva 1994",

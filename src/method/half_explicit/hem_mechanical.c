@@ -9,17 +9,21 @@
 
 #include "base/vector.h"
 
-/* The linear system of one stage: v' in K + nq with 0 = C (V + h d v') + rate, d = abar_ii */
+/* The linear system of one stage: v' in K + nq with 0 = C (V + h d v') + rate, d = abar_ii; and its
+ * multipliers, unless lambda is NULL */
 static hem_failure stage_solve(hem_cache *c, const double *f, const double *C, double hd,
-                               const double *V, double *dv)
+                               const double *V, double *dv, double *lambda)
 {
     const mechanical_form *m = c->mechanical;
-    double *r = c->system.r;
+    double *r = lambda ? lambda : c->system.r;
     vector_copy(m->nl, c->system.rate, r);
     mechanism_add_product(&c->system, C, V, r);
     for (int i = 0; i < m->nl; i++) r[i] *= -1.0 / hd;
     vector_copy(m->nq, f, dv);
-    saddle_solve_x(c->saddle, dv, r);
+    if (lambda)
+        saddle_solve(c->saddle, dv, r);
+    else
+        saddle_solve_x(c->saddle, dv, r);
     return vector_finite(m->nq, dv) ? (hem_failure){.constraint = -1}
                                     : mechanism_evaluation(EVAL_RETRY);
 }
@@ -52,7 +56,8 @@ hem_failure hem_mechanical_stage(const hem_state *s, hem_scratch *w, const metho
         form->evaluate(form->context, t_bar, w->X_bar, w->X + nq, NULL, NULL, C, m->rate, NULL);
     if (status != EVAL_OK) return mechanism_evaluation(status);
     failure = mechanism_factor_with(m, M, B, C);
-    if (!failure.status) failure = stage_solve(c, f, C, h * d, w->X_bar + nq, w->K[i] + nq);
+    double *lambda = last && table->last_stage ? w->z : NULL;
+    if (!failure.status) failure = stage_solve(c, f, C, h * d, w->X_bar + nq, w->K[i] + nq, lambda);
     if (failure.status) return failure;
     vector_axpy(nq, h * d, w->K[i] + nq, w->X_bar + nq);
     vectors_swap(&m->G[0], &m->G[1]);

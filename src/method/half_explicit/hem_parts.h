@@ -21,6 +21,7 @@ typedef struct hem_state {
     hem_failure failure; /* of the start */
     double *x_old, *k_old, *w_old;
     double *x, *k, *w; /* k = x' with consistent w [BH93 (3.6)] */
+    double *z_old, *z; /* Z_s at both ends, where the table takes it for w */
     double *middle;    /* x(t_old + middle (t - t_old)), if the table has it */
     double rough;      /* how rough the last steps were, in tolerances; < 0: unknown */
     double fine;       /* the estimate of order 5 that order 8 is made of, likewise; 0: none */
@@ -32,6 +33,7 @@ typedef struct hem_scratch {
     double *K[HEM_STAGES]; /* slopes of the stages */
     double *X, *X_bar;     /* stage values */
     double *x, *k, *w;     /* at the end */
+    double *z;             /* Z_s */
     double *middle;
     double *error, *coarse;
     double *y, *yp, *estimate; /* as the driver sees them */

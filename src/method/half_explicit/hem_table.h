@@ -26,6 +26,8 @@ typedef struct hem_table {
     int error_order;  /* y1 - the embedded solution is O(h^(error_order + 1)): order - 1 */
     bool partitioned; /* abar is not a shifted a; stage 1 is the slope at y0 */
     bool transversal; /* the estimate leaves the manifold and has to be brought back */
+    bool published;   /* steps by [BH93 (6.2)], and nothing but the estimate is looked at */
+    bool last_stage;  /* z at the ends of steps is Z_s [BH93 Table 4], not that of (3.6) */
     const double (*a)[HEM_STAGES], (*a_bar)[HEM_STAGES];
     const double *c, *c_bar;
     const double *zeta; /* Z_i = z0 + h zeta_i z'(t0) + O(h^2) */
@@ -45,5 +47,6 @@ typedef struct hem_table {
 } hem_table;
 
 extern const hem_table hem3_table, hem4_table, hem5_table, phem5_table;
+extern const hem_table hem4_published_table, hem4_stage_table;
 
 #endif

@@ -14,7 +14,7 @@ typedef struct irk_trials {
 /* What survives between steps. */
 typedef struct irk_state {
     const irk_table *table;
-    bool project;              /* on the constraints after every step, unless the options say none */
+    bool project; /* on the constraints after every step, unless the options say none */
     int on, stage[IRK_STAGES]; /* stages that lie on the interpolant */
     int nodes;                 /* of the interpolant, beside 0: */
     double node[IRK_NODES];    /* the c_i > 0, and 1 if it is not among them */
