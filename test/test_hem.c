@@ -67,6 +67,27 @@ static void steering_orders(void **state)
     }
 }
 
+/* z = Z_s has order 2, y order 4 [BH93 Table 4; the guide]; the published estimate is y1 - Y_5, of
+ * order 2 and on the manifold. */
+static void variants_of_hem4(void **state)
+{
+    (void)state;
+    counts c = {0};
+    hessenberg_form form = steering(&c);
+    form_set forms = {.hessenberg = &form};
+    static forest f;
+    order_pair o =
+        observed_order(&method_hem4_stage, &forms, 3, 2, (double[]){1.0, 0.0, 0.0}, 0.28, 56);
+    assert_true(fabs(o.x - 4.0) < 0.2 && fabs(o.w - 2.0) < 0.1);
+    forest_grow(&f, 3, false);
+    assert_true(worst_estimate(&f, &hem4_published_table, 2) < 1e-13L);
+    assert_true(worst_estimate(&f, &hem4_published_table, 3) > 1e-3L);
+    for (int i = 0; i < 5; i++) {
+        double difference = hem4_table.a_bar[4][i] - hem4_table.a[4][i];
+        assert_true(fabs(hem4_published_table.error[i] - difference) < 1e-14);
+    }
+}
+
 static const double classical_a[5][HEM_STAGES] = {
     {0.0}, {0.5}, {0.0, 0.5}, {0.0, 0.0, 1.0}, {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0}};
 static const double classical_c[5] = {0.0, 0.5, 0.5, 1.0, 1.0};
@@ -355,6 +376,7 @@ int main(void)
         cmocka_unit_test(order_conditions),
         cmocka_unit_test(estimate_and_dense_conditions),
         cmocka_unit_test(steering_orders),
+        cmocka_unit_test(variants_of_hem4),
         cmocka_unit_test(classical_drops),
         cmocka_unit_test(pendulum_orders),
         cmocka_unit_test(velocity_level_orders),
