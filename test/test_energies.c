@@ -211,6 +211,59 @@ static void names_in_c(void **state)
     dae_problem_free(p);
 }
 
+/* The bead of [Wun05 (1.18)], closed form: models/seeds/complex_energies.mo. */
+static void all_of_it_in_c(void **state)
+{
+    (void)state;
+    static const char *const q[] = {"x", "y"}, *const contact[] = {"s"};
+    static const char *const fixed[] = {"s", "v_x", "r"}, *const others[] = {"r", "w"},
+                             *const names[] = {"nu", "lambda"};
+    static const char *const forces[] = {"-k*r*cos(s/2)", "-k*r*sin(s/2)"};
+    static const char *const equations[] = {"tau*der(r) = w - r",
+                                            "w = v_x*cos(s/2) + v_y*sin(s/2)"};
+    static const char *const constraints[] = {
+        "(x - R*(s + sin(s)))*cos(s/2) + (y - R*(1 - cos(s)))*sin(s/2)",
+        "(y - R*(1 - cos(s)))*cos(s/2) - (x - R*(s + sin(s)))*sin(s/2)"};
+    static const dae_setting values[] = {
+        {"m", 2.0}, {"g", 9.81}, {"R", 0.5}, {"k", 1.5}, {"tau", 0.3}};
+    const dae_setting starts[] = {{"x", 0.5 * (1.0 + sin(1.0))},
+                                  {"y", 0.5 * (1.0 - cos(1.0))},
+                                  {"s", 1.0},
+                                  {"lambda", -20.0}};
+    dae_lagrangian d = {.n = 2,
+                        .coordinates = q,
+                        .kinetic = "m/2*(v_x^2 + v_y^2)",
+                        .potential = "m*g*y",
+                        .forces = forces,
+                        .constraint_count = 2,
+                        .constraints = constraints,
+                        .multipliers = names,
+                        .parameters = values,
+                        .parameter_count = 5,
+                        .starts = starts,
+                        .start_count = 4,
+                        .engine = DAE_ENGINE_TAPE,
+                        .massless_count = 1,
+                        .massless = contact,
+                        .variable_count = 2,
+                        .variables = others,
+                        .equation_count = 2,
+                        .equations = equations,
+                        .fixed_count = 3,
+                        .fixed = fixed};
+    dae_problem *p = NULL;
+    dae_diag diag;
+    dae_status status = dae_problem_from_lagrangian(&d, &p, &diag);
+    if (status != DAE_OK) print_error("%s\n", diag.text);
+    assert_int_equal(status, DAE_OK);
+    double *got = values_at(p, 5.0, "auto");
+    assert_true(fabs(value_of(p, got, "s") - 0.168964448528656515) < 1e-7);
+    assert_true(fabs(value_of(p, got, "r") - 0.455044591881951342) < 1e-7);
+    assert_true(fabs(value_of(p, got, "lambda") + 19.6548140257718774) < 1e-5);
+    free(got);
+    dae_problem_free(p);
+}
+
 static void expect_refusal(const dae_lagrangian *d, dae_status status, const char *words)
 {
     dae_problem *p = NULL;
@@ -250,7 +303,11 @@ static void refusals_in_c(void **state)
     CASE(DAE_ERR_MODEL, "constraints[0]: 'z' is not declared", d.constraints = other);
     CASE(DAE_ERR_ARGUMENT, "constraints[0]: it is NULL", d.constraints = nothing);
     CASE(DAE_ERR_ARGUMENT, "forces[1]: a bracket", d.forces = open);
-    CASE(DAE_ERR_ARGUMENT, "starts[0]: z is no coordinate", d.starts = stray);
+    CASE(DAE_ERR_ARGUMENT, "starts[0]: z is none of the variables", d.starts = stray);
+    CASE(DAE_ERR_ARGUMENT, "equations: their number", d.equation_count = 2);
+    CASE(DAE_ERR_MODEL, "equations[0]: expected", d.equation_count = 1; d.equations = xy);
+    CASE(DAE_ERR_ARGUMENT, "fixed[0]: z is none", d.fixed_count = 1; d.fixed = &stray[0].name);
+    CASE(DAE_ERR_ARGUMENT, "massless[1]: 1y", d.massless_count = 2; d.massless = bad);
     CASE(DAE_ERR_ARGUMENT, "parameters[0]", d.parameters = infinite; d.parameter_count = 1);
     CASE(DAE_ERR_ARGUMENT, "parameters: 2 of them", d.parameters = NULL; d.parameter_count = 2);
 #undef CASE
@@ -345,11 +402,12 @@ static void flat_text_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(double_pendulum),       cmocka_unit_test(moving_frame),
-        cmocka_unit_test(moving_constraint),     cmocka_unit_test(names_of_equations),
-        cmocka_unit_test(pendulum_in_c),         cmocka_unit_test(names_in_c),
-        cmocka_unit_test(refusals_in_c),         cmocka_unit_test(flat_texts),
-        cmocka_unit_test(flat_text_of_settings), cmocka_unit_test(flat_text_refused),
+        cmocka_unit_test(double_pendulum),   cmocka_unit_test(moving_frame),
+        cmocka_unit_test(moving_constraint), cmocka_unit_test(names_of_equations),
+        cmocka_unit_test(pendulum_in_c),     cmocka_unit_test(names_in_c),
+        cmocka_unit_test(all_of_it_in_c),    cmocka_unit_test(refusals_in_c),
+        cmocka_unit_test(flat_texts),        cmocka_unit_test(flat_text_of_settings),
+        cmocka_unit_test(flat_text_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

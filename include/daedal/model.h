@@ -71,18 +71,26 @@ typedef struct dae_lagrangian {
     const char *const *multipliers; /* names; NULL: "lambda1", "lambda2", .. */
     const dae_setting *parameters;  /* names and values */
     int parameter_count;
-    /* Start values by name, 0 for others; of more than can be chosen freely the solver moves the
-     * rest onto the constraints. */
+    /* Start values by name, 0 for others: guesses, which the solver moves onto the constraints. */
     const dae_setting *starts;
     int start_count;
     dae_engine engine;
+    int massless_count; /* coordinates without kinetic energy, such as places of contact */
+    const char *const *massless;
+    int variable_count; /* other variables, for definitions and force elements with states of */
+    const char *const *variables; /* their own, */
+    int equation_count;           /* and their equations: "der(r) = k*(x - r)", "s = sin(x)" */
+    const char *const *equations;
+    int fixed_count;          /* names whose start values must hold as they are: as many as there */
+    const char *const *fixed; /* are degrees of freedom, at the most */
 } dae_lagrangian;
 
 DAE_API dae_status dae_problem_from_lagrangian_sized(const dae_lagrangian *form, size_t size,
                                                      dae_problem **problem, dae_diag *diag);
 
 /* DAE_ERR_ARGUMENT: a field; DAE_ERR_MODEL: an expression. The diagnostic begins with the field:
- * "constraints[1]: ..". Variables are coordinates, velocities and multipliers, in this order. */
+ * "constraints[1]: ..". Variables are coordinates, velocities, multipliers, coordinates without
+ * mass and others, in this order. */
 static inline dae_status dae_problem_from_lagrangian(const dae_lagrangian *form,
                                                      dae_problem **problem, dae_diag *diag)
 {

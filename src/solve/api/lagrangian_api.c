@@ -60,13 +60,21 @@ static double start_of(const dae_lagrangian *d, const char *name)
     return 0.0;
 }
 
+static bool listed(const char *name, int count, const char *const *names)
+{
+    for (int k = 0; k < count; k++)
+        if (strcmp(name, names[k]) == 0) return true;
+    return false;
+}
+
 /* Real name(start = ..); */
 static void put_variable(writer *w, const dae_lagrangian *d, const char *field, int index,
                          const char *name)
 {
     emit_put(&w->text, "Real ");
     put_field(w, field, index, name);
-    put_number(w, "(start = ", start_of(d, name), ");");
+    bool fixed = listed(name, d->fixed_count, d->fixed);
+    put_number(w, "(start = ", start_of(d, name), fixed ? ", fixed = true);" : ");");
 }
 
 /* , field = text */
@@ -84,7 +92,7 @@ static void put_list(writer *w, const char *field, int count, const char *const 
     emit_append(&w->text, ", %s = {", field);
     for (int k = 0; k < count; k++) {
         if (k > 0) emit_put(&w->text, ", ");
-        put_field(w, field, k, texts[k] ? texts[k] : "0");
+        put_field(w, field, k, texts[k]);
     }
     put_line(w, "}");
 }
@@ -101,16 +109,40 @@ static void put_declarations(writer *w, const dae_lagrangian *d)
     for (int k = 0; k < d->n; k++) put_variable(w, d, "velocities", k, d->velocities[k]);
     for (int k = 0; k < d->constraint_count; k++)
         put_variable(w, d, "multipliers", k, d->multipliers[k]);
+    for (int k = 0; k < d->massless_count; k++) put_variable(w, d, "massless", k, d->massless[k]);
+    for (int k = 0; k < d->variable_count; k++) put_variable(w, d, "variables", k, d->variables[k]);
 }
 
-static void put_model(writer *w, const dae_lagrangian *d)
+static void put_equations(writer *w, const dae_lagrangian *d)
 {
-    put_declarations(w, d);
     put_line(w, "equation");
     for (int k = 0; k < d->n; k++) {
         emit_append(&w->text, "der(%s) = %s;", d->coordinates[k], d->velocities[k]);
         put_line(w, "");
     }
+    for (int k = 0; k < d->equation_count; k++) {
+        put_field(w, "equations", k, d->equations[k]);
+        put_line(w, ";");
+    }
+}
+
+/* , forces = {..}: those of coordinates without mass are 0. */
+static void put_forces(writer *w, const dae_lagrangian *d)
+{
+    if (!d->forces) return;
+    emit_put(&w->text, ", forces = {");
+    for (int k = 0; k < d->n; k++) {
+        if (k > 0) emit_put(&w->text, ", ");
+        put_field(w, "forces", k, d->forces[k] ? d->forces[k] : "0");
+    }
+    for (int k = 0; k < d->massless_count; k++) emit_put(&w->text, ", 0");
+    put_line(w, "}");
+}
+
+static void put_model(writer *w, const dae_lagrangian *d)
+{
+    put_declarations(w, d);
+    put_equations(w, d);
     emit_put(&w->text, "annotation(__Daedal(coordinates = {");
     for (int k = 0; k < d->n; k++) {
         if (k > 0) emit_put(&w->text, ", ");
@@ -121,7 +153,8 @@ static void put_model(writer *w, const dae_lagrangian *d)
     put_scalar(w, "kinetic", d->kinetic);
     put_scalar(w, "potential", d->potential);
     put_scalar(w, "dissipation", d->dissipation);
-    put_list(w, "forces", d->n, d->forces);
+    put_list(w, "massless", d->massless_count, d->massless);
+    put_forces(w, d);
     put_list(w, "constraints", d->constraint_count, d->constraints);
     put_list(w, "multipliers", d->constraint_count, d->multipliers);
     put_line(w, "));");
@@ -169,24 +202,26 @@ static dae_status check_settings(const char *field, int count, const dae_setting
     return DAE_OK;
 }
 
-static bool listed(const char *name, int count, const char *const *names)
+/* Whether a name is that of a variable; "field[k]: .." if not. */
+static dae_status check_variable(const dae_lagrangian *d, const char *field, int k,
+                                 const char *name, dae_diag *diag)
 {
-    for (int k = 0; k < count; k++)
-        if (strcmp(name, names[k]) == 0) return true;
-    return false;
+    if (listed(name, d->n, d->coordinates) || listed(name, d->n, d->velocities) ||
+        listed(name, d->constraint_count, d->multipliers) ||
+        listed(name, d->massless_count, d->massless) ||
+        listed(name, d->variable_count, d->variables))
+        return DAE_OK;
+    return diag_set(diag, DAE_ERR_ARGUMENT, "%s[%d]: %s is none of the variables.", field, k, name);
 }
 
 static dae_status check_starts(const dae_lagrangian *d, dae_diag *diag)
 {
-    for (int k = 0; k < d->start_count; k++) {
-        const char *name = d->starts[k].name;
-        if (listed(name, d->n, d->coordinates) || listed(name, d->n, d->velocities) ||
-            listed(name, d->constraint_count, d->multipliers))
-            continue;
-        return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "starts[%d]: %s is no coordinate, velocity or multiplier.", k, name);
-    }
-    return DAE_OK;
+    dae_status status = DAE_OK;
+    for (int k = 0; k < d->start_count && status == DAE_OK; k++)
+        status = check_variable(d, "starts", k, d->starts[k].name, diag);
+    for (int k = 0; k < d->fixed_count && status == DAE_OK; k++)
+        status = check_variable(d, "fixed", k, d->fixed[k], diag);
+    return status;
 }
 
 /* Brackets of one expression must not reach into the next. */
@@ -222,7 +257,9 @@ static dae_status check_expressions(const dae_lagrangian *d, dae_diag *diag)
     if (status == DAE_OK) status = check_brackets("dissipation", -1, d->dissipation, diag);
     if (status == DAE_OK) status = check_list_brackets("forces", d->n, d->forces, diag);
     if (status != DAE_OK) return status;
-    return check_list_brackets("constraints", d->constraint_count, d->constraints, diag);
+    status = check_list_brackets("constraints", d->constraint_count, d->constraints, diag);
+    if (status != DAE_OK) return status;
+    return check_list_brackets("equations", d->equation_count, d->equations, diag);
 }
 
 static dae_status check_energies(const dae_lagrangian *d, dae_diag *diag)
@@ -233,6 +270,8 @@ static dae_status check_energies(const dae_lagrangian *d, dae_diag *diag)
         return reject(diag, "lagrangian", -1, "neither it nor kinetic is given");
     for (int k = 0; k < d->constraint_count; k++)
         if (!d->constraints[k]) return reject(diag, "constraints", k, "it is NULL");
+    for (int k = 0; k < d->equation_count; k++)
+        if (!d->equations[k]) return reject(diag, "equations", k, "it is NULL");
     return DAE_OK;
 }
 
@@ -241,13 +280,26 @@ static dae_status check_lists(const dae_lagrangian *d, dae_diag *diag)
 {
     if (d->n <= 0 || !d->coordinates)
         return reject(diag, "coordinates", -1, "there must be one at least, and n of them");
-    if (d->constraint_count < 0 || (d->constraint_count > 0 && !d->constraints))
-        return reject(diag, "constraints", -1, "constraint_count does not fit them");
+    const struct {
+        const char *field;
+        int count;
+        const char *const *texts;
+    } lists[] = {{"constraints", d->constraint_count, d->constraints},
+                 {"massless", d->massless_count, d->massless},
+                 {"variables", d->variable_count, d->variables},
+                 {"equations", d->equation_count, d->equations},
+                 {"fixed", d->fixed_count, d->fixed}};
+    for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++)
+        if (lists[k].count < 0 || (lists[k].count > 0 && !lists[k].texts))
+            return reject(diag, lists[k].field, -1, "their number does not fit them");
     if ((int)d->engine < 0 || d->engine > DAE_ENGINE_NATIVE)
         return reject(diag, "engine", -1, "it is not a dae_engine");
     dae_status status = check_settings("parameters", d->parameter_count, d->parameters, diag);
     if (status == DAE_OK) status = check_settings("starts", d->start_count, d->starts, diag);
     if (status == DAE_OK) status = check_names("coordinates", d->n, d->coordinates, diag);
+    if (status == DAE_OK) status = check_names("massless", d->massless_count, d->massless, diag);
+    if (status == DAE_OK) status = check_names("variables", d->variable_count, d->variables, diag);
+    if (status == DAE_OK) status = check_names("fixed", d->fixed_count, d->fixed, diag);
     if (status == DAE_OK) status = check_energies(d, diag);
     return status == DAE_OK ? check_expressions(d, diag) : status;
 }
