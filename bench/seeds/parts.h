@@ -9,6 +9,7 @@
     X(seeds_000_index)                                                                             \
     X(seeds_000_multistep)                                                                         \
     X(seeds_000_second_order)                                                                      \
+    X(seeds_000_results)                                                                           \
     X(seeds_001)                                                                                   \
     X(seeds_002)                                                                                   \
     X(seeds_003_theory)                                                                            \
