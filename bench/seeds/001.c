@@ -30,6 +30,20 @@ static void index_is(seeds_run *run, const char *label, int index, const char *a
     seeds_holds(run, label, strstr(r.out, line) != NULL, text, text);
 }
 
+/* The same for a notion of the index, by its line of `check MODEL --index all`. */
+static void notion_is(seeds_run *run, const char *notion, int index, const char *model)
+{
+    seeds_command_result r;
+    double found = NAN;
+    char line[64];
+    if (!seeds_command(run, &r, "check models/seeds/%s.mo --index all", model)) return;
+    snprintf(line, sizeof line, "\n  %s ", notion);
+    const char *at = strstr(r.out, line);
+    if (!at || sscanf(at + strlen(line), "%lf", &found) != 1)
+        seeds_fail(run, "no index \"%s\"", notion);
+    seeds_number(run, notion, found, index, 0.0);
+}
+
 /* The number behind a line of the statistics; NAN and a failed row if there is none. */
 static double statistic(seeds_run *run, const seeds_command_result *r, const char *label)
 {
@@ -52,18 +66,78 @@ static double velocity_error(seeds_run *run, const seeds_command_result *r)
 
 /* ---- VII.1: the index ---- */
 
-/* Bu' + Au = d for the Jordan blocks of (1.12) and an ordinary equation: det(A + lambda B). */
-static void weierstrass(seeds_run *run)
+enum { SIZE = 4 };
+typedef double matrix[SIZE * SIZE]; /* by columns */
+
+static void product(const double *a, const double *b, matrix out)
 {
-    const double B[16] = {0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1}; /* by columns */
-    const double A[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 2};
-    dae_pencil p = {.n = 4, .a = A, .b = B};
+    for (int i = 0; i < SIZE; i++)
+        for (int j = 0; j < SIZE; j++) {
+            double sum = 0.0;
+            for (int k = 0; k < SIZE; k++) sum += a[i + SIZE * k] * b[k + SIZE * j];
+            out[i + SIZE * j] = sum;
+        }
+}
+
+static double distance(const double *a, const double *b)
+{
+    double worst = 0.0;
+    for (int k = 0; k < SIZE * SIZE; k++) worst = fmax(worst, fabs(a[k] - b[k]));
+    return worst;
+}
+
+/* u' + 2 u, then the nilpotent block of (1.12): the form (1.3) itself, C = 2 and N of size 3. */
+static const matrix canonical_B = {1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+static const matrix canonical_A = {2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+
+/* The pencil S (A + lambda B) T, of which (1.3) must come out again; its report, or NULL. */
+static dae_pencil_report *mixed(seeds_run *run, const double *S, const double *T, matrix A,
+                                matrix B)
+{
+    matrix half;
     dae_pencil_report *report = NULL;
     dae_diag diag;
-    if (!seeds_ok(run, dae_pencil_analyse(&p, &report, &diag), &diag)) return;
+    product(S, canonical_B, half);
+    product(half, T, B);
+    product(S, canonical_A, half);
+    product(half, T, A);
+    dae_pencil p = {.n = SIZE, .a = A, .b = B};
+    seeds_ok(run, dae_pencil_analyse(&p, &report, &diag), &diag);
+    return report;
+}
+
+static const matrix mixers[2] = {{2, 1, 0, 1, -1, 1, 3, 0, 0, 1, 1, -2, 1, 0, 1, 1},
+                                 {1, 0, 2, 1, 1, -1, 0, 2, 0, 1, 1, 1, -1, 0, 1, 3}};
+
+static void weierstrass(seeds_run *run)
+{
+    matrix A, B, half, form;
+    dae_pencil_report *report = mixed(run, mixers[0], mixers[1], A, B);
+    if (!report) return;
     seeds_number(run, "index of nilpotency", report->index, 3, 0.0);
     seeds_number(run, "degree of det(A + lambda B)", report->finite, 1, 0.0);
+    if (report->p && report->q) {
+        product(report->p, B, half);
+        product(half, report->q, form);
+        seeds_at_most(run, "P B Q beside diag(I, N)", distance(form, canonical_B), 1e-11, 1.0);
+        product(report->p, A, half);
+        product(half, report->q, form);
+        seeds_at_most(run, "P A Q beside diag(C, I)", distance(form, canonical_A), 1e-11, 1.0);
+    } else {
+        seeds_fail(run, "no P and Q");
+    }
     dae_pencil_report_free(report);
+}
+
+/* Exercise 4: the index does not depend on the transformation. */
+static void invariance(seeds_run *run)
+{
+    matrix A, B;
+    for (int k = 0; k < 2; k++) {
+        dae_pencil_report *report = mixed(run, mixers[k], mixers[1 - k], A, B);
+        if (report) seeds_number(run, "index of nilpotency", report->index, 3, 0.0);
+        dae_pencil_report_free(report);
+    }
 }
 
 static void singular_pencil(seeds_run *run)
@@ -82,7 +156,8 @@ static void singular_pencil(seeds_run *run)
 static void nilpotent(seeds_run *run)
 {
     seeds_command_result r;
-    index_is(run, "index", 3, "models/seeds/nilpotent.mo");
+    notion_is(run, "differentiation", 3, "nilpotent");
+    notion_is(run, "Kronecker", 3, "nilpotent");
     if (!seeds_command(run, &r, "run models/seeds/nilpotent.mo")) return;
     compare(run, &r, "z1", exp(-1.0) - 2.0 * cos(2.0) - cos(1.0), 1e-8);
     compare(run, &r, "z2", sin(2.0) + sin(1.0), 1e-8);
@@ -167,6 +242,8 @@ static double wobble(seeds_run *run, double omega)
  * far. */
 static void perturbed(seeds_run *run)
 {
+    notion_is(run, "differentiation", 2, "steering");
+    notion_is(run, "perturbation", 2, "steering");
     double slow = wobble(run, 20.0), fast = wobble(run, 200.0);
     seeds_within(run, "growth of z with omega", fast / slow, 10.0, 1.3);
 }
@@ -174,7 +251,8 @@ static void perturbed(seeds_run *run)
 static void lubich(seeds_run *run)
 {
     seeds_command_result r;
-    index_is(run, "differentiation index", 1, "models/seeds/lubich.mo");
+    notion_is(run, "differentiation", 1, "lubich");
+    notion_is(run, "perturbation", 2, "lubich");
     for (int omega = 40; omega <= 400; omega *= 10) {
         if (!seeds_command(run, &r,
                            "run models/seeds/lubich.mo --set eps=0.01 --set omega=%d --rtol 1e-9",
@@ -188,7 +266,8 @@ static void campbell_gear(seeds_run *run)
 {
     seeds_command_result r;
     const double eps = 0.1, omega = 40.0;
-    index_is(run, "perturbation index", 3, "models/seeds/campbell_gear.mo");
+    notion_is(run, "differentiation", 1, "campbell_gear");
+    notion_is(run, "perturbation", 3, "campbell_gear");
     if (!seeds_command(run, &r, "run models/seeds/campbell_gear.mo --rtol 1e-9")) return;
     compare(run, &r, "y1", 0.0, 1e-12);
     if (!seeds_command(
@@ -635,7 +714,7 @@ static void one_full(seeds_run *run)
 }
 
 static const seeds_row rows[] = {
-    {"001-1.2", "(1.2) to (1.7), Theorem 1.1", "matrix pencils, index of nilpotency",
+    {"001-1.2", "(1.2) to (1.7), Theorem 1.1", "matrix pencils: P, Q and the index of nilpotency",
      "dae_pencil_analyse(&pencil, &report, &diag)", weierstrass, false},
     {"001-1.9", "(1.9)", "steering wheel: reference at x = 0.2", NULL, steering, false},
     {"001-1.10", "(1.9), (1.10)", "its impasses", NULL, impasse, false},
@@ -647,7 +726,8 @@ static const seeds_row rows[] = {
     {"001-F1.3", "Figure 1.3, (1.30)", "z oscillates with the derivative of a perturbation", NULL,
      perturbed, false},
     {"001-1.31", "(1.31)", "differentiation index 1, perturbation index 2", NULL, lubich, false},
-    {"001-1.32", "(1.32)", "perturbation index m = 3", NULL, campbell_gear, false},
+    {"001-1.32", "(1.32)", "differentiation index 1, perturbation index m = 3", NULL, campbell_gear,
+     false},
     {"001-1.40", "(1.40), (1.52)", "index of optimal control problems", NULL, control, false},
     {"001-X1", "(1.41) to (1.43), Example 1", "pendulum by its angle, from T and U", NULL, angle,
      false},
@@ -659,6 +739,8 @@ static const seeds_row rows[] = {
     {"001-1.48", "(1.48)", "GGL formulation, weighted by M", NULL, ggl, false},
     {"001-1.49", "(1.49), Exercise 1", "singular pencils have no unique solution",
      "dae_pencil_analyse(&pencil, &report, &diag)", singular_pencil, false},
+    {"001-X1.4", "VII.1, Exercises 2 to 4", "the index does not depend on P and Q",
+     "dae_pencil_analyse(&pencil, &report, &diag)", invariance, false},
     {"001-F2.1", "Figure 2.1, (2.1) to (2.3)", "drift-off: linear and quadratic", NULL, drift_off,
      false},
     {"001-2.6", "(2.4) to (2.6)", "the index 1 problem from inconsistent values", NULL,
