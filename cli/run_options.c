@@ -372,13 +372,14 @@ static int read_small_steps(const char *text, int *steps)
             memcpy(steps, known[k], sizeof known[k]);
             return CLI_OK;
         }
+    const char *at = text;
     for (int i = 0; i < MOST_SMALL; i++) {
         char *end;
-        long number = strtol(text, &end, 10);
-        if (end == text || number < 1 || number > INT_MAX || (*end && *end != ',')) break;
+        long number = strtol(at, &end, 10);
+        if (end == at || number < 1 || number > INT_MAX || (*end && *end != ',')) break;
         steps[i] = (int)number;
         if (!*end) return CLI_OK;
-        text = end + 1;
+        at = end + 1;
     }
     return complain(CLI_USAGE,
                     "option '--small-steps' needs harmonic, romberg, bulirsch, or up to %d numbers "

@@ -339,10 +339,11 @@ static void told_or_overcome(const char *name, heap_trial *trial, void *context)
 static void radau_fails_cleanly(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"radau", "radau:5", "radau:9", "radau:13", "liex"};
+    static const char *const methods[] = {"radau",    "radau:5", "radau:9",
+                                          "radau:13", "liex",    "liex:scheme2"};
     static const dae_structure structures[] = {DAE_STRUCTURE_DENSE, DAE_STRUCTURE_BANDED,
                                                DAE_STRUCTURE_SPARSE};
-    for (int k = 0; k < 15; k++) {
+    for (int k = 0; k < 18; k++) {
         radau_journey j = {dae_options_default(), k % 3 == 2 ? 100 : 8, structures[k % 3]};
         j.options.method = methods[k / 3];
         told_or_overcome(methods[k / 3], diffuse, &j);

@@ -192,6 +192,23 @@ expect 2 run akzo --initial-step 0 && says 'initial-step'
 expect 2 run akzo --rtol-of y1 && says 'rtol-of'
 expect 2 run akzo --rtol-of z=1 && says 'z'
 
+# numbers of small steps and the tableau of extrapolation: T_33 in six rows a step is the result
+expect 0 run akzo --method liex --small-steps 1,2,4 --order 3 --fixed-step 0.01 --stop 0.04 --tableau t.csv
+says 'wrote t.csv'
+[ "$(wc -l <t.csv)" -eq 25 ] || fail "$(wc -l <t.csv) lines of tableaus of 4 steps"
+head -n 1 t.csv | grep -q '^t,h,row,column,"FLB"' || fail "head of the tableau: $(head -n 1 t.csv)"
+ends 0 run akzo --method liex --small-steps 1,2,4 --order 3 --fixed-step 0.01 --stop 0.04 --vars FLB -o -
+[ "$(tail -n 1 out | cut -d, -f2)" = "$(tail -n 1 t.csv | cut -d, -f5)" ] || fail "T_33 is not the result"
+expect 2 run robertson --method liex --small-steps 1,x && says 'small-steps'
+expect 2 run robertson --method bdf --tableau t.csv && says 'tableau'
+expect 2 run robertson --method liex --small-steps 3,2 && says 'number 2 is 2 after 3'
+
+# multistep formulas of the user, and iterations
+expect 2 run robertson --method oneleg:own --formula '1,-1;1' --fixed-step 0.1 --stop 1 && says 'formula'
+expect 2 run robertson --method oneleg:own --formula '1,-1;0.25,0.75' --fixed-step 0.1 --stop 1 && says 'root -3'
+expect 0 run robertson --method oneleg:own --formula '1,-1;1,0' --fixed-step 0.01 --stop 0.04 --newton-iterations 20
+expect 2 run robertson --newton-iterations 0 && says 'newton-iterations'
+
 # the older names of options
 expect 0 run robertson --points 3 --stop 40 --vars y1 -o -
 mv out new
