@@ -541,6 +541,72 @@ static void table_4_2_1(seeds_run *run)
     }
 }
 
+/* x = exp(t), or 0, beside a variable that decays */
+static int forced(double t, const double *y, const double *yp, double *f, void *user)
+{
+    const double *amplitude = user;
+    f[0] = y[0] - *amplitude * exp(t);
+    f[1] = yp[1] + y[1];
+    return 0;
+}
+
+/* x after one step h of a method as the command has it, from x = start */
+static double after_one_step(seeds_run *run, const char *method, double h, double start,
+                             double amplitude)
+{
+    dae_residual form = {.n = 2, .f = forced, .user = &amplitude};
+    dae_options o = dae_options_default();
+    dae_problem *p = NULL;
+    dae_solver *s = NULL;
+    dae_diag diag = {0};
+    double y[2] = {start, 1.0}, yp[2] = {amplitude, -1.0};
+    char name[40];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(method, " "), method);
+    o.method = name;
+    o.projection = DAE_PROJECTION_NONE;
+    if (strncmp(name, "liex", 4) == 0) {
+        o.order = 3;
+        memcpy(o.small_steps, (int[3]){1, 2, 4}, 3 * sizeof(int));
+    }
+    o.rtol = o.atol = 1e-13;
+    o.fixed_step = h;
+    o.init = DAE_INIT_NONE;
+    bool ok = seeds_ok(run, dae_problem_from_residual(&form, &p, &diag), &diag) &&
+              seeds_ok(run, dae_solver_new(p, &o, &s, &diag), &diag) &&
+              seeds_ok(run, dae_solver_start(s, 0.0, y, yp), NULL) &&
+              seeds_ok(run, dae_solver_run(s, h, y, NULL), dae_solver_diag(s));
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return ok ? y[0] : NAN;
+}
+
+/* What a step leaves of an error of x = 0: r. And the order k_a1 of x = exp t, by the error
+ * O(h^(k_a1 + 1)) of one step. */
+static void stability_constants(seeds_run *run)
+{
+    static const struct {
+        const char *method;
+        double r, k_a1; /* 0: exact */
+    } rows[] = {{sirk2, 0.0, 0.0},          {dirk5, 0.0, 0.0},  {sirk3, 0.0, 0.0},
+                {extrapolation7, 0.0, 0.0}, {houbak, 0.0, 1.0}, {lobatto, 0.0, 0.0},
+                {midpoint, -1.0, 1.0},      {gauss, 1.0, 2.0}};
+    for (int k = 0; k < 8; k++) {
+        const char *method = rows[k].method;
+        char label[120];
+        snprintf(label, sizeof label, "%s, r", method);
+        seeds_number(run, label, after_one_step(run, method, 0.125, 1e-3, 0.0) / 1e-3, rows[k].r,
+                     1e-6);
+        double coarse = fabs(after_one_step(run, method, 0.25, 1.0, 1.0) - exp(0.25));
+        double fine = fabs(after_one_step(run, method, 0.125, 1.0, 1.0) - exp(0.125));
+        if (rows[k].k_a1 > 0.0) {
+            order_entry(run, method, "k_a1", log2(coarse / fine) - 1.0, rows[k].k_a1);
+            continue;
+        }
+        snprintf(label, sizeof label, "%s, k_a1", method);
+        seeds_holds(run, label, coarse < 1e-12, "exact: oo", method == sirk3 ? "3" : "oo");
+    }
+}
+
 static void table_4_3_1(seeds_run *run)
 {
     static const struct {
@@ -1067,6 +1133,10 @@ static const seeds_row rows[] = {
      "method oneleg:2:midpoint on x = 1/2 (-1)^n, fixed_step 1/64", midpoint_growth, false},
     {"003-T4.2.1", "Table 4.2.1", "orders at constant coefficients: ODE, index 1, index 2", NULL,
      table_4_2_1, false},
+    {"003-Th4.2.1", "Theorem 4.2.1, Table 4.3.1 (r, k_a1)",
+     "stability constants and orders on x = g(t)",
+     "one step of fixed_step 1/8 on x = 0 from x = 1e-3, projection none", stability_constants,
+     false},
     {"003-T4.3.1", "Table 4.3.1, (4.3.33)", "observed orders at index 1, eight methods", NULL,
      table_4_3_1, false},
     {"003-T4.4.1", "Table 4.4.1, (4.4.9)", "observed orders, pendulum of index 2",
