@@ -51,20 +51,51 @@ static void say_variants(int first)
     }
 }
 
-/* Two lines of 80 columns for each family, under the heading of its group. */
+/* Whether a family is there for those who compare methods. */
+static bool is_for_comparison(int i)
+{
+    static const char words[] = "you compare";
+    return strncmp(dae_method_at(i).use, words, sizeof words - 1) == 0;
+}
+
+static bool has_variants(int first)
+{
+    for (int i = first, end = next_family(first); i < end; i++)
+        if (*dae_method_at(i).variant) return true;
+    return false;
+}
+
+/* "order 1 to 5; index 3; variant modified": what is in brackets has to give way to variants */
+static void say_choices(int i)
+{
+    const char *range = dae_method_at(i).index_range;
+    size_t length = strcspn(range, has_variants(i) ? ",(" : ",");
+    while (length > 0 && range[length - 1] == ' ') length--;
+    say_orders(i);
+    say("; index %.*s", (int)length, range);
+    say_variants(i);
+    say("\n");
+}
+
+/* Two lines of 80 columns for each family, under the heading of its group; one line for each of
+ * those to compare with. */
 static void say_families(void)
 {
     const char *group = "";
     say("Name (--method)    Use this when ..; order (--order), index, variant (--variant)\n");
     for (int i = 0; dae_method_at(i).name; i = next_family(i)) {
         dae_method_info m = dae_method_at(i);
+        if (is_for_comparison(i)) continue;
         if (strcmp(m.group, group) != 0) say("%s\n", m.group);
         group = m.group;
         say("  %-16s %s\n  %16s ", m.family, m.use, "");
-        say_orders(i);
-        say("; index %.*s", (int)strcspn(m.index_range, ","), m.index_range);
-        say_variants(i);
-        say("\n");
+        say_choices(i);
+    }
+    say("To compare with\n");
+    for (int i = 0; dae_method_at(i).name; i = next_family(i)) {
+        if (!is_for_comparison(i)) continue;
+        say("  %-16s ", dae_method_at(i).family);
+        say_choices(i);
     }
     say("hem, herk, prk and irk also run by a Butcher table of yours (--table FILE).\n");
     say("'daedal methods NAME' tells more: who it is for, forms, citations.\n");
