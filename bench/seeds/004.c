@@ -822,6 +822,26 @@ static void option_nopt(seeds_run *run)
     seeds_number(run, "w at the end, both", end[1], end[0], 1e-9);
 }
 
+/* Ab, c, s, p: Kutta's table as a text is method (c). */
+static void option_table(seeds_run *run)
+{
+    seeds_command_result c;
+    double x[2], steps[2];
+    for (int k = 0; k < 2; k++) {
+        const char *method =
+            k ? "herk:3:thesis" : "herk:thesis --table models/seeds/kutta3_table.txt";
+        if (!seeds_command(run, &c,
+                           "run models/seeds/baese_pendulum.mo --points 2 --stats --method %s "
+                           "--herk ssc=1,eps0=1e-5,h0=0.01",
+                           method))
+            return;
+        x[k] = seeds_last(run, &c, "x");
+        steps[k] = seeds_counter(run, &c, "steps");
+    }
+    seeds_number(run, "steps", steps[0], steps[1], 0.1);
+    seeds_number(run, "x", x[0], x[1], 1e-12);
+}
+
 #define HERK "daedal run models/seeds/baese_pendulum.mo --method herk:thesis --herk "
 #define SELECT "dae_select_unknowns(ng, n, g_x, required, ptol, unknowns, rows, &diag)"
 #define CALLS(name) "dae_problem_from_quasilinear, opt.herk: bench/seeds/004_systems.c, " name
@@ -862,6 +882,7 @@ static const seeds_row rows[] = {
     ROW("004-O-Estat", "4.1.1 Estat", "E constant or not", CALLS("baese_varying"), option_estat),
     ROW("004-O-Nopt", "4.1.1 Nopt, Definition 3.14", "simplified or classical divided Newton", NULL,
         option_nopt),
+    ROW("004-O-Ab", "4.1.1 Ab, c, s, p", "a table of the user's", NULL, option_table),
     ROW("004-M-e", "4.1.2 (e)", "HEM4 as a table of herk", NULL, method_e),
     ROW("004-4.2.1", "4.2.1, 4.2.2", "equations with derivatives alone, and without",
         CALLS("baese_differential, baese_algebraic"), pure_equations),
