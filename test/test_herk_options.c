@@ -177,6 +177,105 @@ static void the_default_of_beta_is_that_of_the_circuit(void **state)
     assert_true(r.stats.h0 == 0.01);
 }
 
+/* Every attempt, as the monitor sees it */
+enum { MOST_ATTEMPTS = 2000 };
+typedef struct trail {
+    int count;
+    dae_step_info attempt[MOST_ATTEMPTS];
+} trail;
+
+static void keep(const dae_step_info *info, void *user)
+{
+    trail *t = user;
+    assert_true(t->count < MOST_ATTEMPTS);
+    t->attempt[t->count++] = *info;
+}
+
+/* h := beta h (eps0/eps)^(1/(p+1)), after a failure 1/p, without limits; only the last one is cut
+ * [Baese17 4.1.5]. Returns the longest row of failures. */
+static int follow(const dae_quasilinear *form, const double *start, double first, double tf)
+{
+    static trail t;
+    dae_problem *problem = NULL;
+    dae_solver *solver = NULL;
+    dae_options o = dae_options_default();
+    o.method = "herk:4:thesis";
+    o.herk = OPTIONS(.adaptive_steps = DAE_SWITCH_ON, .safety = 0.7);
+    o.atol = 1e-6;
+    o.initial_step = first;
+    o.stop_time = tf;
+    o.max_error_failures = 100;
+    o.monitor = keep;
+    o.user = &t;
+    t.count = 0;
+    assert_int_equal(dae_problem_from_quasilinear(form, &problem, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(problem, &o, &solver, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(solver, 0, start, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(solver, tf, NULL, NULL), DAE_OK);
+    int in_a_row = 0, most_in_a_row = 0;
+    for (int k = 1; k < t.count; k++) {
+        const dae_step_info *before = &t.attempt[k - 1], *now = &t.attempt[k];
+        bool failed = before->result != DAE_STEP_ACCEPTED;
+        double h = 0.7 * before->h * pow(fmax(before->error, 1e-30), failed ? -1.0 / 4 : -1.0 / 5);
+        in_a_row = failed ? in_a_row + 1 : 0;
+        if (in_a_row > most_in_a_row) most_in_a_row = in_a_row;
+        bool cut = now->t + h >= tf;
+        if (cut)
+            assert_true(fabs(now->t + now->h - tf) < 1e-12);
+        else
+            assert_true(fabs(now->h - h) < 1e-12 * h);
+    }
+    dae_solver_free(solver);
+    dae_problem_free(problem);
+    return most_in_a_row;
+}
+
+/* x' leaps from 1 to 101 at t = 1/3: errors there fall as h only */
+static int leap_f(const dae_quasilinear_point *at, double *f, void *user)
+{
+    (void)user;
+    f[0] = at->x[0] + (at->t < 1.0 / 3 ? 0 : 100);
+    f[1] = 0;
+    return 0;
+}
+
+static int constant_E(const dae_quasilinear_point *at, double *E, void *user)
+{
+    (void)at, (void)user;
+    memset(E, 0, 4 * sizeof *E);
+    E[0] = 1;
+    return 0;
+}
+
+static void steps_follow_the_control_to_the_letter(void **state)
+{
+    (void)state;
+    const dae_quasilinear swing = PENDULUM(1);
+    const dae_quasilinear leap = {.n = 2,
+                                  .ne = 2,
+                                  .ng = 1,
+                                  .E = constant_E,
+                                  .f = leap_f,
+                                  .g = varying_g,
+                                  .autonomous = true,
+                                  .E_constant = true};
+    follow(&swing, (const double[]){-1, 0, 0, 0, 0}, 0.3, 5);
+    assert_true(follow(&leap, (const double[]){1, 1}, 0.05, 1) >= 3);
+}
+
+/* A hundredth of the absolute tolerance, here of 1e-9, if nothing is said */
+static void the_default_of_tol_follows_eps0(void **state)
+{
+    (void)state;
+    const dae_quasilinear form = PENDULUM(3);
+    result open = run(&form, "herk:thesis", OPTIONS(.safety = 0), 0, 0.02, 1);
+    result same = run(&form, "herk:thesis", OPTIONS(.newton_tolerance = 1e-11), 0, 0.02, 1);
+    result less = run(&form, "herk:thesis", OPTIONS(.newton_tolerance = 1e-10), 0, 0.02, 1);
+    assert_int_equal(open.stats.newton_iterations, same.stats.newton_iterations);
+    assert_true(less.stats.newton_iterations < same.stats.newton_iterations);
+    for (int i = 0; i < 5; i++) assert_true(open.x[i] == same.x[i]);
+}
+
 /* The tolerance ends the iteration: what is left of |g| grows with it. */
 static void newton_ends_at_its_tolerance(void **state)
 {
@@ -393,6 +492,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(control_follows_table_1),
         cmocka_unit_test(the_default_of_beta_is_that_of_the_circuit),
+        cmocka_unit_test(steps_follow_the_control_to_the_letter),
+        cmocka_unit_test(the_default_of_tol_follows_eps0),
         cmocka_unit_test(newton_ends_at_its_tolerance),
         cmocka_unit_test(a_simplified_iteration_needs_fewer_jacobians),
         cmocka_unit_test(differences_replace_the_jacobian),
