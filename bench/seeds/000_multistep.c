@@ -317,7 +317,7 @@ static const seeds_row rows[] = {
      .what = "order p = k of BDF, k = 1 to 6",
      .how = "opt.method = \"bdf\"; opt.max_order = 6; dae_solver_start_history(..)",
      .run = bdf_orders},
-    {.id = "000-E3.2.1",
+    {.id = "000-X3.2.1",
      .where = "Example 3.2.1, (3.9)",
      .what = "second order DAE, solution (3.10)",
      .run = example_3_2_1},

@@ -526,7 +526,7 @@ static void theorem_7_2_3(seeds_run *run)
 /* ---- the list ---- */
 
 static const seeds_row rows[] = {
-    ROW("000-L4.1.1", "Lemma 4.1.1", "index of the equations of motion", index_4_1),
+    ROW("000-X4.1.1", "Lemma 4.1.1", "index of the equations of motion", index_4_1),
     ROW("000-4.5", "(4.1) to (4.6)", "the full form, with contact", discretisation_4_5),
     ROW("000-4.2", "(4.8) to (4.21)", "Newton with a matrix of every iterate", newton_4_2),
     ROW("000-4.3", "(4.22) to (4.24)", "error estimate by extrapolation of degree 3", estimate_4_3),
