@@ -177,6 +177,54 @@ static void stabilised(seeds_run *run)
     seeds_number(run, "mu at the end", seeds_last(run, &r, "mu"), 0.0, 1e-6);
 }
 
+/* tan y' = y: the exact values come from y' = atan y and y' = atan y + pi, in 20 digits. */
+static void branches(seeds_run *run)
+{
+    static const char *const y[] = {"y"};
+    static const double exact[] = {1.9560970459986261786, 5.3501090972500961819};
+    end_values(run, "models/seeds/bcp_branches.mo --set guess=0.5", 1, y, &exact[0]);
+    end_values(run, "models/seeds/bcp_branches.mo --set guess=3.5", 1, y, &exact[1]);
+}
+
+static void square(seeds_run *run)
+{
+    static const char *const y[] = {"y"};
+    structure(run, "y^2 = t", "models/seeds/bcp_square.mo", 1.0, 0.0);
+    end_values(run, "models/seeds/bcp_square.mo --set guess=1", 1, y, (double[1]){2.0});
+    end_values(run, "models/seeds/bcp_square.mo --set guess=-1", 1, y, (double[1]){-2.0});
+}
+
+/* The smallest nu for which the array of nu + 1 rows determines x', by numbers. */
+static void derivative_arrays(seeds_run *run)
+{
+    static const struct {
+        const char *label, *model;
+        double index;
+    } rows[] = {{"(2.3.7)", "models/seeds/bcp_hidden.mo", 3.0},
+                {"Example 2.4.1", "models/seeds/bcp_singular_pencil.mo", 2.0},
+                {"(3.1.13)", "models/seeds/bcp_eta.mo", 2.0},
+                {"(4.3.33)", "models/seeds/bcp_mixed.mo", 1.0}};
+    for (int k = 0; k < 4; k++) {
+        seeds_command_result r;
+        double index = NAN;
+        if (!seeds_command(run, &r, "check %s --index all", rows[k].model)) return;
+        const char *line = strstr(r.out, "\n  differentiation");
+        if (line) (void)sscanf(line, " differentiation %lf", &index);
+        seeds_number(run, rows[k].label, index, rows[k].index, 0.0);
+    }
+}
+
+static void hessenberg_forms(seeds_run *run)
+{
+    static const char *const names[] = {"x1", "x2", "x3", "x4"};
+    const double s = sin(1.0), c = cos(1.0);
+    structure(run, "size 2", "models/seeds/bcp_chain2.mo", 2.0, 0.0);
+    structure(run, "size 3", "models/seeds/bcp_index3.mo", 3.0, 0.0);
+    structure(run, "size 4", "models/seeds/bcp_hessenberg4.mo", 4.0, 0.0);
+    end_values(run, "models/seeds/bcp_hessenberg4.mo", 4, names,
+               (double[4]){2.0 * c, -c - s, s, 2.0 * s - 2.0 * c});
+}
+
 /* ---- chapter 3: BDF ---- */
 
 /* A problem with its solution. */
@@ -454,6 +502,8 @@ static void euler_changes_step(seeds_run *run)
 static void eta(seeds_run *run)
 {
     static const double etas[] = {-0.4, -0.6};
+    const double A[4] = {0.0, 1.0, 0.0, -1.0}, B[4] = {1.0, 0.0, -1.0, 0.0};
+    pencil(run, "the pencil for eta = -1, t = 1", 2, A, B, false, 0);
     for (int k = 0; k < 2; k++) {
         seeds_command_result r;
         char label[80], ours[40];
@@ -474,6 +524,29 @@ static void eta(seeds_run *run)
         snprintf(label, sizeof label, "default, eta = %g: x2", etas[k]);
         seeds_number(run, label, seeds_last(run, &r, "x2"), -cos(1.0), 1e-6);
     }
+}
+
+/* Theorem 3.3.1: implicit Euler on the stiff problem is that on the DAE but for O(epsilon). */
+static void stiff_and_reduced(seeds_run *run)
+{
+    static const char words[] = "--method bdf --order 1 --fixed-step 0.05 --points 2";
+    seeds_command_result r;
+    double reduced[2], apart[2][2];
+    if (!seeds_command(run, &r, "run models/seeds/bcp_index1.mo %s", words)) return;
+    reduced[0] = seeds_last(run, &r, "x");
+    reduced[1] = seeds_last(run, &r, "y");
+    for (int k = 0; k < 2; k++) {
+        if (!seeds_command(run, &r, "run models/seeds/bcp_perturbed.mo --set epsilon=%g %s",
+                           k ? 1e-5 : 1e-4, words))
+            return;
+        apart[k][0] = seeds_last(run, &r, "x") - reduced[0];
+        apart[k][1] = seeds_last(run, &r, "y") - reduced[1];
+    }
+    /* O(epsilon): a tenth, but for terms of epsilon^2/h */
+    seeds_number(run, "x - x of the DAE, epsilon 1e-4 over 1e-5", apart[0][0] / apart[1][0], 10.0,
+                 0.1);
+    seeds_number(run, "y - y of the DAE, epsilon 1e-4 over 1e-5", apart[0][1] / apart[1][1], 10.0,
+                 0.1);
 }
 
 /* ---- one-step methods at constant steps ---- */
@@ -514,7 +587,7 @@ static void order_entry(seeds_run *run, const char *method, const char *what, do
 }
 
 static const char decay[] = "models/seeds/bcp_decay.mo", chain[] = "models/seeds/bcp_chain2.mo",
-                  mixed[] = "models/seeds/bcp_mixed.mo";
+                  mixed[] = "models/seeds/bcp_mixed.mo", index1[] = "models/seeds/bcp_index1.mo";
 
 /* k_d from an ODE, k_a1 and k_a2 from x = sin t and x' = z: where a method is exact on x the print
  * says infinity. */
@@ -743,6 +816,80 @@ static void table_4_4_2(seeds_run *run)
     }
 }
 
+/* Errors of (3.2.22), x1 and x2, and x3, after `steps` equal steps */
+static bool hessenberg3_end(seeds_run *run, const char *method, int steps, double error[2])
+{
+    double y[3], yp[3], exact[3];
+    dae_residual form = {.n = 3, .f = hessenberg3, .kinds = index_3.kinds};
+    dae_options o = dae_options_default();
+    dae_problem *p = NULL;
+    dae_solver *s = NULL;
+    dae_diag diag = {0};
+    hessenberg3_solution(0.0, y, yp);
+    o.method = method;
+    o.rtol = o.atol = 1e-10;
+    o.newton_iterations = 50;
+    o.fixed_step = 1.0 / steps;
+    o.stop_time = 1.0;
+    o.init = DAE_INIT_NONE;
+    bool ok = seeds_ok(run, dae_problem_from_residual(&form, &p, &diag), &diag) &&
+              seeds_ok(run, dae_solver_new(p, &o, &s, &diag), &diag) &&
+              seeds_ok(run, dae_solver_start(s, 0.0, y, yp), NULL) &&
+              seeds_ok(run, dae_solver_run(s, 1.0, y, NULL), dae_solver_diag(s));
+    dae_solver_free(s);
+    dae_problem_free(p);
+    hessenberg3_solution(1.0, exact, yp);
+    error[0] = fmax(fabs(y[0] - exact[0]), fabs(y[1] - exact[1]));
+    error[1] = fabs(y[2] - exact[2]);
+    return ok;
+}
+
+/* The end of section 4.4: O(h^k_I) for x1 and x2, O(h^(k_I - 1)) for x3, at least. */
+static void hessenberg_by_runge_kutta(seeds_run *run)
+{
+    static const struct {
+        const char *method;
+        int k_I;
+    } rows[] = {{"sirk:2", 2}, {"sirk:3:lstable", 2}, {"lobattoc:4", 2}, {"radau:5", 3}};
+    for (int k = 0; k < 4; k++) {
+        double error[2][2];
+        char ours[40], printed[40];
+        for (int half = 0; half < 2; half++)
+            if (!hessenberg3_end(run, rows[k].method, 16 << half, error[half])) return;
+        double x = log2(error[0][0] / error[1][0]), u = log2(error[0][1] / error[1][1]);
+        snprintf(ours, sizeof ours, "%.2f, %.2f", x, u);
+        snprintf(printed, sizeof printed, "%d, %d or more", rows[k].k_I, rows[k].k_I - 1);
+        seeds_holds(run, rows[k].method, x > rows[k].k_I - ORDER && u > rows[k].k_I - 1 - ORDER,
+                    ours, printed);
+    }
+}
+
+/* Section 4.3.1: a step that ends on the constraint has the order of ODEs; here on (4.3.33). */
+static void constraint_enforced(seeds_run *run)
+{
+    const double exact = exp(-1.0) + sin(1.0);
+    order_entry(run, "gauss:2", "order of x", observed_order(run, mixed, "gauss:2", 16, "x", exact),
+                2.0);
+    order_entry(run, "gauss:4", "order of x", observed_order(run, mixed, "gauss:4", 16, "x", exact),
+                4.0);
+}
+
+/* Gragg's method for index 2, extrapolated in h^2: k rows have order 2k. */
+static void extrapolated_midpoint(seeds_run *run)
+{
+    static const char *const words[] = {"--rtol 1e-13 --atol 1e-15",
+                                        "--method midex --order 4 --fixed-step 0.0625",
+                                        "--method midex --order 4 --fixed-step 0.03125"};
+    seeds_command_result r;
+    double x[3];
+    for (int k = 0; k < 3; k++) {
+        if (!seeds_command(run, &r, "run models/pendulum.mo --stop 1 --points 2 %s", words[k]))
+            return;
+        x[k] = seeds_last(run, &r, "x");
+    }
+    order_entry(run, "midex", "two rows", log2(fabs((x[1] - x[0]) / (x[2] - x[0]))), 4.0);
+}
+
 /* (4.5.5): the order on stiff equations lies between k_I and k_d. */
 static void prothero_robinson(seeds_run *run)
 {
@@ -762,8 +909,6 @@ static void prothero_robinson(seeds_run *run)
 }
 
 /* ---- multistep and one-leg formulas, section 3.4 ---- */
-
-static const char index1[] = "models/seeds/bcp_index1.mo";
 
 /* Linear multistep formulas have their order on semi-explicit equations of index 1. */
 static void theorem_3_4_1(seeds_run *run)
@@ -1102,6 +1247,14 @@ static const seeds_row rows[] = {
      higher_index, false},
     {"003-Th2.5.2", "Theorems 2.5.1, 2.5.2, (2.5.10)", "stabilisation by a multiplier that is 0",
      NULL, stabilised, false},
+    {"003-2.2-tan", "section 2.2", "tan y' = y: one solution for every branch", NULL, branches,
+     false},
+    {"003-D2.4.4", "Definitions 2.4.4, 2.5.3, Proposition 2.4.1",
+     "Hessenberg form of size r has index r", NULL, hessenberg_forms, false},
+    {"003-P2.4.2", "Proposition 2.4.2, (2.4.6)", "the index by derivative arrays", NULL,
+     derivative_arrays, false},
+    {"003-2.5-square", "section 2.5.1", "y^2 = t: index 1 on either side of 0", NULL, square,
+     false},
     {"003-E3.1.4", "(3.1.4)", "implicit Euler at index 3: differences of g", NULL, euler_on_index_3,
      false},
     {"003-Th3.1.1", "Theorem 3.1.1", "BDF on constant coefficients, index 3: order k",
@@ -1121,6 +1274,8 @@ static const seeds_row rows[] = {
      "dae_solver_start_history, method bdf, order k, step_sequence", hessenberg_variable, false},
     {"003-3.2.4-euler", "section 3.2.4", "implicit Euler where the step changes at index 3",
      "method bdf, max_order 1, step_sequence {0.1, 0.2, 0.21}", euler_changes_step, false},
+    {"003-Th3.3.1", "Theorem 3.3.1", "implicit Euler on a stiff problem and on its DAE", NULL,
+     stiff_and_reduced, false},
     {"003-Th3.4.1", "Theorem 3.4.1, (3.4.8)", "linear multistep formulas at index 1", NULL,
      theorem_3_4_1, false},
     {"003-Th3.4.4", "Theorem 3.4.4, (3.4.26)", "one-leg formulas at index 1", NULL, theorem_3_4_4,
@@ -1146,6 +1301,13 @@ static const seeds_row rows[] = {
      "daedal run trajectory2 --method sirk:3:lstable --fixed-step 9.375 --newton-iterations 50 "
      "--rtol 1e-10 --atol 1e-10",
      table_4_4_2, false},
+    {"003-4.3.1-enforced", "section 4.3.1", "the constraint enforced at the ends of steps", NULL,
+     constraint_enforced, false},
+    {"003-4.4-hessenberg3", "section 4.4, its end", "Runge-Kutta methods at index 3: k_I, k_I - 1",
+     "dae_problem_from_residual with (3.2.22), method sirk:2, fixed_step 1/16",
+     hessenberg_by_runge_kutta, false},
+    {"003-4.6-gragg", "section 4.6, its end", "Gragg's method at index 2, extrapolated in h^2",
+     NULL, extrapolated_midpoint, false},
     {"003-E4.5.3", "(4.5.3), (4.5.5)", "order on stiff equations, between k_I and k_d", NULL,
      prothero_robinson, false},
     {"003-E4.6.1", "(4.6.1)", "the extrapolation tableau", "dae_solver_tableau(solver, j, k, y)",
