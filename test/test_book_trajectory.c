@@ -324,6 +324,36 @@ static void index_3_at_any_tolerance(void **state)
     dae_problem_free(p);
 }
 
+/* atan(10 (z - g)) = 0 with g = 0, and 5 from t = 1 on: from a distance of 5 Newton's method
+ * diverges with the matrix of every iterate, too, unless it is damped. */
+static int steep(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    f[0] = yp[0] - 1.0;
+    f[1] = atan(10.0 * (y[1] - (t < 1.0 ? 0.0 : 5.0)));
+    return 0;
+}
+
+static void a_damped_iteration(void **state)
+{
+    (void)state;
+    dae_options o = dae_options_default();
+    dae_problem *p;
+    dae_solver *s;
+    double y[2] = {0.0, 0.0}, yp[2] = {1.0, 0.0};
+    o.method = "bdf";
+    o.max_order = 1;
+    o.fixed_step = 0.1;
+    assert_int_equal(dae_problem_from_residual(&(dae_residual){.n = 2, .f = steep}, &p, NULL),
+                     DAE_OK);
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.05, y, yp), DAE_OK);
+    assert_int_equal(dae_solver_run(s, 2.05, y, NULL), DAE_OK);
+    assert_true(fabs(y[1] - 5.0) <= 1e-6 && fabs(y[0] - 2.0) <= 1e-6);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +364,7 @@ int main(void)
         cmocka_unit_test(start_of_the_book),
         cmocka_unit_test(index_3_tables),
         cmocka_unit_test(index_3_at_any_tolerance),
+        cmocka_unit_test(a_damped_iteration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

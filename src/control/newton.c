@@ -236,14 +236,13 @@ static void put(const corrector *c, int i, double value)
     c->yp[i] = c->yp0[i] + c->cj * c->e[i];
 }
 
-/* Back to the prediction or the guess, or what the bounds leave of it. */
+/* Back to the prediction, or what the bounds leave of it. */
 static void restore_prediction(const newton *nw, const corrector *c)
 {
     int n = nw->norm->n;
     vector_copy(n, c->y0, c->y);
     vector_copy(n, c->yp0, c->yp);
     vector_zero(n, c->e);
-    for (int i = 0; c->guess && i < n; i++) put(c, i, c->guess[i]);
     keep_within_bounds(nw, c);
 }
 

@@ -51,7 +51,6 @@ typedef struct corrector {
     bool every_iterate; /* a matrix of every iterate: Newton's own iteration [Wun05 (4.8)] */
     const double *y0, *yp0;
     const double *y_old; /* y at the step's start, for bounds */
-    const double *guess; /* where the iteration begins; NULL: at y0 */
     bool damped; /* no shorter step can help: where the iteration fails, a damped one comes after it
                   */
     /* Where partial derivatives are taken, if y' as predicted is no use for that: F may contain

@@ -139,20 +139,6 @@ static void set_coefficients(const bdf_state *s, bdf_scratch *w, double h, int k
     w->error_constant = fmax(w->alpha[k + 1], fabs(w->alpha[k + 1] + alpha_s - alpha_0));
 }
 
-/* With constant steps variables of index 3 are off by O(1) after the first one [BCP96 3.2.4], and
- * extrapolation makes it worse: Newton begins at their last values. NULL: at the prediction */
-static const double *guess_index3(const bdf_state *s, bdf_scratch *w, const method_context *ctx)
-{
-    const dae_kind *kinds = ctx->norm->kinds;
-    bool any = false;
-    for (int j = 0; ctx->fixed_steps && kinds && j < ctx->n; j++) {
-        bool index3 = kinds[j] == DAE_KIND_INDEX3;
-        w->filtered[j] = index3 ? s->phi[1][j] : w->y0[j]; /* not in use before the error test */
-        any = any || index3;
-    }
-    return any ? w->filtered : NULL;
-}
-
 /* Newton on the corrector equation (5.2.8). */
 static attempt_status solve_corrector(const bdf_state *s, bdf_scratch *w, const method_context *ctx)
 {
@@ -164,7 +150,6 @@ static attempt_status solve_corrector(const bdf_state *s, bdf_scratch *w, const 
                    .y0 = w->y0,
                    .yp0 = w->yp0,
                    .y_old = s->phi[1],
-                   .guess = guess_index3(s, w, ctx),
                    .damped = ctx->fixed_steps,
                    .y = w->y,
                    .yp = w->yp,
