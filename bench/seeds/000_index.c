@@ -310,6 +310,19 @@ static void hypothesis_2_1_9(seeds_run *run)
     hypothesis(run, "seeds/unstructured", 2, "a = 8, d = 2, u = 0, v = 0, r = 30");
 }
 
+/* (2.18), (2.19): a derivative array integrated, on equations that are mixtures of each other */
+static void derivative_array(seeds_run *run)
+{
+    seeds_command_result r;
+    if (!seeds_command(run, &r,
+                       "run models/seeds/unstructured.mo --formulation array --method radau "
+                       "--rtol 1e-9 --atol 1e-12"))
+        return;
+    seeds_number(run, "x at t = 10", seeds_last(run, &r, "x"), -0.81158645, 1e-7);
+    seeds_number(run, "y", seeds_last(run, &r, "y"), -0.58423235, 1e-7);
+    seeds_number(run, "lambda", seeds_last(run, &r, "lambda"), 1.752697, 1e-6);
+}
+
 /* nu = 0 if mu = a = 0, else nu = mu + 1 */
 static void relation(seeds_run *run)
 {
@@ -518,6 +531,8 @@ static const seeds_row rows[] = {
      "dae_linear_condense: a and left", system_2_17, false},
     {"000-H2.1.9", "(2.18) to (2.20), Hypothesis 2.1.9", "mu, a, d, v and r of nonlinear systems",
      NULL, hypothesis_2_1_9, false},
+    {"000-2.18", "(2.18), (2.19)", "derivative array of a mixed pendulum, integrated", NULL,
+     derivative_array, false},
     {"000-nu-mu", "2.1, last paragraph", "nu = 0 for mu = a = 0, else nu = mu + 1", NULL, relation,
      false},
     {"000-2.21", "(2.21), (2.22)", "semi-explicit systems of d-index 1", NULL, index_1, false},

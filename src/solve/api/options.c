@@ -260,16 +260,33 @@ static dae_status check_rewriting(const formulation *f, const dae_options *o, co
     return DAE_ERR_UNSUPPORTED;
 }
 
+/* What goes with the derivative array of callbacks. */
+static dae_status check_array(const dae_options *o, dae_diag *diag)
+{
+    const method *m = method_find(o->method ? o->method : "auto");
+    if (m->forms & ~(unsigned)FORM_RESIDUAL || m->needs_rows)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Formulation array gives a residual form whose constraints are "
+                        "combinations of each other, which method %s is not for: use bdf or radau.",
+                        m->name);
+    if (o->linear_solver == DAE_LINEAR_GMRES)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Formulation array has dense matrices: use another linear solver than "
+                        "GMRES.");
+    return DAE_OK;
+}
+
 /* Models can be rewritten; residual callbacks are integrated as they are. */
 static dae_status check_formulation(const dae_options *o, const dae_problem *p, dae_diag *diag)
 {
     const formulation *f = formulation_find(o->formulation, NULL);
     if (p->forms) return check_rewriting(f, o, p, diag);
+    if (f && !p->model && f->by_array) return check_array(o, diag);
     if (f && (p->model || f->automatic || f->as_given)) return DAE_OK;
     if (!p->model)
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Formulation \"%s\" is not on offer for a problem in residual form; use "
-                        "\"auto\" or \"residual\".",
+                        "\"auto\", \"residual\" or \"array\".",
                         o->formulation);
     diag_set(diag, DAE_ERR_ARGUMENT, "There is no formulation \"%s\"; choices are", o->formulation);
     for (int i = 0; formulation_at(i); i++)

@@ -12,6 +12,7 @@
 #include "matrix/kinematic.h"
 #include "solve/begin/begin_parts.h"
 #include "solve/begin/declared_kinds.h"
+#include "solve/bind/array_callbacks.h"
 #include "solve/explain/explain.h"
 
 /* What DAE_ERROR_AUTO stands for; docs/notes/bdf.md has the measurements. */
@@ -252,6 +253,20 @@ static void forget_jumps(dae_solver *s)
     for (int i = 0; i < s->bound.n; i++) s->bound.jumps[i] = (jump_trace){0};
 }
 
+/* Values and reduced system by the derivative array of callbacks; values are consistent then. */
+static dae_status begin_array_of(dae_solver *s, double t)
+{
+    const dae_tag *tags = s->bound.options.y_tags;
+    bool *fixed = DAE_ARRAY(bool, s->bound.n);
+    if (!fixed) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for a start.");
+    for (int i = 0; tags && i < s->bound.n; i++) fixed[i] = tags[i] == DAE_TAG_FIXED;
+    double rtol = s->bound.finest_rtol > 0.0 ? s->bound.finest_rtol : s->bound.options.rtol;
+    dae_status status =
+        callback_array_start(s->bound.array, t, fixed, rtol, s->bound.y, s->bound.yp, &s->diag);
+    dae_free(fixed);
+    return status;
+}
+
 dae_status solver_begin(dae_solver *s, double t, dae_init mode)
 {
     s->run.phase = PHASE_NEW;
@@ -261,6 +276,8 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     newton_reset(&s->bound.newton);
     forget_jumps(s);
     dae_status status = check_forms(s);
+    if (status == DAE_OK && s->bound.array) status = begin_array_of(s, t);
+    if (s->bound.array) mode = DAE_INIT_NONE;
     if (status == DAE_OK) status = solver_update_weights(s, t, s->bound.y);
     if (status != DAE_OK) return status;
     if (s->bound.forms && form_instance_look(s->bound.forms, t, s->bound.y))

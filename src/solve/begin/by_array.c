@@ -81,7 +81,7 @@ static dae_status begin_array(dae_solver *s, double t, bool initial)
                         "values.",
                         t);
     dae_status status = initial ? check_fixed(s, t) : DAE_OK;
-    s->modes->steps_since_watch = 0;
+    run->steps = 0;
     return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
 }
 

@@ -1,6 +1,7 @@
 /* Consistent values where the form of a mode is integrated, and its choice of states along the run.
  */
 #include "solve/begin/begin_parts.h"
+#include "solve/bind/array_callbacks.h"
 
 #include <stdio.h>
 
@@ -96,15 +97,19 @@ static const double CHEAP_WATCH = 1e4;
 
 enum { PATIENCE = 10 };
 
-/* The reduced system of a derivative array holds around the point it was made at. */
-static dae_status renew_array(dae_solver *s)
+/* The derivative array that is integrated, or NULL */
+static array_run *array_at_work(const dae_solver *s)
 {
-    mode_list *r = s->modes;
+    return s->bound.array ? s->bound.array->run : s->hybrid ? s->hybrid->instance->array : NULL;
+}
+
+/* The reduced system of a derivative array holds around the point it was made at. */
+static dae_status renew_array(dae_solver *s, array_run *run)
+{
     int patience = s->bound.method->fixed_order ? 1 : PATIENCE; /* one-step methods go far */
-    if (++r->steps_since_watch < patience) return DAE_OK;
-    r->steps_since_watch = 0;
-    array_status renewed =
-        array_run_renew(s->hybrid->instance->array, s->run.t_new, s->run.last.y, s->run.last.yp);
+    if (++run->steps < patience) return DAE_OK;
+    run->steps = 0;
+    array_status renewed = array_run_renew(run, s->run.t_new, s->run.last.y, s->run.last.yp);
     if (renewed == ARRAY_MEMORY) return plan_exhausted(&s->diag);
     if (renewed == ARRAY_OK) return binding_repattern(&s->bound, s->bound.problem, &s->diag);
     s->diag.t = s->run.t_new;
@@ -129,7 +134,8 @@ static dae_status watch_positions(dae_solver *s)
 
 dae_status watch_formulated(dae_solver *s)
 {
-    if (s->hybrid && s->hybrid->instance->array) return renew_array(s);
+    array_run *run = array_at_work(s);
+    if (run) return renew_array(s, run);
     if (!is_formulated(s)) return DAE_OK;
     mode_list *r = s->modes;
     model_mode *v = r->current;

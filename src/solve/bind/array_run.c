@@ -17,8 +17,7 @@ void array_run_free(array_run *run)
     dae_free_all(run->x, run);
 }
 
-/* Coefficients at (t, y, y'), higher ones zero. */
-static void load_point(array_run *run, const double *y, const double *yp)
+void array_run_load(array_run *run, const double *y, const double *yp)
 {
     int n = run->array.n;
     memset(run->x, 0, (size_t)n * (size_t)(run->array.limit + 2) * sizeof *run->x);
@@ -26,19 +25,36 @@ static void load_point(array_run *run, const double *y, const double *yp)
     vector_copy(n, yp, run->x + n);
 }
 
+array_status array_run_find(array_run *run, double t, double rank)
+{
+    array_report report;
+    run->rank = rank;
+    array_status status = derivative_array_analyse(&run->array, t, run->x, rank, &report);
+    if (status != ARRAY_OK) return status;
+    if (report.dependent || report.strangeness < 0) return ARRAY_RANK;
+    if (report.strangeness >= run->array.limit)
+        return ARRAY_RANK; /* a start needs one more level */
+    if (run->is_reduced) reduced_system_free(&run->reduced);
+    status = reduced_system_new(&run->reduced, &run->array, report.strangeness, t, run->x, rank);
+    run->is_reduced = status == ARRAY_OK;
+    return status;
+}
+
 /* Whether the array determines the solution around the point. */
 static bool determines(array_run *run, const model_point *at)
 {
-    array_report report;
-    load_point(run, at->y, at->yp);
-    array_status status =
-        derivative_array_analyse(&run->array, at->t, run->x, RANK_TOLERANCE, &report);
-    if (status != ARRAY_OK || report.dependent || report.strangeness < 0) return false;
-    if (report.strangeness >= run->array.limit) return false; /* a start needs one more level */
-    status = reduced_system_new(&run->reduced, &run->array, report.strangeness, at->t, run->x,
-                                RANK_TOLERANCE);
-    run->is_reduced = status == ARRAY_OK;
-    return run->is_reduced;
+    array_run_load(run, at->y, at->yp);
+    return array_run_find(run, at->t, RANK_TOLERANCE) == ARRAY_OK;
+}
+
+array_run *array_run_new_black(int n, int limit, array_black_box f, void *context)
+{
+    array_run *run = DAE_NEW(array_run);
+    if (run) run->x = DAE_ARRAY(double, (size_t)n *(size_t)(limit + 2));
+    if (run && run->x && derivative_array_new_black(&run->array, n, limit, f, context) == ARRAY_OK)
+        return run;
+    array_run_free(run);
+    return NULL;
 }
 
 /* Whether u_i of the array is unknown i of the form. */
@@ -91,7 +107,7 @@ static array_status reach_point(array_run *run, int k, double t, const double *y
     vector_copy(n, yp, run->x + n);
     array_status status = derivative_array_consistent(&run->array, k, t, run->x);
     if (status == ARRAY_OK || status == ARRAY_MEMORY) return status;
-    load_point(run, y, yp);
+    array_run_load(run, y, yp);
     return derivative_array_consistent(&run->array, k, t, run->x);
 }
 
@@ -102,7 +118,7 @@ static array_status renew(array_run *run, int k, double t, const double *y, cons
     array_status status = reach_point(run, k, t, y, yp);
     if (status != ARRAY_OK) return status;
     reduced_system anew; /* rows of the last step are still asked for where it fails */
-    status = reduced_system_new(&anew, &run->array, mu, t, run->x, RANK_TOLERANCE);
+    status = reduced_system_new(&anew, &run->array, mu, t, run->x, run->rank);
     if (status != ARRAY_OK) return status;
     reduced_system_free(&run->reduced);
     run->reduced = anew;

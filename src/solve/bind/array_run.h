@@ -14,7 +14,9 @@ typedef struct array_run {
     derivative_array array;
     reduced_system reduced;
     bool is_reduced;
-    double *x; /* coefficients of the solution at the last point; owned */
+    double rank; /* singular values below this part of the largest count as zero */
+    int steps;   /* since the reduced system was set up */
+    double *x;   /* coefficients of the solution at the last point; owned */
 } array_run;
 
 /* Derivatives of the equations that are tried, where their structure says `index`. */
@@ -24,7 +26,15 @@ int array_run_limit(int index);
  * graph of f. */
 dae_status array_run_new(array_run **run, const model_form *f, const mode_slots *slots,
                          const model_point *at, int limit, const double *ease);
+/* One over n equations that are no expressions, without a reduced system yet. NULL: memory. */
+array_run *array_run_new_black(int n, int limit, array_black_box f, void *context);
 void array_run_free(array_run *run); /* NULL is fine */
+
+/* Coefficients at (y, y'), higher ones zero. */
+void array_run_load(array_run *run, const double *y, const double *yp);
+/* The level that determines the solution near the coefficients at hand, and its reduced system;
+ * RANK if there is none. */
+array_status array_run_find(array_run *run, double t, double rank);
 
 /* Move (y, y') to the nearest consistent values, and set up the reduced system there; from then on
  * all unknowns move alike. */

@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "solve/bind/array_callbacks.h"
 #include "solve/bind/solver.h"
 
 /* Tolerances and tags of unknowns that are only behind those of the user. */
@@ -67,6 +68,15 @@ static dae_status bind_explicit(dae_solver *s, dae_diag *diag)
     return DAE_OK;
 }
 
+/* Residual callbacks by their derivative array. */
+static dae_status bind_array_of(dae_solver *s, dae_diag *diag)
+{
+    binding *b = &s->bound;
+    dae_status status = callback_array_new(&b->array, s->base, &s->stats, &s->stop, diag);
+    if (status == DAE_OK) b->problem = b->array->problem;
+    return status;
+}
+
 /* Everything but the problem goes. */
 static void unbind(dae_solver *s)
 {
@@ -74,6 +84,7 @@ static void unbind(dae_solver *s)
     binding_empty(b);
     options_free(&b->options);
     ode_form_free(b->ode);
+    callback_array_free(b->array);
     form_instance_free(b->forms); /* before what its source belongs to */
     dae_problem_free(b->rewritten);
     dae_free(b->multipliers);
@@ -95,6 +106,8 @@ dae_status bind_callbacks(dae_solver *s, dae_diag *diag)
         memcpy(s->why, p.why, sizeof s->why);
         if (s->base->forms)
             status = bind_forms(s, &p, diag);
+        else if (s->wishes.formulation->by_array)
+            status = bind_array_of(s, diag);
         else if (p.method->forms & FORM_MANIFOLD)
             status = bind_explicit(s, diag);
     }

@@ -57,13 +57,15 @@ typedef struct binding {
                                 NULL */
     event_finder *events;    /* NULL if the problem has none */
 
-    form_instance *forms;     /* callbacks in another form than the residual one; NULL: none */
-    dae_problem *rewritten;   /* residual problem made from them, with more unknowns behind those of
-                                 base, and another pattern; owned, NULL: base serves */
-    long choices;             /* how often positions were chosen for it, see forms_choose */
-    bool *multipliers;        /* its unknowns that base does not have; owned */
-    ode_form *ode;            /* a residual problem as y' = phi(t, y); NULL: not wanted */
-    const form_set *form_set; /* what the problem offers beside its residual form, or NULL */
+    form_instance *forms;   /* callbacks in another form than the residual one; NULL: none */
+    dae_problem *rewritten; /* residual problem made from them, with more unknowns behind those of
+                               base, and another pattern; owned, NULL: base serves */
+    long choices;           /* how often positions were chosen for it, see forms_choose */
+    bool *multipliers;      /* its unknowns that base does not have; owned */
+    struct callback_array *array; /* residual callbacks by their derivative array, whose problem is
+                                     integrated; owned, NULL: none */
+    ode_form *ode;                /* a residual problem as y' = phi(t, y); NULL: not wanted */
+    const form_set *form_set;     /* what the problem offers beside its residual form, or NULL */
 
     const method *method;
     const method *cache_method; /* whose cache there is; NULL: none */

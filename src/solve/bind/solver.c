@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "solve/bind/array_callbacks.h"
 #include "solve/prepare/choose.h"
 
 /* What plans are made by: options as they are kept, and as they were given. */
@@ -96,6 +97,7 @@ void dae_solver_free(dae_solver *s)
     binding *b = &s->bound;
     binding_empty(b);
     ode_form_free(b->ode);
+    callback_array_free(b->array);
     monitors_free(s->monitors);
     options_free(&b->options);
     options_free(&s->base_options);

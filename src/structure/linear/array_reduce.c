@@ -87,10 +87,11 @@ void reduced_system_free(reduced_system *r)
     *r = (reduced_system){0};
 }
 
-/* The pseudo-inverse of Y' M at the point evaluated last. */
-static bool renew_inverse(reduced_system *r)
+/* The pseudo-inverse of Y' M at the point evaluated last, (t, r->x). */
+static bool renew_inverse(reduced_system *r, double t)
 {
     derivative_array *d = r->array;
+    if (d->old_jacobians && derivative_array_evaluate(d, r->mu, t, r->x) != ARRAY_OK) return false;
     const int n = d->n, rows = n * (r->mu + 1), equations = rows - r->a;
     array_jacobian(&d->jac, r->mu, d->J);
     dense_multiply_left(equations, rows, rows, r->Y, d->J + rows * n, r->M);
@@ -121,11 +122,11 @@ static array_status iterate(reduced_system *r, double t, bool anew)
 {
     derivative_array *d = r->array;
     double change = INFINITY;
-    array_status status = derivative_array_evaluate(d, r->mu, t, r->x);
+    array_status status = derivative_array_values(d, r->mu, t, r->x);
     for (int i = 0; status == ARRAY_OK && i < MOST_ITERATIONS && !(change <= CLOSE); i++) {
-        if ((anew || !r->has_inverse) && !renew_inverse(r)) return ARRAY_RANK;
+        if ((anew || !r->has_inverse) && !renew_inverse(r, t)) return ARRAY_RANK;
         const double next = correct(r);
-        status = derivative_array_evaluate(d, r->mu, t, r->x);
+        status = derivative_array_values(d, r->mu, t, r->x);
         if (change < CONVERGED && next > 0.5 * change) break; /* rounding is all that is left */
         if (next > SLOW * change) r->has_inverse = false;
         change = next;
@@ -151,13 +152,14 @@ static array_status find_derivatives(reduced_system *r, double t, const double *
     return status;
 }
 
-/* F_0 and its Jacobians at (t, u, u'). */
-static array_status evaluate_plain(reduced_system *r, double t, const double *u, const double *up)
+/* F_0 and, unless values will do, its Jacobians at (t, u, u'). */
+static array_status evaluate_plain(reduced_system *r, double t, const double *u, const double *up,
+                                   bool values)
 {
     const int n = r->array->n;
     vector_copy(n, u, r->start);
     vector_copy(n, up, r->start + n);
-    return derivative_array_evaluate(r->array, 0, t, r->start);
+    return (values ? derivative_array_values : derivative_array_evaluate)(r->array, 0, t, r->start);
 }
 
 array_status derivative_array_reduced_residual(reduced_system *r, double t, const double *u,
@@ -168,7 +170,7 @@ array_status derivative_array_reduced_residual(reduced_system *r, double t, cons
     array_status status = find_derivatives(r, t, u);
     if (status != ARRAY_OK) return status;
     dense_multiply_left(r->a, 1, n * (r->mu + 1), r->Z2, d->F, f + r->d);
-    status = evaluate_plain(r, t, u, up);
+    status = evaluate_plain(r, t, u, up, true);
     if (status == ARRAY_OK) dense_multiply_left(r->d, 1, n, r->Z1, d->F, f);
     return status;
 }
@@ -205,11 +207,11 @@ array_status derivative_array_reduced_jacobian(reduced_system *r, double t, cons
     const int n = d->n;
     array_status status = find_derivatives(r, t, u);
     if (status != ARRAY_OK) return status;
-    if (!renew_inverse(r)) return ARRAY_RANK;
+    if (!renew_inverse(r, t)) return ARRAY_RANK;
     constraint_jacobian(r, r->M);
     vector_zero(n * n, fup);
     put_rows(n, r->d, r->a, r->M, fu);
-    status = evaluate_plain(r, t, u, up);
+    status = evaluate_plain(r, t, u, up, false);
     if (status != ARRAY_OK) return status;
     dense_multiply_left(r->d, n, n, r->Z1, d->jac.a, r->M);
     put_rows(n, 0, r->d, r->M, fu);

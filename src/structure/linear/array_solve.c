@@ -85,7 +85,7 @@ static double search(const gauss_newton *g, double old, double *x)
     for (int i = 0; i < MOST_HALVINGS; i++, lambda *= 0.5) {
         vector_copy(columns, x, d->trial);
         vector_axpy(columns - g->first, lambda, d->step, d->trial + g->first);
-        if (derivative_array_evaluate(d, g->k, g->t, d->trial) != ARRAY_OK) continue;
+        if (derivative_array_values(d, g->k, g->t, d->trial) != ARRAY_OK) continue;
         const double now = residual(g);
         if (now >= old) continue;
         vector_copy(columns, d->trial, x);
@@ -101,18 +101,19 @@ static array_status iterate(const gauss_newton *g, double *x)
     if (derivative_array_evaluate(d, g->k, g->t, x) != ARRAY_OK) return ARRAY_EVALUATION;
     weigh(g);
     linearise(g, x);
+    const double solved = fmax(SOLVED, 10.0 * d->noise);
     double size = residual(g);
-    for (int i = 0; i < MOST_ITERATIONS && size > DONE; i++) {
+    for (int i = 0; i < MOST_ITERATIONS && size > fmax(DONE, 0.01 * d->noise); i++) {
         if (!correction(g)) return ARRAY_INCONSISTENT;
         const double next = search(g, size, x);
         if (next < 0.0) break;
         if (derivative_array_evaluate(d, g->k, g->t, x) != ARRAY_OK) return ARRAY_EVALUATION;
         linearise(g, x);
-        const bool slow = size <= SOLVED && next > 0.1 * size;
+        const bool slow = size <= solved && next > 0.1 * size;
         size = residual(g);
         if (slow) break;
     }
-    return size <= SOLVED ? ARRAY_OK : ARRAY_INCONSISTENT;
+    return size <= solved ? ARRAY_OK : ARRAY_INCONSISTENT;
 }
 
 array_status derivative_array_rates(derivative_array *d, int k, double t, double *x)

@@ -148,7 +148,8 @@ static bool allocate_work(derivative_array *d)
 {
     const int n = d->n, rows = n * (d->limit + 1), columns = rows + n;
     d->series = DAE_ARRAY(double, columns);
-    for (int j = 0; d->series && j < n; j++) d->run.rows[j] = d->series + j * (d->limit + 2);
+    for (int j = 0; d->program && d->series && j < n; j++)
+        d->run.rows[j] = d->series + j * (d->limit + 2);
     d->out = DAE_ARRAY(double, n + d->entries);
     d->F = DAE_ARRAY(double, rows);
     d->J = DAE_ARRAY(double, 2 * rows * columns);
@@ -172,6 +173,19 @@ array_status derivative_array_new(derivative_array *d, const equation_set *set, 
                 compile(d, set->graph, residual) && allocate_work(d);
     order_map_free(&map);
     dae_free(residual);
+    if (!done) derivative_array_free(d);
+    return done ? ARRAY_OK : ARRAY_MEMORY;
+}
+
+array_status derivative_array_new_black(derivative_array *d, int n, int limit, array_black_box f,
+                                        void *context)
+{
+    *d = (derivative_array){.n = n, .limit = limit, .black_box = f, .context = context};
+    bool done = allocate_unknowns(d) && allocate_work(d);
+    for (int i = 0; done && i < n; i++) {
+        d->variable[i] = d->source[i] = i;
+        d->nominal[i] = d->ease[i] = 1.0;
+    }
     if (!done) derivative_array_free(d);
     return done ? ARRAY_OK : ARRAY_MEMORY;
 }
@@ -202,7 +216,16 @@ static void scatter(derivative_array *d, int l)
         (d->entry_rate[e] ? b : a)[d->entry_row[e] + d->entry_column[e] * n] = d->out[n + e];
 }
 
-array_status derivative_array_evaluate(derivative_array *d, int k, double t, const double *x)
+array_status derivative_array_values(derivative_array *d, int k, double t, const double *x)
+{
+    if (!d->black_box) return derivative_array_evaluate(d, k, t, x);
+    d->old_jacobians = true;
+    array_status status = d->black_box(d->context, k, t, x, d->F, NULL, NULL);
+    return status != ARRAY_OK || vector_finite(d->n * (k + 1), d->F) ? status : ARRAY_EVALUATION;
+}
+
+/* By the program: series arithmetic. */
+static void run_program(derivative_array *d, int k, double t, const double *x)
 {
     const int n = d->n, stride = d->limit + 2;
     for (int j = 0; j < n; j++)
@@ -216,6 +239,18 @@ array_status derivative_array_evaluate(derivative_array *d, int k, double t, con
         series_outputs_double(&d->run, l, d->out);
         scatter(d, l);
     }
+}
+
+array_status derivative_array_evaluate(derivative_array *d, int k, double t, const double *x)
+{
+    const int n = d->n;
+    array_status status = ARRAY_OK;
+    if (d->black_box)
+        status = d->black_box(d->context, k, t, x, d->F, d->jac.a, d->jac.b);
+    else
+        run_program(d, k, t, x);
+    d->old_jacobians = false;
+    if (status != ARRAY_OK) return status;
     const bool finite = vector_finite(n * (k + 1), d->F) &&
                         vector_finite(n * n * (k + 1), d->jac.a) &&
                         vector_finite(n * n * (k + 1), d->jac.b);

@@ -22,6 +22,11 @@ typedef enum array_status {
     ARRAY_RANK          /* the hypothesis of the reduction does not hold at the point */
 } array_status;
 
+/* F_0 .. F_k of equations that are no expressions, at coefficients x (n (k+2)); and, if a is not
+ * NULL, the coefficients 0 .. k of dF/du and dF/du' (n x n each). */
+typedef array_status (*array_black_box)(void *context, int k, double t, const double *x, double *F,
+                                        double *a, double *b);
+
 /* Equations of higher order are written in first order: u has a component for each derivative below
  * the highest one of each variable of the set. */
 typedef struct derivative_array {
@@ -35,8 +40,13 @@ typedef struct derivative_array {
                   that u can move where derivatives are large; false unless set */
     const double *parameters, *memory; /* borrowed; set them before evaluating */
 
+    double noise; /* relative errors of F_k, where they are not those of rounding; 0 unless set */
+
     /* Private. */
-    series_program *program; /* the n residuals, then the entries of the Jacobians; owned */
+    array_black_box black_box; /* NULL: the program */
+    void *context;             /* of it; borrowed */
+    bool old_jacobians;        /* `jac` belongs to another point than F */
+    series_program *program;   /* the n residuals, then the entries of the Jacobians; owned */
     series_run_double run;
     int entries; /* entry e is d F_row / d u_column, or by u'_column */
     int *entry_row, *entry_column;
@@ -50,10 +60,15 @@ typedef struct derivative_array {
 } derivative_array;
 
 array_status derivative_array_new(derivative_array *d, const equation_set *set, int limit);
+/* The same for n equations in first order that are no expressions. */
+array_status derivative_array_new_black(derivative_array *d, int n, int limit, array_black_box f,
+                                        void *context);
 void derivative_array_free(derivative_array *d); /* leaves it zeroed */
 
 /* d->F[i*n ..] = F^(i)/i!, i <= k, and d->jac at x. OK or EVALUATION. No allocation. */
 array_status derivative_array_evaluate(derivative_array *d, int k, double t, const double *x);
+/* F alone, where Jacobians cost more. */
+array_status derivative_array_values(derivative_array *d, int k, double t, const double *x);
 
 /* Solve F_0 = .. = F_k = 0 for the derivatives in x by Gauss-Newton, u as given [HW96 VII.2]; k at
  * least the index determines u' = x[n ..]. INCONSISTENT: u does not satisfy the constraints of the
