@@ -118,7 +118,8 @@ static void refuse(dae_residual_fn f, int n, const char *method, double rtol, da
     dae_diag diag = {0};
     dae_residual form = {.n = n, .f = f};
     dae_status status = run(&form, method, rtol, 1.0, y, &diag);
-    if (status != wanted || !strstr(diag.text, words)) fail_msg("%s, rtol %g: %d: %s", words, rtol, (int)status, diag.text);
+    if (status != wanted || !strstr(diag.text, words))
+        fail_msg("%s, rtol %g: %d: %s", words, rtol, (int)status, diag.text);
 }
 
 static int decay(double t, const double *y, const double *yp, double *f, void *user)
