@@ -1,4 +1,5 @@
-/* glm3: conditions of order, stability, and observed orders on problems of index 1 and 2. */
+/* glm and classic methods in its frame: conditions of order, stability, and observed orders on
+ * problems of index 1, 2 and 3 [Wun05 A.0.8, A.0.10, A.0.11]. */
 #include "method/multistep/glm.h"
 
 #include <complex.h>
@@ -154,8 +155,8 @@ static int index2(double t, const double *y, const double *yp, double *f, void *
     return 0;
 }
 
-static void errors(dae_residual_fn f, dae_kind kind, double h, double tol, double error[2],
-                   long *steps)
+static void errors_of(const char *name, dae_residual_fn f, dae_kind kind, double h, double tol,
+                      double error[2], long *steps)
 {
     const dae_kind kinds[3] = {DAE_KIND_DIFFERENTIAL, DAE_KIND_DIFFERENTIAL, kind};
     dae_residual form = {.n = 3, .f = f, .kinds = kinds};
@@ -163,7 +164,7 @@ static void errors(dae_residual_fn f, dae_kind kind, double h, double tol, doubl
     dae_problem *problem;
     dae_solver *s;
     double y[3], yp[3], x[3], xp[3];
-    options.method = "glm";
+    options.method = name;
     options.rtol = options.atol = tol;
     options.fixed_step = h;
     options.stop_time = 1.0;
@@ -179,6 +180,12 @@ static void errors(dae_residual_fn f, dae_kind kind, double h, double tol, doubl
     if (steps) *steps = dae_solver_stats(s)->steps;
     dae_solver_free(s);
     dae_problem_free(problem);
+}
+
+static void errors(dae_residual_fn f, dae_kind kind, double h, double tol, double error[2],
+                   long *steps)
+{
+    errors_of("glm", f, kind, h, tol, error, steps);
 }
 
 /* [Wun05 Theorems A.0.8 and A.0.10]: order 3 in y and z, at index 1 and 2; at equal steps y gains
@@ -199,6 +206,164 @@ static void observed_orders(void **state)
             double order = log2(coarse[i] / fine[i]);
             if (!(order >= 2.7)) fail_msg("index %d, %s: %.3f", p + 1, i ? "z" : "y", order);
         }
+    }
+}
+
+/* ---- classic methods in the frame ---- */
+
+/* c_i^k = sum_j b_ij (c_j - 1)^k + k sum_j g_ij c_j^(k-1) for all stages, k = 0 .. s: BDF of order
+ * s is exact for polynomials of degree s */
+static void multistep_methods_have_stage_order_s(void **state)
+{
+    (void)state;
+    static const glm_table *const tables[] = {&glm_bdf2, &glm_bdf3, &glm_bdf4};
+    for (int which = 0; which < 3; which++) {
+        const glm_table *m = tables[which];
+        const int s = m->stages;
+        double B[GLM_STAGES][GLM_STAGES];
+        glm_weights(m, 1.0, B);
+        assert_int_equal(s, which + 2);
+        for (int k = 0; k <= s + 1; k++)
+            for (int i = 0; i < s; i++) {
+                double sum = -pow(m->c[i], k);
+                for (int j = 0; j < s; j++) {
+                    sum += B[i][j] * pow(m->c[j] - 1.0, k);
+                    if (k > 0) sum += k * m->G[i][j] * pow(m->c[j], k - 1);
+                }
+                if (k <= s) assert_true(fabs(sum) < 1e-13);
+                if (k > s && i + 1 == s) assert_true(fabs(sum) > 1e-4); /* and no more */
+            }
+    }
+}
+
+/* sum b = 1, b c = 1/2, b c^2 = 1/3, b A c = 1/6; the last stage ends the step; row sums are c */
+static void runge_kutta_method_has_order_3(void **state)
+{
+    (void)state;
+    const glm_table *m = &glm_rk3;
+    double sum[4] = {0.0};
+    for (int i = 0; i < 3; i++) {
+        double row = 0.0, b = m->G[2][i];
+        for (int j = 0; j < 3; j++) {
+            row += m->G[i][j];
+            sum[3] += b * m->G[i][j] * m->c[j];
+        }
+        assert_true(fabs(row - m->c[i]) < 1e-15);
+        sum[0] += b;
+        sum[1] += b * m->c[i];
+        sum[2] += b * m->c[i] * m->c[i];
+    }
+    const double exact[4] = {1.0, 0.5, 1.0 / 3.0, 1.0 / 6.0};
+    for (int i = 0; i < 4; i++) assert_true(fabs(sum[i] - exact[i]) < 1e-15);
+    assert_true(m->c[2] == 1.0 && m->one_step);
+}
+
+/* y of order min(p, q + 1) and z of order p at index 1, both at least q at index 2 (z of the method
+ * with q = 1 is left out: its local error is of order 1) */
+static void orders_at_index_1_and_2(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int index1, index2, z;
+    } cases[] = {{"glm:2:bdf", 2, 2, 2},
+                 {"glm:3:bdf", 3, 3, 3},
+                 {"glm:4:bdf", 4, 4, 4},
+                 {"glm:3:rk", 3, 2, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int p = 0; p < 2; p++) {
+            double coarse[2], fine[2];
+            dae_residual_fn f = p == 0 ? index1 : index2;
+            dae_kind kind = p == 0 ? DAE_KIND_INDEX1 : DAE_KIND_INDEX2;
+            errors_of(cases[i].name, f, kind, 1.0 / 20.0, 1e-12, coarse, NULL);
+            errors_of(cases[i].name, f, kind, 1.0 / 40.0, 1e-12, fine, NULL);
+            int wanted[2] = {p == 0 ? cases[i].index1 : cases[i].index2,
+                             p == 0 ? cases[i].index1 : cases[i].z};
+            for (int k = 0; k < 2; k++) {
+                double order = log2(coarse[k] / fine[k]);
+                if (!(order >= wanted[k] - 0.3))
+                    fail_msg("%s, index %d, %s: %.3f", cases[i].name, p + 1, k ? "z" : "y", order);
+            }
+        }
+}
+
+/* (2.55): y = (sin t^2, cos t^2), z = y', lambda = -4 t^2 */
+static int track(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = yp[0] - y[2];
+    f[1] = yp[1] - y[3];
+    f[2] = yp[2] - 2.0 * y[1] - y[4] * y[0];
+    f[3] = yp[3] + 2.0 * y[0] - y[4] * y[1];
+    f[4] = y[0] * y[0] + y[1] * y[1] - 1.0;
+    return 0;
+}
+
+/* y, y' at t */
+static void track_exact(double t, double *y, double *yp)
+{
+    const double s = sin(t * t), c = cos(t * t);
+    const double values[5] = {s, c, 2.0 * t * c, -2.0 * t * s, -4.0 * t * t};
+    const double slopes[5] = {values[2], values[3], 2.0 * c - 4.0 * t * t * s,
+                              -2.0 * s - 4.0 * t * t * c, -8.0 * t};
+    memcpy(y, values, sizeof values);
+    memcpy(yp, slopes, sizeof slopes);
+}
+
+/* Largest errors of y, z and lambda at the ends of steps from 1.2 to 1.4: at one point they may
+ * change their sign. */
+static void track_errors(const char *name, int steps, double error[3])
+{
+    static const dae_kind kinds[5] = {DAE_KIND_DIFFERENTIAL, DAE_KIND_DIFFERENTIAL, DAE_KIND_INDEX2,
+                                      DAE_KIND_INDEX2, DAE_KIND_INDEX3};
+    const dae_residual form = {.n = 5, .f = track, .kinds = kinds};
+    double y[5], yp[5], exact[5], h = 0.4 / steps;
+    dae_options o = dae_options_default();
+    dae_problem *p;
+    dae_solver *s;
+    o.method = name;
+    o.rtol = o.atol = 1e-12;
+    o.fixed_step = h;
+    o.init = DAE_INIT_NONE;
+    track_exact(1.0, y, yp);
+    assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 1.0, y, yp), DAE_OK);
+    error[0] = error[1] = error[2] = 0.0;
+    for (int i = 0; i < steps; i++) {
+        dae_status status = dae_solver_step(s, 2.0);
+        if (status != DAE_STEPPED) fail_msg("%s: %s", name, dae_solver_diag(s)->text);
+        double t = dae_solver_time(s);
+        assert_int_equal(dae_solver_at(s, t, 0, y), DAE_OK);
+        track_exact(t, exact, yp);
+        for (int k = 0; 2 * i >= steps && k < 5; k++)
+            error[k / 2] = fmax(error[k / 2], fabs(y[k] - exact[k]));
+    }
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+/* Theorem A.0.11 with stage order q: y and z of order q, u of order q - 1, at least. glm has a term
+ * of h^4 in y that is larger on coarse grids and has the other sign: y is looked at over three
+ * halvings. */
+static void orders_at_index_3(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int variable, theory, coarse, fine;
+    } cases[] = {
+        {"glm", 0, 3, 40, 320},      {"glm", 1, 3, 160, 320},     {"glm", 2, 2, 160, 320},
+        {"glm:3:bdf", 0, 3, 40, 80}, {"glm:3:bdf", 1, 3, 40, 80}, {"glm:3:bdf", 2, 2, 40, 80},
+        {"glm:4:bdf", 0, 4, 20, 40}, {"glm:4:bdf", 1, 4, 20, 40}, {"glm:4:bdf", 2, 3, 20, 40}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double coarse[3], fine[3];
+        int k = cases[i].variable;
+        track_errors(cases[i].name, cases[i].coarse, coarse);
+        track_errors(cases[i].name, cases[i].fine, fine);
+        double order = log2(coarse[k] / fine[k]) / log2((double)cases[i].fine / cases[i].coarse);
+        if (!(order >= cases[i].theory - 0.3))
+            fail_msg("%s, %c: %.3f, theory %d", cases[i].name, "yzu"[k], order, cases[i].theory);
     }
 }
 
@@ -260,6 +425,10 @@ int main(void)
         cmocka_unit_test(stiffly_accurate),
         cmocka_unit_test(stability),
         cmocka_unit_test(observed_orders),
+        cmocka_unit_test(multistep_methods_have_stage_order_s),
+        cmocka_unit_test(runge_kutta_method_has_order_3),
+        cmocka_unit_test(orders_at_index_1_and_2),
+        cmocka_unit_test(orders_at_index_3),
         cmocka_unit_test(errors_follow_the_tolerance),
         cmocka_unit_test(jumping_slopes_are_seen),
     };

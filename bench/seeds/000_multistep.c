@@ -306,6 +306,192 @@ static void modified_bdf(seeds_run *run)
     for (int k = 1; k <= 2; k++) third_order_order(run, "bdfhigh", k, 100, true);
 }
 
+/* ---- appendix A: general linear methods on (2.55), of index 1, 2 and 3 ---- */
+
+/* Largest errors of y, z and lambda at the ends of n steps in the second half of [1, 1.4] */
+static bool track_errors(seeds_run *run, const char *method, const char *formulation, int n,
+                         double error[3])
+{
+    seeds_command_result r;
+    error[0] = error[1] = error[2] = 0.0;
+    if (!seeds_command(run, &r,
+                       "run models/seeds/circular_track.mo --stop 1.4 --formulation %s --method %s "
+                       "--rtol 1e-12 --interval 0 --fixed-step %.17g",
+                       formulation, method, 0.4 / n))
+        return false;
+    static const char *const names[] = {"y1", "z1", "lambda"};
+    int time = table_column(r.rows, "time");
+    for (int k = 0; k < 3; k++) {
+        int column = table_column(r.rows, names[k]);
+        if (time < 0 || column < 0) return false;
+        for (int i = r.rows->rows / 2; i < r.rows->rows; i++) {
+            const double *row = r.rows->values + i * r.rows->columns;
+            double t = row[time];
+            double exact[] = {sin(t * t), 2.0 * t * cos(t * t), -4.0 * t * t};
+            error[k] = fmax(error[k], fabs(row[column] - exact[k]));
+        }
+    }
+    return true;
+}
+
+/* Orders are at least those of theory: theory / observed <= 1 and some room for grids that are not
+ * fine enough yet. */
+static void track_orders(seeds_run *run, const char *method, const char *formulation, int n,
+                         int times, const double theory[3])
+{
+    static const char *const names[] = {"y", "z", "lambda"};
+    double longer[3], shorter[3];
+    if (!track_errors(run, method, formulation, n, longer) ||
+        !track_errors(run, method, formulation, times * n, shorter))
+        return;
+    for (int k = 0; k < 3; k++) {
+        char label[80], ours[40], printed[40];
+        double order = log(longer[k] / shorter[k]) / log(times);
+        snprintf(label, sizeof label, "%s, %s: order of %s", method, formulation, names[k]);
+        snprintf(ours, sizeof ours, "%.2f", order);
+        snprintf(printed, sizeof printed, "at least %.0f", theory[k]);
+        if (theory[k] > 0.0) seeds_holds(run, label, order >= theory[k] - 0.3, ours, printed);
+    }
+}
+
+/* Stiffly accurate methods: order p in both */
+static void theorem_a_8(seeds_run *run)
+{
+    track_orders(run, "glm", "index1", 40, 2, (double[]){3, 3, 3});
+    track_orders(run, "glm:2:bdf", "index1", 40, 2, (double[]){2, 2, 2});
+    track_orders(run, "glm:3:bdf", "index1", 40, 2, (double[]){3, 3, 3});
+    track_orders(run, "glm:4:bdf", "index1", 20, 2, (double[]){4, 4, 4});
+    track_orders(run, "glm:3:rk", "index1", 40, 2, (double[]){3, 3, 3});
+}
+
+/* r = min(p, q + 1) in y; in z of methods whose local error is O(h^r) */
+static void theorem_a_10(seeds_run *run)
+{
+    track_orders(run, "glm", "index2", 40, 2, (double[]){3, 3, 3});
+    track_orders(run, "glm:3:bdf", "index2", 40, 2, (double[]){3, 3, 3});
+    track_orders(run, "glm:4:bdf", "index2", 20, 2, (double[]){4, 4, 4});
+    track_orders(run, "glm:3:rk", "index2", 40, 2, (double[]){2, 2, 0});
+}
+
+/* q, q, q - 1; glm has a term of h^4 in y that is larger on coarse grids */
+static void theorem_a_11(seeds_run *run)
+{
+    seeds_command_result r;
+    track_orders(run, "glm", "index3", 20, 16, (double[]){3, 0, 0});
+    track_orders(run, "glm", "index3", 160, 2, (double[]){0, 3, 2});
+    track_orders(run, "glm:3:bdf", "index3", 40, 2, (double[]){3, 3, 2});
+    track_orders(run, "glm:4:bdf", "index3", 20, 2, (double[]){4, 4, 3});
+    bool refused = seeds_refused(run, &r,
+                                 "run models/seeds/circular_track.mo --formulation index3 --method "
+                                 "glm:3:rk --fixed-step 0.01");
+    seeds_holds(run, "q = 1", refused, "refused", "needs q of at least 3");
+}
+
+static double at_end_of_decay(seeds_run *run, const char *method)
+{
+    seeds_command_result r;
+    if (!seeds_command(run, &r,
+                       "run models/seeds/bcp_decay.mo --rtol 1e-10 --fixed-step 0.1 --points 2 "
+                       "--method %s",
+                       method))
+        return NAN;
+    return r.rows->values[r.rows->rows * r.rows->columns - 1];
+}
+
+/* A Runge-Kutta method and the same in the frame: the same numbers */
+static void example_a_1(seeds_run *run)
+{
+    double ours = at_end_of_decay(run, "glm:3:rk"), own = at_end_of_decay(run, "sdirk:3");
+    seeds_number(run, "glm:3:rk beside sdirk:3", ours, own, 1e-9 * fabs(own));
+}
+
+/* y1 of `swing` at t = 2 by method glm with steps of 0.02, from its start */
+static double swing_by_glm(seeds_run *run, const dae_problem *p, const char *method)
+{
+    const double y0[] = {0.0, 2.0};
+    double y[2] = {NAN, NAN};
+    dae_options o = dae_options_default();
+    dae_solver *s = NULL;
+    dae_diag diag;
+    o.method = method;
+    o.fixed_step = 0.02;
+    o.rtol = o.atol = 1e-12;
+    o.stop_time = 2.0;
+    if (!seeds_ok(run, dae_solver_new(p, &o, &s, &diag), &diag)) return NAN;
+    dae_status status = dae_solver_start(s, 0.0, y0, NULL);
+    if (status == DAE_OK) status = dae_solver_run(s, 2.0, y, NULL);
+    seeds_ok(run, status, dae_solver_diag(s));
+    dae_solver_free(s);
+    return y[0];
+}
+
+/* BDF of order k with steps h/k, and the same formula in the frame with steps h: the same numbers,
+ * up to how they start (bdf: exact values; glm: Radau IIA with five stages) */
+static void example_a_2(seeds_run *run)
+{
+    dae_problem *p = NULL;
+    dae_diag diag;
+    if (!seeds_ok(run, dae_problem_from_residual(&(dae_residual){.n = 2, .f = swing}, &p, &diag),
+                  &diag))
+        return;
+    for (int k = 2; k <= 4; k++) {
+        char name[20];
+        snprintf(name, sizeof name, "glm:%d:bdf", k);
+        double exact = sin(4.0), error = bdf_error(run, p, k, 100 * k),
+               ours = fabs(swing_by_glm(run, p, name) - exact);
+        seeds_number(run, name, ours, error, 1e-3 * error);
+    }
+    dae_problem_free(p);
+}
+
+static int track_second(double t, const double *x, const double *xp, const double *xpp, double *f,
+                        void *user)
+{
+    (void)t, (void)xp, (void)user;
+    f[0] = xpp[0] - 2.0 * x[1] - x[2] * x[0];
+    f[1] = xpp[1] + 2.0 * x[0] - x[2] * x[1];
+    f[2] = x[0] * x[0] + x[1] * x[1] - 1.0;
+    return 0;
+}
+
+/* |lambda + 4 t^2| at t = 1.4 after n steps of glm on the second order form (A.19) to (A.22) */
+static double second_order_error(seeds_run *run, int n)
+{
+    static const bool second[] = {true, true, false};
+    static const dae_kind kinds[] = {DAE_KIND_DIFFERENTIAL, DAE_KIND_DIFFERENTIAL, DAE_KIND_INDEX3},
+                          velocities[] = {DAE_KIND_INDEX2, DAE_KIND_INDEX2, DAE_KIND_AUTO};
+    const dae_second_order form = {
+        .n = 3, .f = track_second, .second = second, .kinds = kinds, .velocity_kinds = velocities};
+    const double s = sin(1.0), c = cos(1.0);
+    double y[5] = {s, c, -4.0, 2.0 * c, -2.0 * s};
+    const double yp[5] = {2.0 * c, -2.0 * s, -8.0, 2.0 * c - 4.0 * s, -2.0 * s - 4.0 * c};
+    dae_problem *p = NULL;
+    dae_solver *solver = NULL;
+    dae_diag diag;
+    dae_options o = dae_options_default();
+    o.method = "glm";
+    o.rtol = o.atol = 1e-12;
+    o.fixed_step = 0.4 / n;
+    o.init = DAE_INIT_NONE;
+    if (seeds_ok(run, dae_problem_from_second_order(&form, &p, &diag), &diag) &&
+        seeds_ok(run, dae_solver_new(p, &o, &solver, &diag), &diag) &&
+        seeds_ok(run, dae_solver_start(solver, 1.0, y, yp), dae_solver_diag(solver)))
+        for (int i = 0;
+             i < n && seeds_ok(run, dae_solver_step(solver, 2.0), dae_solver_diag(solver)); i++)
+            dae_solver_at(solver, dae_solver_time(solver), 0, y);
+    dae_solver_free(solver);
+    dae_problem_free(p);
+    return fabs(y[2] + 4.0 * 1.4 * 1.4);
+}
+
+static void second_order_frame(seeds_run *run)
+{
+    double order = log2(second_order_error(run, 160) / second_order_error(run, 320));
+    char ours[40];
+    snprintf(ours, sizeof ours, "%.2f", order);
+    seeds_holds(run, "order of lambda", order >= 1.7, ours, "at least 2");
+}
+
 static const seeds_row rows[] = {
     {.id = "000-T2.1",
      .where = "Table 2.1",
@@ -358,6 +544,31 @@ static const seeds_row rows[] = {
      .where = "Table 3.2",
      .what = "BDF and modified BDF of orders 1, 2 on (2.55)",
      .run = table_3_2},
+    {.id = "000-EA.0.1",
+     .where = "Example A.0.1",
+     .what = "a Runge-Kutta method as a general linear one: the same numbers",
+     .run = example_a_1},
+    {.id = "000-EA.0.2",
+     .where = "Example A.0.2",
+     .what = "BDF of order 2, 3, 4 as general linear methods",
+     .run = example_a_2},
+    {.id = "000-A.0.8",
+     .where = "Theorem A.0.8",
+     .what = "general linear methods at index 1",
+     .run = theorem_a_8},
+    {.id = "000-A.0.10",
+     .where = "Theorem A.0.10",
+     .what = "general linear methods at index 2",
+     .run = theorem_a_10},
+    {.id = "000-A.0.11",
+     .where = "Theorem A.0.11",
+     .what = "general linear methods at index 3: q, q, q - 1 on (2.55)",
+     .run = theorem_a_11},
+    {.id = "000-A.20",
+     .where = "(A.16) to (A.22)",
+     .what = "general linear method on a second order DAE as it stands",
+     .how = "dae_problem_from_second_order(..); opt.method = \"glm\"",
+     .run = second_order_frame},
 };
 
 const seeds_part seeds_000_multistep = {

@@ -140,7 +140,7 @@ void method_clear(const method_context *ctx, void *state, void *scratch);
     EACH(bdf) EACH(bdf_dassl) EACH(bdf_dassl_tables) \
     EACH(bdf2nd) EACH(bdf2nd_modified) EACH(bdf2nd_thesis) \
     EACH(bdfhigh) EACH(bdfhigh_modified) \
-    EACH(glm3) \
+    EACH(glm3) EACH(glm_bdf2) EACH(glm_bdf3) EACH(glm_bdf4) EACH(glm_rk3) \
     EACH(adams2) EACH(adams3) EACH(adams4) EACH(multistep_own) \
     EACH(oneleg2) EACH(oneleg_midpoint) EACH(oneleg_own) \
     EACH(radau) EACH(radau5) EACH(radau9) EACH(radau13) \

@@ -110,7 +110,7 @@ static void *glm_cache_new(const method_context *ctx)
     glm_cache *c = DAE_NEW(glm_cache);
     if (!c) return NULL;
     double B[GLM_STAGES][GLM_STAGES], at[3][GLM_STAGES];
-    c->m = &glm_peer4;
+    c->m = ctx->method->table;
     glm_weights(c->m, 1.0, B);
     c->constant = glm_error_constant(c->m, 1.0, B);
     for (int k = 0; k < 3; k++) interpolation_row(c->m->stages, c->m->c, 0.5 * k, 0, at[k]);
@@ -140,9 +140,18 @@ static void glm_start(void *state, void *scratch, const method_context *ctx, con
     c->h = 0.0;
     vectors_begin(ctx->n, at->y, s->y, s->y_old);
     vectors_begin(ctx->n, at->yp, s->yp, s->yp_old);
+    for (int j = 0; j < c->m->stages; j++) /* a one-step method needs nothing more */
+        second_order_gather(&c->second, s->y, s->yp, s->Y + j * c->second.n,
+                            s->Yp + j * c->second.n);
     if (!c->start.cache) return;
     c->start = context_of_starter(c, ctx); /* some of it was not resolved when that was made */
     starter->start(s->start, w->start, &c->start, at);
+}
+
+/* Of the step to the one before; 1 at a start. */
+static double ratio_of(const glm_state *s, const glm_scratch *w)
+{
+    return s->taken > 0 ? w->h / (s->t - s->t_old) : 1.0;
 }
 
 /* ---- one stage ---- */
@@ -259,7 +268,7 @@ static attempt_status solve_stages(const stage_task *k, double B[GLM_STAGES][GLM
     const glm_cache *c = k->ctx->cache;
     const glm_table *m = c->m;
     const int n = c->second.n;
-    double ratio = w->h / (s->t - s->t_old);
+    double ratio = ratio_of(s, w);
     for (int i = 0; i < m->stages; i++) {
         w->stage_t = i + 1 == m->stages ? w->t : s->t + m->c[i] * w->h;
         begin_stage(s, w, c, B, ratio, i);
@@ -386,7 +395,7 @@ static attempt_status try_step(const glm_state *s, glm_scratch *w, const method_
                                attempt *result)
 {
     glm_cache *c = ctx->cache;
-    double B[GLM_STAGES][GLM_STAGES], ratio = w->h / (s->t - s->t_old);
+    double B[GLM_STAGES][GLM_STAGES], ratio = ratio_of(s, w);
     glm_weights(c->m, ratio, B);
     attempt_status status = solve(s, w, ctx, B, result);
     if (status != ATTEMPT_OK) return status;
@@ -409,12 +418,13 @@ static void glm_attempt(const void *state, void *scratch, const method_context *
     w->tries++;
     w->t = s->t + h;
     w->h = h;
-    if (c->start.cache && s->taken == 0) {
+    if (c->start.cache && s->taken == 0 && !c->m->one_step) {
         starter->attempt(s->start, w->start, &c->start, h, order, result);
         return;
     }
     stages_begin(result, s->t, h, c->m->order, w->y, w->yp);
     if (stages_need_matrix(ctx, result)) return;
+    if (c->m->one_step && stages_refuse_index3(ctx, result)) return;
     result->status = try_step(s, w, ctx, result);
     bool solved = result->status == ATTEMPT_OK;
     w->failures += !solved;
@@ -445,7 +455,7 @@ static void glm_accept(void *state, void *scratch, const method_context *ctx)
     glm_scratch *w = scratch;
     glm_cache *c = ctx->cache;
     const int n = c->second.n;
-    if (s->taken == 0) {
+    if (s->taken == 0 && !c->m->one_step) {
         take_start(s, w, c);
     } else {
         vector_copy(c->m->stages * n, w->Y, s->Y);
@@ -499,5 +509,28 @@ const method method_glm3 = {
     .fixed_order = true,
     .rough_between = true,
     .index_range = "1 to 3",
+    .table = &glm_peer4,
     METHOD_STEPS(glm),
     METHOD_CACHE(glm)};
+
+/* Classic methods as general linear ones, to study the theorems of the appendix: without error
+ * estimates. */
+#define GLM_EXAMPLE(id, called, coefficients, highest, indices, text)                              \
+    const method method_##id = {                                                                   \
+        .name = called,                                                                            \
+        .summary = text,                                                                           \
+        .citation = "Wunderlich: Numerical Solution of Second Order Differential-Algebraic "       \
+                    "Equations, TU Berlin 2005, appendix A",                                       \
+        .max_order = highest,                                                                      \
+        .fixed_order = true,                                                                       \
+        .constant_steps = true,                                                                    \
+        .rough_between = true,                                                                     \
+        .index_range = indices,                                                                    \
+        .table = &coefficients,                                                                    \
+        METHOD_STEPS(glm),                                                                         \
+        METHOD_CACHE(glm)}
+GLM_EXAMPLE(glm_bdf2, "glm:2:bdf", glm_bdf2, 2, "1 to 3", "BDF of order 2 as a GLM, A.0.2");
+GLM_EXAMPLE(glm_bdf3, "glm:3:bdf", glm_bdf3, 3, "1 to 3", "BDF of order 3 as a GLM, A.0.2");
+GLM_EXAMPLE(glm_bdf4, "glm:4:bdf", glm_bdf4, 4, "1 to 3", "BDF of order 4 as a GLM, A.0.2");
+GLM_EXAMPLE(glm_rk3, "glm:3:rk", glm_rk3, 3, "1 to 2",
+            "an SDIRK method of order 3 as a GLM, A.0.1");

@@ -14,6 +14,41 @@ const glm_table glm_peer4 = {.stages = 4,
                                    {0.22986124, 0.0289858, 0.43476766, 0.0},
                                    {0.14929968, -0.17518236, 0.31101692, 0.43476766}}};
 
+/* G_ij = g w_{i-j}, where w are the coefficients of 1/(1 - r_1 z - r_2 z^2 - ..), r_i =
+ * -alpha_i/alpha_0 and g = 1/(s alpha_0) with alpha of [Wun05 Table 2.1] */
+const glm_table glm_bdf2 = {.stages = 2,
+                            .order = 2,
+                            .c = {1.0 / 2.0, 1.0},
+                            .G = {{1.0 / 3.0, 0.0}, {4.0 / 9.0, 1.0 / 3.0}}};
+
+const glm_table glm_bdf3 = {.stages = 3,
+                            .order = 3,
+                            .c = {1.0 / 3.0, 2.0 / 3.0, 1.0},
+                            .G = {{2.0 / 11.0, 0.0, 0.0},
+                                  {36.0 / 121.0, 2.0 / 11.0, 0.0},
+                                  {450.0 / 1331.0, 36.0 / 121.0, 2.0 / 11.0}}};
+
+const glm_table glm_bdf4 = {
+    .stages = 4,
+    .order = 4,
+    .c = {1.0 / 4.0, 1.0 / 2.0, 3.0 / 4.0, 1.0},
+    .G = {{3.0 / 25.0, 0.0, 0.0, 0.0},
+          {144.0 / 625.0, 3.0 / 25.0, 0.0, 0.0},
+          {4212.0 / 15625.0, 144.0 / 625.0, 3.0 / 25.0, 0.0},
+          {102576.0 / 390625.0, 4212.0 / 15625.0, 144.0 / 625.0, 3.0 / 25.0}}};
+
+/* gamma the root of x^3 - 3 x^2 + 3/2 x - 1/6 between 1/6 and 1/2 [Alex77 Theorem 5] */
+#define GAMMA 0.4358665215084589994160194511935568425
+const glm_table glm_rk3 = {.stages = 3,
+                           .order = 3,
+                           .one_step = true,
+                           .c = {GAMMA, (1.0 + GAMMA) / 2.0, 1.0},
+                           .G = {{GAMMA, 0.0, 0.0},
+                                 {(1.0 - GAMMA) / 2.0, GAMMA, 0.0},
+                                 {(-6.0 * GAMMA * GAMMA + 16.0 * GAMMA - 1.0) / 4.0,
+                                  (6.0 * GAMMA * GAMMA - 20.0 * GAMMA + 5.0) / 4.0, GAMMA}}};
+#undef GAMMA
+
 /* V B' = R by elimination with pivots, V s x s by rows */
 static void solve_small(int s, double V[GLM_STAGES][GLM_STAGES], double R[GLM_STAGES][GLM_STAGES])
 {
@@ -50,6 +85,9 @@ void glm_weights(const glm_table *m, double r, double B[GLM_STAGES][GLM_STAGES])
 {
     const int s = m->stages;
     double V[GLM_STAGES][GLM_STAGES], R[GLM_STAGES][GLM_STAGES];
+    for (int i = 0; i < s; i++)
+        for (int j = 0; j < s; j++) B[i][j] = j + 1 == s;
+    if (m->one_step) return;
     for (int k = 0; k < s; k++)
         for (int j = 0; j < s; j++) {
             V[k][j] = pow((m->c[j] - 1.0) / r, k);
