@@ -222,6 +222,103 @@ static void bdf_orders(seeds_run *run)
     dae_problem_free(p);
 }
 
+/* (2.55) as a first order system of index 3, or of index 2 with 0 = y . z in the place of its
+ * constraint; of index 1 with the derivative of that */
+static int track_residual(double t, const double *y, const double *yp, double *f, void *user)
+{
+    int index = *(const int *)user;
+    (void)t;
+    f[0] = yp[0] - y[2];
+    f[1] = yp[1] - y[3];
+    f[2] = yp[2] - 2.0 * y[1] - y[4] * y[0];
+    f[3] = yp[3] + 2.0 * y[0] - y[4] * y[1];
+    f[4] = y[0] * y[0] + y[1] * y[1] - 1.0;
+    if (index == 2) f[4] = y[0] * y[2] + y[1] * y[3];
+    if (index == 1) f[4] = y[2] * y[2] + y[3] * y[3] + y[4] * (y[0] * y[0] + y[1] * y[1]);
+    return 0;
+}
+
+static void track_values(double t, double *y)
+{
+    double s = sin(t * t), c = cos(t * t);
+    y[0] = s, y[1] = c, y[2] = 2.0 * t * c, y[3] = -2.0 * t * s, y[4] = -4.0 * t * t;
+}
+
+/* Errors of y, z and lambda at t = 1.4 of BDF of order k with n equal steps from k + 1 exact values
+ */
+static bool bdf_track_errors(seeds_run *run, int index, int k, int n, double error[3])
+{
+    const dae_kind multiplier = index == 1   ? DAE_KIND_INDEX1
+                                : index == 2 ? DAE_KIND_INDEX2
+                                             : DAE_KIND_INDEX3;
+    const dae_kind velocity = index == 3 ? DAE_KIND_INDEX2 : DAE_KIND_DIFFERENTIAL;
+    const dae_kind kinds[] = {DAE_KIND_DIFFERENTIAL, DAE_KIND_DIFFERENTIAL, velocity, velocity,
+                              multiplier};
+    const dae_residual form = {.n = 5, .f = track_residual, .user = &index, .kinds = kinds};
+    double times[7], values[35], y[5], exact[5], h = 0.4 / n;
+    dae_problem *p = NULL;
+    dae_solver *s = NULL;
+    dae_diag diag;
+    dae_options o = dae_options_default();
+    o.method = "bdf";
+    o.min_order = o.max_order = k;
+    o.fixed_step = h;
+    o.rtol = o.atol = 1e-13;
+    o.newton_iterations = 20;
+    o.init = DAE_INIT_NONE;
+    for (int i = 0; i <= k; i++) track_values(times[i] = 1.0 + (k - i) * h, values + 5 * i);
+    bool ok =
+        seeds_ok(run, dae_problem_from_residual(&form, &p, &diag), &diag) &&
+        seeds_ok(run, dae_solver_new(p, &o, &s, &diag), &diag) &&
+        seeds_ok(run, dae_solver_start_history(s, k + 1, times, values, NULL), dae_solver_diag(s));
+    for (int i = k; ok && i < n; i++)
+        ok = seeds_ok(run, dae_solver_step(s, 2.0), dae_solver_diag(s));
+    ok = ok && seeds_ok(run, dae_solver_at(s, dae_solver_time(s), 0, y), dae_solver_diag(s));
+    if (ok) track_values(dae_solver_time(s), exact);
+    error[0] = ok ? hypot(y[0] - exact[0], y[1] - exact[1]) : NAN;
+    error[1] = ok ? hypot(y[2] - exact[2], y[3] - exact[3]) : NAN;
+    error[2] = ok ? fabs(y[4] - exact[4]) : NAN;
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return ok;
+}
+
+/* Order k in all variables, k = 1 .. 4: above, rounding over h^2 is in lambda */
+static void bdf_at_index(seeds_run *run, int index)
+{
+    static const char *const names[] = {"y", "z", "lambda"};
+    static const int steps[] = {0, 80, 80, 40, 40};
+    for (int k = 1; k <= 4; k++) {
+        double longer[3], shorter[3];
+        if (!bdf_track_errors(run, index, k, steps[k], longer) ||
+            !bdf_track_errors(run, index, k, 2 * steps[k], shorter))
+            return;
+        for (int i = 0; i < 3; i++) {
+            char label[40], ours[40], printed[40];
+            double order = log2(longer[i] / shorter[i]);
+            snprintf(label, sizeof label, "k = %d, order of %s", k, names[i]);
+            snprintf(ours, sizeof ours, "%.2f", order);
+            snprintf(printed, sizeof printed, "%d", k);
+            seeds_holds(run, label, order >= k - 0.3, ours, printed);
+        }
+    }
+}
+
+static void bdf_index_1(seeds_run *run)
+{
+    bdf_at_index(run, 1);
+}
+
+static void bdf_index_2(seeds_run *run)
+{
+    bdf_at_index(run, 2);
+}
+
+static void bdf_index_3(seeds_run *run)
+{
+    bdf_at_index(run, 3);
+}
+
 /* ---- (3.9), whose first order form needs more derivatives of the right hand side ---- */
 
 static void example_3_2_1(seeds_run *run)
@@ -503,6 +600,24 @@ static const seeds_row rows[] = {
      .what = "order p = k of BDF, k = 1 to 6",
      .how = "opt.method = \"bdf\"; opt.max_order = 6; dae_solver_start_history(..)",
      .run = bdf_orders},
+    {.id = "000-2.50",
+     .where = "(2.50)",
+     .what = "BDF at index 1: order k",
+     .how = "dae_residual.kinds[4] = DAE_KIND_INDEX1; opt.fixed_step = h; "
+            "dae_solver_start_history(..)",
+     .run = bdf_index_1},
+    {.id = "000-2.4.5",
+     .where = "Theorem 2.4.5, (2.53)",
+     .what = "BDF at index 2 with constant steps: order k",
+     .how = "dae_residual.kinds[4] = DAE_KIND_INDEX2; opt.fixed_step = h; "
+            "dae_solver_start_history(..)",
+     .run = bdf_index_2},
+    {.id = "000-2.4.6",
+     .where = "Theorem 2.4.6, (2.54)",
+     .what = "BDF at index 3 with constant steps: order k",
+     .how = "dae_residual.kinds[4] = DAE_KIND_INDEX3; opt.fixed_step = h; "
+            "dae_solver_start_history(..)",
+     .run = bdf_index_3},
     {.id = "000-X3.2.1",
      .where = "Example 3.2.1, (3.9)",
      .what = "second order DAE, solution (3.10)",
@@ -544,11 +659,11 @@ static const seeds_row rows[] = {
      .where = "Table 3.2",
      .what = "BDF and modified BDF of orders 1, 2 on (2.55)",
      .run = table_3_2},
-    {.id = "000-EA.0.1",
+    {.id = "000-XA.0.1",
      .where = "Example A.0.1",
      .what = "a Runge-Kutta method as a general linear one: the same numbers",
      .run = example_a_1},
-    {.id = "000-EA.0.2",
+    {.id = "000-XA.0.2",
      .where = "Example A.0.2",
      .what = "BDF of order 2, 3, 4 as general linear methods",
      .run = example_a_2},
