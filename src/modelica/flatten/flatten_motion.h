@@ -93,6 +93,14 @@ typedef struct leaf_check {
 } leaf_check;
 bool motion_check(motion *m, leaf_check c, expr e);
 
+/* de/dx for each coordinate, velocity and multiplier x that e contains, of order 0 or 1 (in
+ * flatten_motion_equations.c). */
+typedef void (*slope_taker)(motion *m, void *context, const expr_node *x, expr slope);
+void motion_slopes(motion *m, expr e, slope_taker take, void *context);
+
+/* flatten_motion_inertia.c: an error if masses and constraints leave an acceleration open. */
+void motion_check_inertia(motion *m);
+
 /* flatten_motion_equations.c: constraints, then one equation for each coordinate */
 
 void motion_constraints(motion *m);

@@ -13,11 +13,8 @@ static expr add_term(motion *m, expr sum, expr_op op, expr term)
 
 /* ---- derivatives by coordinates and multipliers ---- */
 
-/* de/dx for each coordinate, velocity and multiplier x that e contains; order 0 or 1. */
-typedef void (*slope_taker)(motion *m, void *context, const expr_node *x, expr slope);
-
 /* One sweep for all of them: cost is the size of e, however many coordinates there are. */
-static void each_slope(motion *m, expr e, slope_taker take, void *context)
+void motion_slopes(motion *m, expr e, slope_taker take, void *context)
 {
     gradient slopes = {0};
     if (e == EXPR_NONE || m->broken || m->f->failed) return;
@@ -137,12 +134,12 @@ static void check_constraint(motion *m, multiplier *l)
     l->on_velocities = r.velocity;
     if (!r.position && !r.velocity)
         motion_error(m, l->place, "the constraint of '%s' contains no coordinate", name);
-    if (r.velocity) each_slope(m, l->constraint, check_linear, l);
+    if (r.velocity) motion_slopes(m, l->constraint, check_linear, l);
 }
 
 void motion_constraints(motion *m)
 {
-    if (m->multiplier_count > 0) each_slope(m, m->lagrangian, take_from_lagrangian, NULL);
+    if (m->multiplier_count > 0) motion_slopes(m, m->lagrangian, take_from_lagrangian, NULL);
     if (m->constraints)
         constraints_of_field(m);
     else
@@ -183,11 +180,11 @@ static void take_reaction(motion *m, void *context, const expr_node *x, expr slo
 /* What stands in L itself comes with L_q. */
 static void collect_forces(motion *m)
 {
-    each_slope(m, m->lagrangian, take_energy, NULL);
-    each_slope(m, m->energies[DISSIPATION].e, take_loss, NULL);
+    motion_slopes(m, m->lagrangian, take_energy, NULL);
+    motion_slopes(m, m->energies[DISSIPATION].e, take_loss, NULL);
     for (size_t j = 0; j < m->multiplier_count; j++)
         if (!m->lambda[j].in_lagrangian)
-            each_slope(m, m->lambda[j].constraint, take_reaction, &m->lambda[j]);
+            motion_slopes(m, m->lambda[j].constraint, take_reaction, &m->lambda[j]);
 }
 
 /* ---- equations ---- */
@@ -260,7 +257,7 @@ static void add_equation(motion *m, expr left, expr right, source_place place, c
 static expr inertia_of(motion *m, const coordinate *q)
 {
     expr sum = EXPR_NONE;
-    each_slope(m, q->momentum, take_mass, &sum);
+    motion_slopes(m, q->momentum, take_mass, &sum);
     if (sum == EXPR_NONE && !m->f->failed)
         motion_error(m, q->place,
                      "the Lagrangian has no kinetic energy in '%s', so that nothing gives its "
@@ -289,6 +286,7 @@ void motion_add(motion *m)
 {
     collect_forces(m);
     for (size_t k = 0; k < m->count && !m->broken && !m->f->failed; k++) add_motion(m, &m->q[k]);
+    if (!m->broken && !m->f->failed) motion_check_inertia(m);
     for (size_t j = 0; j < m->multiplier_count && !m->broken && !m->f->failed; j++)
         if (m->lambda[j].added)
             add_equation(m, graph_constant(m->f->g, 0.0), m->lambda[j].constraint,
