@@ -33,31 +33,60 @@ static void start_slopes(const model *m, bool flat, double *yp)
         yp[i] = flat && m->form.kinds[i] != DAE_KIND_DIFFERENTIAL ? 0.0 : m->yp0[i];
 }
 
+/* A solver at its start; the row fails without one. */
+typedef struct opened {
+    dae_problem *problem;
+    dae_solver *solver;
+} opened;
+
+static bool start(seeds_run *run, const dae_residual *form, const dae_options *o, double t,
+                  const double *y, const double *yp, opened *x)
+{
+    dae_diag diag = {0};
+    *x = (opened){NULL, NULL};
+    return seeds_ok(run, dae_problem_from_residual(form, &x->problem, &diag), &diag) &&
+           seeds_ok(run, dae_solver_new(x->problem, o, &x->solver, &diag), &diag) &&
+           seeds_ok(run, dae_solver_start(x->solver, t, y, yp), dae_solver_diag(x->solver));
+}
+
+static void finish(opened *x)
+{
+    dae_solver_free(x->solver);
+    dae_problem_free(x->problem);
+}
+
+static bool run_to(seeds_run *run, opened *x, double t, double *y)
+{
+    return seeds_ok(run, dae_solver_run(x->solver, t, y, NULL), dae_solver_diag(x->solver));
+}
+
+/* rtol = atol; variant NULL: our default */
+static dae_options bdf_options(const char *variant, double tolerance)
+{
+    dae_options o = dae_options_default();
+    o.method = "bdf";
+    o.variant = variant;
+    o.rtol = o.atol = tolerance;
+    o.init = DAE_INIT_NONE;
+    return o;
+}
+
 static bool solve(seeds_run *run, const asked *a, outcome *o)
 {
     model *m = model_new(a->model, 0);
-    dae_problem *p = NULL;
-    dae_solver *s = NULL;
-    dae_diag diag = {0};
-    dae_options options = dae_options_default();
+    opened x;
+    dae_options options = bdf_options(a->variant, a->tolerance);
     double yp[MOST];
-    options.method = "bdf";
-    options.variant = a->variant;
-    options.rtol = options.atol = a->tolerance;
-    options.init = DAE_INIT_NONE;
     if (a->variant) m->form.jacobian = NULL;
     start_slopes(m, a->flat, yp);
-    bool ok = seeds_ok(run, dae_problem_from_residual(&m->form, &p, &diag), &diag) &&
-              seeds_ok(run, dae_solver_new(p, &options, &s, &diag), &diag) &&
-              seeds_ok(run, dae_solver_start(s, m->t0, m->y0, yp), NULL);
-    dae_stats before = ok ? *dae_solver_stats(s) : (dae_stats){0};
-    ok = ok && seeds_ok(run, dae_solver_run(s, m->tend, o->y, NULL), dae_solver_diag(s));
-    if (ok) o->stats = *dae_solver_stats(s);
+    bool ok = start(run, &m->form, &options, m->t0, m->y0, yp, &x);
+    dae_stats before = ok ? *dae_solver_stats(x.solver) : (dae_stats){0};
+    ok = ok && run_to(run, &x, m->tend, o->y);
+    if (ok) o->stats = *dae_solver_stats(x.solver);
     o->stats.residuals -= before.residuals;
     o->stats.jacobian_residuals -= before.jacobian_residuals;
     o->stats.jacobians -= before.jacobians;
-    dae_solver_free(s);
-    dae_problem_free(p);
+    finish(&x);
     model_free(m);
     return ok;
 }
@@ -128,48 +157,38 @@ static int line(double t, const double *y, const double *yp, double *f, void *us
     return 0;
 }
 
-/* A solver at its start for y' = -y; the row fails without one. */
-static dae_solver *decay(seeds_run *run, dae_options *o, dae_problem **p)
+/* y' = -y from 1, with options that a row sets */
+static bool decay(seeds_run *run, dae_options *o, opened *x)
 {
-    dae_diag diag = {0};
-    dae_solver *s = NULL;
-    double y = 1.0, yp = -1.0;
+    const double y = 1.0, yp = -1.0;
     o->method = "bdf";
     o->variant = "dassl";
-    bool ok = seeds_ok(run, dae_problem_from_residual(&(dae_residual){.n = 1, .f = line}, p, &diag),
-                       &diag) &&
-              seeds_ok(run, dae_solver_new(*p, o, &s, &diag), &diag) &&
-              seeds_ok(run, dae_solver_start(s, 0.0, &y, &yp), NULL);
-    if (ok) return s;
-    dae_solver_free(s);
-    return NULL;
+    return start(run, &(dae_residual){.n = 1, .f = line}, o, 0.0, &y, &yp, x);
 }
 
 /* (5.2.9): values of two steps agree where they meet, slopes do not, and both are accurate. */
 static void interpolant(seeds_run *run)
 {
     dae_options o = dae_options_default();
-    dae_problem *p = NULL;
-    dae_solver *s = decay(run, &o, &p);
+    opened x;
+    bool ok = decay(run, &o, &x);
     double jump = 0.0, bend = 0.0, error = 0.0, before[2] = {0.0}, after[2];
-    for (int k = 0; s && k < 60; k++) {
+    for (int k = 0; ok && k < 60; k++) {
         double from, to;
-        if (dae_solver_step(s, 10.0) < 0) break;
-        dae_solver_last_step(s, &from, &to);
-        for (int d = 0; d < 2; d++) dae_solver_at(s, from, d, &after[d]);
+        if (dae_solver_step(x.solver, 10.0) < 0) break;
+        dae_solver_last_step(x.solver, &from, &to);
+        for (int d = 0; d < 2; d++) dae_solver_at(x.solver, from, d, &after[d]);
         if (k > 0) jump = fmax(jump, fabs(after[0] - before[0]));
         if (k > 0) bend = fmax(bend, fabs(after[1] - before[1]));
-        for (int d = 0; d < 2; d++) dae_solver_at(s, to, d, &before[d]);
-        dae_solver_at(s, 0.5 * (from + to), 0, after);
+        for (int d = 0; d < 2; d++) dae_solver_at(x.solver, to, d, &before[d]);
+        dae_solver_at(x.solver, 0.5 * (from + to), 0, after);
         error = fmax(error, fabs(after[0] - exp(-0.5 * (from + to))));
     }
-    if (s) {
-        seeds_number(run, "jump of the value", jump, 0.0, 1e-14);
-        seeds_holds(run, "jump of the slope", bend > 1e-12, bend > 1e-12 ? "yes" : "no", "yes");
-        seeds_at_most(run, "error within steps", error, 1e-6, 10.0);
-    }
-    dae_solver_free(s);
-    dae_problem_free(p);
+    finish(&x);
+    if (!ok) return;
+    seeds_number(run, "jump of the value", jump, 0.0, 1e-14);
+    seeds_holds(run, "jump of the slope", bend > 1e-12, bend > 1e-12 ? "yes" : "no", "yes");
+    seeds_at_most(run, "error within steps", error, 1e-6, 10.0);
 }
 
 /* Heat on a line: a band of 3. */
@@ -189,28 +208,21 @@ static int heat(double t, const double *y, const double *yp, double *f, void *us
 static double evaluations_a_matrix(seeds_run *run, bool banded)
 {
     dae_residual form = {.n = POINTS, .f = heat};
-    dae_options o = dae_options_default();
-    dae_problem *p = NULL;
-    dae_solver *s = NULL;
+    dae_options o = bdf_options("dassl", 1e-6);
+    opened x;
     double y[POINTS], yp[POINTS], zero[POINTS] = {0.0}, quotient = NAN;
     if (banded) form.structure = DAE_STRUCTURE_BANDED, form.lower = form.upper = 1;
     for (int i = 0; i < POINTS; i++) y[i] = sin(3.141592653589793 * (i + 1) / (POINTS + 1));
     heat(0.0, y, zero, yp, NULL);
     for (int i = 0; i < POINTS; i++) yp[i] = -yp[i];
-    o.method = "bdf";
-    o.variant = "dassl";
-    o.init = DAE_INIT_NONE;
-    if (seeds_ok(run, dae_problem_from_residual(&form, &p, NULL), NULL) &&
-        seeds_ok(run, dae_solver_new(p, &o, &s, NULL), NULL) &&
-        seeds_ok(run, dae_solver_start(s, 0.0, y, yp), NULL)) {
-        dae_stats before = *dae_solver_stats(s);
-        seeds_ok(run, dae_solver_run(s, 0.1, y, NULL), dae_solver_diag(s));
-        const dae_stats *after = dae_solver_stats(s);
+    if (start(run, &form, &o, 0.0, y, yp, &x)) {
+        dae_stats before = *dae_solver_stats(x.solver);
+        run_to(run, &x, 0.1, y);
+        const dae_stats *after = dae_solver_stats(x.solver);
         quotient = (double)(after->jacobian_residuals - before.jacobian_residuals) /
                    (double)(after->jacobians - before.jacobians);
     }
-    dae_solver_free(s);
-    dae_problem_free(p);
+    finish(&x);
     return quotient;
 }
 
@@ -227,14 +239,12 @@ static void differences(seeds_run *run)
 /* Steps and the error of y = exp(-t) at t = 1 with options that a row sets */
 static bool decay_to_1(seeds_run *run, dae_options *o, double *error, dae_stats *stats)
 {
-    dae_problem *p = NULL;
-    dae_solver *s = decay(run, o, &p);
+    opened x;
     double y = NAN;
-    bool ok = s && seeds_ok(run, dae_solver_run(s, 1.0, &y, NULL), dae_solver_diag(s));
+    bool ok = decay(run, o, &x) && run_to(run, &x, 1.0, &y);
     *error = fabs(y - exp(-1.0));
-    if (ok) *stats = *dae_solver_stats(s);
-    dae_solver_free(s);
-    dae_problem_free(p);
+    if (ok) *stats = *dae_solver_stats(x.solver);
+    finish(&x);
     return ok;
 }
 
@@ -242,19 +252,17 @@ static bool decay_to_1(seeds_run *run, dae_options *o, double *error, dae_stats 
 static void info_1(seeds_run *run)
 {
     dae_options o = dae_options_default();
-    dae_problem *p = NULL;
-    dae_solver *s = decay(run, &o, &p);
+    opened x;
     double y = NAN;
-    if (s && seeds_ok(run, dae_solver_run(s, 0.5, NULL, NULL), NULL) &&
-        seeds_ok(run, dae_solver_restart(s, NULL, NULL), NULL)) {
-        dae_solver_step(s, 1.0);
-        seeds_number(run, "order of the first step after it", dae_solver_stats(s)->last_order, 1.0,
-                     0.0);
-        seeds_ok(run, dae_solver_run(s, 1.0, &y, NULL), dae_solver_diag(s));
+    if (decay(run, &o, &x) && run_to(run, &x, 0.5, NULL) &&
+        seeds_ok(run, dae_solver_restart(x.solver, NULL, NULL), NULL)) {
+        dae_solver_step(x.solver, 1.0);
+        seeds_number(run, "order of the first step after it",
+                     dae_solver_stats(x.solver)->last_order, 1.0, 0.0);
+        run_to(run, &x, 1.0, &y);
         seeds_at_most(run, "error at 1", fabs(y - exp(-1.0)), 1e-6, 10.0);
     }
-    dae_solver_free(s);
-    dae_problem_free(p);
+    finish(&x);
 }
 
 static void info_2(seeds_run *run)
@@ -291,47 +299,31 @@ static int watched(double t, const double *y, const double *yp, double *f, void 
 
 static void info_4(seeds_run *run)
 {
-    dae_options o = dae_options_default();
-    dae_problem *p = NULL;
-    dae_solver *s = NULL;
-    double y = 1.0, yp = -1.0;
-    o.method = "bdf";
-    o.variant = "dassl";
+    dae_options o = bdf_options("dassl", 1e-6);
+    opened x;
+    const double y = 1.0, yp = -1.0;
     o.stop_time = 1.0;
     latest = 0.0;
-    if (seeds_ok(run, dae_problem_from_residual(&(dae_residual){.n = 1, .f = watched}, &p, NULL),
-                 NULL) &&
-        seeds_ok(run, dae_solver_new(p, &o, &s, NULL), NULL) &&
-        seeds_ok(run, dae_solver_start(s, 0.0, &y, &yp), NULL) &&
-        seeds_ok(run, dae_solver_run(s, 1.0, &y, NULL), NULL))
+    if (start(run, &(dae_residual){.n = 1, .f = watched}, &o, 0.0, &y, &yp, &x) &&
+        run_to(run, &x, 1.0, NULL))
         seeds_number(run, "largest t of an evaluation, TSTOP = 1", latest, 1.0, 0.0);
-    dae_solver_free(s);
-    dae_problem_free(p);
+    finish(&x);
 }
 
 /* The same run with and without the Jacobian of the model */
 static void info_5(seeds_run *run)
 {
     double steps[2], functions[2];
-    for (int k = 0; k < 2; k++) {
+    bool ok = true;
+    for (int k = 0; ok && k < 2; k++) {
         model *m = model_new("pendulum1", 0);
-        dae_problem *p = NULL;
-        dae_solver *s = NULL;
-        dae_options o = dae_options_default();
-        o.method = "bdf";
-        o.variant = "dassl";
-        o.rtol = o.atol = 1e-6;
-        o.init = DAE_INIT_NONE;
+        dae_options o = bdf_options("dassl", 1e-6);
+        opened x;
         if (k == 1) m->form.jacobian = NULL;
-        if (!seeds_ok(run, dae_problem_from_residual(&m->form, &p, NULL), NULL) ||
-            !seeds_ok(run, dae_solver_new(p, &o, &s, NULL), NULL) ||
-            !seeds_ok(run, dae_solver_start(s, 0.0, m->y0, m->yp0), NULL) ||
-            !seeds_ok(run, dae_solver_run(s, 1.0, NULL, NULL), NULL))
-            return;
-        steps[k] = (double)dae_solver_stats(s)->steps;
-        functions[k] = (double)dae_solver_stats(s)->residuals;
-        dae_solver_free(s);
-        dae_problem_free(p);
+        ok = start(run, &m->form, &o, 0.0, m->y0, m->yp0, &x) && run_to(run, &x, 1.0, NULL);
+        steps[k] = ok ? (double)dae_solver_stats(x.solver)->steps : NAN;
+        functions[k] = ok ? (double)dae_solver_stats(x.solver)->residuals : NAN;
+        finish(&x);
         model_free(m);
     }
     seeds_number(run, "steps, with and without JAC", steps[0], steps[1], 0.0);
@@ -402,23 +394,17 @@ static void info_10(seeds_run *run)
 static void info_11(seeds_run *run)
 {
     model *m = model_new("pendulum1", 0);
-    dae_problem *p = NULL;
-    dae_solver *s = NULL;
-    dae_options o = dae_options_default();
+    dae_options o = bdf_options("dassl", 1e-6);
+    opened x;
     double yp[MOST];
-    o.method = "bdf";
-    o.variant = "dassl";
     o.init = DAE_INIT_DIFFERENTIAL;
-    if (seeds_ok(run, dae_problem_from_residual(&m->form, &p, NULL), NULL) &&
-        seeds_ok(run, dae_solver_new(p, &o, &s, NULL), NULL) &&
-        seeds_ok(run, dae_solver_start(s, 0.0, m->y0, NULL), NULL) &&
-        seeds_ok(run, dae_solver_at(s, 0.0, 1, yp), NULL)) {
+    if (start(run, &m->form, &o, 0.0, m->y0, NULL, &x) &&
+        seeds_ok(run, dae_solver_at(x.solver, 0.0, 1, yp), NULL)) {
         seeds_number(run, "z2'(0) = z4", yp[1], 1.0, 1e-9);
         seeds_number(run, "z3'(0) = -z1 lambda", yp[2], -1.0, 1e-9);
         seeds_number(run, "z4'(0) = g - z2 lambda", yp[3], 1.0, 1e-9);
     }
-    dae_solver_free(s);
-    dae_problem_free(p);
+    finish(&x);
     model_free(m);
 }
 
@@ -433,27 +419,19 @@ static int refuses(double t, const double *y, const double *yp, double *f, void 
 static void ires(seeds_run *run)
 {
     for (int stop = 0; stop < 2; stop++) {
-        dae_options o = dae_options_default();
-        dae_problem *p = NULL;
-        dae_solver *s = NULL;
+        dae_options o = bdf_options("dassl", 1e-4);
+        opened x;
         double y = 1.0, yp = -50.0;
-        o.method = "bdf";
-        o.variant = "dassl";
-        o.rtol = o.atol = 1e-4;
         dae_residual form = {.n = 1, .f = refuses, .user = stop ? &y : NULL};
-        if (!seeds_ok(run, dae_problem_from_residual(&form, &p, NULL), NULL) ||
-            !seeds_ok(run, dae_solver_new(p, &o, &s, NULL), NULL) ||
-            !seeds_ok(run, dae_solver_start(s, 0.0, &y, &yp), NULL))
-            return;
-        dae_status status = dae_solver_run(s, 1.0, &y, NULL);
+        if (!start(run, &form, &o, 0.0, &y, &yp, &x)) return;
+        dae_status status = dae_solver_run(x.solver, 1.0, &y, NULL);
         if (stop)
             seeds_holds(run, "IRES = -2 ends the run", status == DAE_ERR_CALLBACK,
                         status == DAE_ERR_CALLBACK ? "DAE_ERR_CALLBACK" : "no", "IDID = -11");
         else
             seeds_holds(run, "IRES = -1 cuts the step", status == DAE_OK && y >= 0.0 && y < 1e-3,
                         status == DAE_OK ? "goes on" : "no", "goes on");
-        dae_solver_free(s);
-        dae_problem_free(p);
+        finish(&x);
     }
 }
 
@@ -564,25 +542,19 @@ static void initial_differences(seeds_run *run)
     static const dae_tag y_tags[] = {DAE_TAG_FREE, DAE_TAG_FREE},
                          yp_tags[] = {DAE_TAG_FIXED, DAE_TAG_FREE};
     dae_options o = dae_options_default();
-    dae_problem *p = NULL;
-    dae_solver *s = NULL;
-    dae_diag diag = {0};
+    opened x;
     double y0[] = {0.0, 0.0}, yp0[] = {2.0, 0.0}, y[2], yp[2];
     o.init = DAE_INIT_GENERAL;
     o.y_tags = y_tags;
     o.yp_tags = yp_tags;
-    dae_residual form = {.n = 2, .f = fully_implicit};
-    if (seeds_ok(run, dae_problem_from_residual(&form, &p, &diag), &diag) &&
-        seeds_ok(run, dae_solver_new(p, &o, &s, &diag), &diag) &&
-        seeds_ok(run, dae_solver_start(s, 0.0, y0, yp0), dae_solver_diag(s)) &&
-        seeds_ok(run, dae_solver_at(s, 0.0, 0, y), NULL) &&
-        seeds_ok(run, dae_solver_at(s, 0.0, 1, yp), NULL)) {
+    if (start(run, &(dae_residual){.n = 2, .f = fully_implicit}, &o, 0.0, y0, yp0, &x) &&
+        seeds_ok(run, dae_solver_at(x.solver, 0.0, 0, y), NULL) &&
+        seeds_ok(run, dae_solver_at(x.solver, 0.0, 1, yp), NULL)) {
         seeds_number(run, "Y1(0)", y[0], -3.0, 1e-5);
         seeds_number(run, "Y2(0)", y[1], 1.0, 1e-5);
         seeds_number(run, "Y2'(0)", yp[1], 1.0, 1e-5);
     }
-    dae_solver_free(s);
-    dae_problem_free(p);
+    finish(&x);
 }
 
 /* (7.5.28): u' and v from u; (7.5.37): y from y', as at a steady state */
@@ -632,33 +604,29 @@ static void angle_form(seeds_run *run)
 
 /* Theorem 5.4.1 after the scaling of Cases I and II: the exponent of 1/h in the condition number is
  * the index less one. */
+static double condition_at(seeds_run *run, const char *name, double h)
+{
+    model *m = model_new(name, 0);
+    dae_options o = bdf_options(NULL, 1e-6);
+    opened x;
+    o.max_order = 1;
+    o.fixed_step = h;
+    bool ok = start(run, &m->form, &o, 0.0, m->y0, m->yp0, &x) && run_to(run, &x, 5.0 * h, NULL);
+    double condition = ok ? 1.0 / dae_solver_condition(x.solver) : NAN;
+    finish(&x);
+    model_free(m);
+    return condition;
+}
+
 static void conditions(seeds_run *run)
 {
     static const char *const models[] = {"pendulum1", "pendulum2", "pendulum3"};
     for (int k = 0; k < 3; k++) {
-        double condition[2];
         char text[60];
-        for (int half = 0; half < 2; half++) {
-            model *m = model_new(models[k], 0);
-            dae_problem *p = NULL;
-            dae_solver *s = NULL;
-            dae_options o = dae_options_default();
-            o.method = "bdf";
-            o.max_order = 1;
-            o.fixed_step = half ? 1e-4 : 1e-3;
-            o.init = DAE_INIT_NONE;
-            if (!seeds_ok(run, dae_problem_from_residual(&m->form, &p, NULL), NULL) ||
-                !seeds_ok(run, dae_solver_new(p, &o, &s, NULL), NULL) ||
-                !seeds_ok(run, dae_solver_start(s, 0.0, m->y0, m->yp0), NULL) ||
-                !seeds_ok(run, dae_solver_run(s, 5.0 * o.fixed_step, NULL, NULL), NULL))
-                return;
-            condition[half] = 1.0 / dae_solver_condition(s);
-            dae_solver_free(s);
-            dae_problem_free(p);
-            model_free(m);
-        }
+        double exponent =
+            log10(condition_at(run, models[k], 1e-4) / condition_at(run, models[k], 1e-3));
         snprintf(text, sizeof text, "index %d: exponent of 1/h, scaled", k + 1);
-        seeds_holds(run, text, log10(condition[1] / condition[0]) <= k + 1.1, "at most the index",
+        seeds_holds(run, text, exponent <= k + 1.1, "at most the index",
                     "the index, before scaling");
     }
 }
@@ -689,34 +657,69 @@ static int jump(double t, const double *y, const double *yp, double *f, void *us
 static void filtered(seeds_run *run)
 {
     for (int k = 0; k < 2; k++) {
-        dae_options o = dae_options_default();
-        dae_problem *p = NULL;
-        dae_solver *s = NULL;
+        dae_options o = bdf_options("dassl", 1e-6);
+        opened x;
         double y[2] = {1.0, 1.0}, yp[2] = {-1.0, 0.0};
-        o.method = "bdf";
-        o.variant = "dassl";
         o.error_test = k == 0 ? DAE_ERROR_FILTERED : DAE_ERROR_ALL;
         o.stop_time = 2.0;
-        dae_residual form = {.n = 2, .f = jump};
-        if (!seeds_ok(run, dae_problem_from_residual(&form, &p, NULL), NULL) ||
-            !seeds_ok(run, dae_solver_new(p, &o, &s, NULL), NULL) ||
-            !seeds_ok(run, dae_solver_start(s, 0.0, y, yp), NULL))
-            return;
-        dae_status status = dae_solver_run(s, 2.0, y, NULL);
+        if (!start(run, &(dae_residual){.n = 2, .f = jump}, &o, 0.0, y, yp, &x)) return;
+        dae_status status = dae_solver_run(x.solver, 2.0, y, NULL);
         if (k == 0) seeds_number(run, "x(2), filtered", y[0], exp(-2.0), 1e-4);
         if (k == 0) seeds_number(run, "z(2), filtered", y[1], 2.0, 1e-9);
         if (k == 1)
             seeds_holds(run, "the plain estimate", status < 0,
                         status < 0 ? "no step passes" : "passes",
                         "tends to a constant as h goes to 0");
-        dae_solver_free(s);
-        dae_problem_free(p);
+        finish(&x);
     }
 }
 
 /* ---- 6.2: the pendulum ---- */
 
 enum { Z1, Z2, Z3, Z4, LAMBDA, MU };
+
+/* The truth at 2h, h and 0, newest first, and the slope at 2h */
+static bool exact_history(seeds_run *run, double h, double *times, double *values, double *slope)
+{
+    model *m = model_new("pendulum1", 0);
+    dae_options o = dae_options_default();
+    opened x;
+    o.rtol = o.atol = 1e-13;
+    o.method = "radau";
+    bool ok = start(run, &m->form, &o, 0.0, m->y0, m->yp0, &x);
+    for (int i = 2; i >= 0; i--) {
+        times[i] = (2 - i) * h;
+        if (i == 2) memcpy(values + 10, m->y0, 5 * sizeof *values);
+        if (i == 2 || !ok) continue;
+        ok = seeds_ok(run, dae_solver_run(x.solver, times[i], values + 5 * i, slope),
+                      dae_solver_diag(x.solver));
+    }
+    finish(&x);
+    model_free(m);
+    return ok;
+}
+
+/* Relative errors at t = 1 of BDF2 with constant steps on index 3, from that history */
+static bool errors_of_bdf2(seeds_run *run, double h, double *error)
+{
+    model *m = model_new("pendulum3", 0);
+    dae_options o = bdf_options(NULL, 1e-10);
+    opened x = {NULL, NULL};
+    double times[3], values[15], slope[5], y[5];
+    o.newton_tolerance = 1e-4;
+    o.newton_iterations = 10;
+    o.fixed_step = h;
+    o.min_order = o.max_order = 2;
+    bool ok = exact_history(run, h, times, values, slope) &&
+              seeds_ok(run, dae_problem_from_residual(&m->form, &x.problem, NULL), NULL) &&
+              seeds_ok(run, dae_solver_new(x.problem, &o, &x.solver, NULL), NULL) &&
+              seeds_ok(run, dae_solver_start_history(x.solver, 3, times, values, slope), NULL) &&
+              run_to(run, &x, 1.0, y);
+    for (int i = Z1; ok && i <= LAMBDA; i++) error[i] = fabs(y[i] / m->reference[i] - 1.0);
+    finish(&x);
+    model_free(m);
+    return ok;
+}
 
 static void table_6_2_1(seeds_run *run)
 {
@@ -727,47 +730,15 @@ static void table_6_2_1(seeds_run *run)
                                          {2.5e-3, 6.2e-4, 1.6e-4},
                                          {1.9e-4, 4.7e-5, 1.2e-5}};
     static const char *const names[] = {"z1", "z2", "z3", "z4", "lambda"};
-    model *m = model_new("pendulum3", 0);
     for (int k = 0; k < 3; k++) {
-        dae_options o = dae_options_default(), exact = o;
-        dae_problem *p = NULL;
-        dae_solver *s = NULL;
-        double times[3], values[15], slope[5], y[5];
+        double error[5];
         char text[60];
-        exact.rtol = exact.atol = 1e-13;
-        exact.method = "radau";
-        model *truth = model_new("pendulum1", 0);
-        bool ok = seeds_ok(run, dae_problem_from_residual(&truth->form, &p, NULL), NULL) &&
-                  seeds_ok(run, dae_solver_new(p, &exact, &s, NULL), NULL) &&
-                  seeds_ok(run, dae_solver_start(s, 0.0, truth->y0, truth->yp0), NULL);
-        memcpy(values + 10, truth->y0, 5 * sizeof *y);
-        for (int i = 1; ok && i >= 0; i--)
-            ok = seeds_ok(run, dae_solver_run(s, (2 - i) * steps[k], values + 5 * i, slope), NULL);
-        dae_solver_free(s);
-        dae_problem_free(p);
-        model_free(truth);
-        for (int i = 0; i < 3; i++) times[i] = (2 - i) * steps[k];
-        o.rtol = o.atol = 1e-10;
-        o.newton_tolerance = 1e-4;
-        o.newton_iterations = 10;
-        o.fixed_step = steps[k];
-        o.min_order = o.max_order = 2;
-        o.method = "bdf";
-        p = NULL;
-        s = NULL;
-        ok = ok && seeds_ok(run, dae_problem_from_residual(&m->form, &p, NULL), NULL) &&
-             seeds_ok(run, dae_solver_new(p, &o, &s, NULL), NULL) &&
-             seeds_ok(run, dae_solver_start_history(s, 3, times, values, slope), NULL) &&
-             seeds_ok(run, dae_solver_run(s, 1.0, y, NULL), dae_solver_diag(s));
-        for (int i = Z1; ok && i <= LAMBDA; i++) {
+        if (!errors_of_bdf2(run, steps[k], error)) return;
+        for (int i = Z1; i <= LAMBDA; i++) {
             snprintf(text, sizeof text, "%s, h = %g", names[i], steps[k]);
-            seeds_number(run, text, fabs(y[i] / m->reference[i] - 1.0), printed[i][k],
-                         0.055 * printed[i][k]);
+            seeds_number(run, text, error[i], printed[i][k], 0.055 * printed[i][k]);
         }
-        dae_solver_free(s);
-        dae_problem_free(p);
     }
-    model_free(m);
 }
 
 /* A line of Tables 6.2.2 and 6.2.3. */
@@ -1220,21 +1191,14 @@ static void preconditioners(seeds_run *run)
     double iterations[3];
     for (int k = 0; k < 3; k++) {
         model *m = model_new("heat2d", 20);
-        dae_problem *p = NULL;
-        dae_solver *s = NULL;
-        dae_options o = dae_options_default();
-        o.method = "bdf";
+        dae_options o = bdf_options(NULL, 1e-6);
+        opened x;
         o.linear_solver = DAE_LINEAR_GMRES;
         o.preconditioner = kinds[k];
-        o.init = DAE_INIT_NONE;
-        if (!seeds_ok(run, dae_problem_from_residual(&m->form, &p, NULL), NULL) ||
-            !seeds_ok(run, dae_solver_new(p, &o, &s, NULL), NULL) ||
-            !seeds_ok(run, dae_solver_start(s, m->t0, m->y0, m->yp0), NULL) ||
-            !seeds_ok(run, dae_solver_run(s, m->tend, NULL, NULL), dae_solver_diag(s)))
-            return;
-        iterations[k] = (double)dae_solver_stats(s)->linear_iterations;
-        dae_solver_free(s);
-        dae_problem_free(p);
+        bool ok =
+            start(run, &m->form, &o, m->t0, m->y0, m->yp0, &x) && run_to(run, &x, m->tend, NULL);
+        iterations[k] = ok ? (double)dae_solver_stats(x.solver)->linear_iterations : NAN;
+        finish(&x);
         model_free(m);
     }
     bool ordered = iterations[0] <= iterations[1] && iterations[1] < iterations[2];
