@@ -192,6 +192,18 @@ expect 2 run akzo --initial-step 0 && says 'initial-step'
 expect 2 run akzo --rtol-of y1 && says 'rtol-of'
 expect 2 run akzo --rtol-of z=1 && says 'z'
 
+# DASSL to the letter: the steps of DDASSL, and of Table 6.2.2 of the book
+ends 0 run trajectory1 --method bdf --variant dassl --rtol 1e-6 --atol 1e-6 --stats
+says '^steps  *153$'
+ends 0 run "$root/models/seeds/pendulum_acceleration.mo" --method bdf --variant dassl-tables --rtol 1e-6 --atol 1e-6 --interval 1 --stats
+says '^steps  *53$'
+expect 2 run pendulum1 --method bdf --variant dasl && says 'dassl, dassl-tables'
+
+# incomplete GMRES
+expect 0 run heat2d --linear-solver gmres --krylov-dimension 10 --krylov-kmp 2 --quiet
+expect 2 run heat2d --krylov-kmp 2 && says 'krylov-kmp'
+expect 2 run heat2d --linear-solver gmres --krylov-kmp 0 && says 'krylov-kmp'
+
 # numbers of small steps and the tableau of extrapolation: T_33 in six rows a step is the result
 expect 0 run akzo --method liex --small-steps 1,2,4 --order 3 --fixed-step 0.01 --stop 0.04 --tableau t.csv
 says 'wrote t.csv'
