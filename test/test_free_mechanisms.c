@@ -45,6 +45,19 @@ static void symplectic_methods_run(void **state)
     }
 }
 
+/* The analysis tells of it: two positions, no multipliers. */
+static void analysis_tells(void **state)
+{
+    (void)state;
+    dae_analysis *a = NULL;
+    dae_diag diag;
+    const dae_model model = {.text = orbit, .file = "orbit.mo"};
+    assert_int_equal(dae_model_analyse(&model, 0.0, &a, &diag), DAE_OK);
+    assert_int_equal(a->positions, 2);
+    assert_int_equal(a->multipliers, 0);
+    dae_analysis_free(a);
+}
+
 /* Explicit and extrapolation methods for mechanisms take it, too; auto leaves it to others. */
 static void other_methods_run(void **state)
 {
@@ -160,7 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(symplectic_methods_run), cmocka_unit_test(other_methods_run),
-        cmocka_unit_test(invariants_in_output_alone), cmocka_unit_test(zeros_in_parameters),
-        cmocka_unit_test(asymmetric_masses)};
+        cmocka_unit_test(analysis_tells),         cmocka_unit_test(invariants_in_output_alone),
+        cmocka_unit_test(zeros_in_parameters),    cmocka_unit_test(asymmetric_masses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

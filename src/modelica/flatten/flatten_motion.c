@@ -261,9 +261,10 @@ static void read_equations(motion *m)
     visit_begin(m->f);
     for (size_t k = 0; k < all->count; k++) {
         const equation_pair *p = &all->items[k];
-        if (p->type != VALUE_REAL || p->left == EXPR_NONE) continue;
+        if (p->type != VALUE_REAL) continue;
         visit_leaves(m->f, p->left, note_derived, m);
         visit_leaves(m->f, p->right, note_derived, m);
+        visit_leaves(m->f, p->residual, note_derived, m);
         m->kinematic[k] =
             note_velocity(m, p->left, p->right) || note_velocity(m, p->right, p->left);
     }
@@ -425,6 +426,7 @@ static void check_leaf(flattener *f, void *context, const expr_node *n)
     else if (x->role == ROLE_OTHER && !x->derived && !m->f->m->variables[n->index].input)
         why = "'%s', which is no coordinate: define it by an equation '%s = ..', or list it as "
               "coordinate or massless";
+    if (!why && !c->silent && x->role == ROLE_OTHER) m->variables[n->index].in_energies = true;
     c->bad = why != NULL;
     if (!why || c->silent) return;
     const char *reason = flatten_text(m->f, why, name, name);

@@ -35,6 +35,7 @@ typedef struct motion_variable {
     expr definition;    /* right side of name = .. */
     expr expanded;      /* the same over coordinates */
     bool busy, derived; /* being expanded; der(name) is in an equation */
+    bool in_energies;   /* a state of its own that an energy or a constraint contains */
 } motion_variable;
 
 enum { LAGRANGIAN, KINETIC, POTENTIAL, DISSIPATION, ENERGIES };

@@ -52,6 +52,16 @@ static reads motion_reads(motion *m, expr e)
     return r;
 }
 
+/* Equation k of the model over coordinates, 0 = g; EXPR_NONE: it is der(q) = v, a definition, or
+ * not over Reals. */
+static expr own_equation(motion *m, size_t k)
+{
+    const equation_pair *p = &m->f->equations.items[k];
+    if (p->type != VALUE_REAL || m->kinematic[k]) return EXPR_NONE;
+    if (p->residual != EXPR_NONE) return motion_expand(m, p->residual);
+    return motion_expand(m, graph_binary(m->f->g, EXPR_SUB, p->left, p->right));
+}
+
 /* Constraint g of the next multiplier that has none; *next is where to look. */
 static bool take_constraint(motion *m, size_t *next, expr g, source_place place, bool added)
 {
@@ -97,12 +107,52 @@ static void constraints_of_equations(motion *m)
     leaf_check quiet = {.silent = true};
     size_t next = 0;
     for (size_t k = 0; k < all->count && m->multiplier_count > 0 && !m->broken; k++) {
-        const equation_pair *p = &all->items[k];
-        if (p->type != VALUE_REAL || p->left == EXPR_NONE || m->kinematic[k]) continue;
-        expr g = motion_expand(m, graph_binary(m->f->g, EXPR_SUB, p->left, p->right));
+        expr g = own_equation(m, k);
+        if (g == EXPR_NONE) continue;
         reads r = motion_reads(m, g);
         if ((r.position || r.velocity) && motion_check(m, quiet, g))
-            take_constraint(m, &next, g, p->place, false);
+            m->kinematic[k] = take_constraint(m, &next, g, all->items[k].place, false);
+    }
+}
+
+/* What an equation ties together. */
+typedef struct ties {
+    const motion *m;
+    bool open, coordinate; /* it determines something else; it contains a coordinate */
+    int state;             /* a variable of the energies that is no coordinate, or -1 */
+} ties;
+
+static void note_ties(flattener *f, void *context, const expr_node *n)
+{
+    (void)f;
+    ties *t = context;
+    if (n->op != EXPR_VARIABLE) return;
+    const motion_variable *x = &t->m->variables[n->index];
+    if (x->role == ROLE_COORDINATE || x->role == ROLE_MASSLESS)
+        t->coordinate = true;
+    else if (x->role == ROLE_MULTIPLIER || !x->derived || n->order > 0)
+        t->open = true;
+    else if (x->in_energies)
+        t->state = n->index;
+}
+
+/* A state of its own has no derivative by coordinates. A variable that some equation makes depend
+ * on them has: it must be told. */
+static void check_states(motion *m)
+{
+    const pair_list *all = &m->f->equations;
+    for (size_t k = 0; k < all->count && !m->broken && !m->f->failed; k++) {
+        ties t = {.m = m, .state = -1};
+        expr g = own_equation(m, k);
+        if (g == EXPR_NONE) continue;
+        visit_begin(m->f);
+        visit_leaves(m->f, g, note_ties, &t);
+        if (t.open || !t.coordinate || t.state < 0) continue;
+        const char *name = motion_name(m, t.state);
+        motion_error(m, all->items[k].place,
+                     "'%s' is part of the energies, and this equation makes it depend on "
+                     "coordinates: define it by '%s = ..', or list it under massless",
+                     name, name);
     }
 }
 
@@ -146,6 +196,7 @@ void motion_constraints(motion *m)
         constraints_of_equations(m);
     for (size_t j = 0; j < m->multiplier_count && !m->broken && !m->f->failed; j++)
         check_constraint(m, &m->lambda[j]);
+    check_states(m);
 }
 
 /* ---- what acts on a coordinate ---- */
