@@ -124,6 +124,21 @@ const formulation formulation_dummy = {
     .build = build_dummy,
 };
 
+/* The same in linear coordinates of the tangent space. */
+static bool build_tangent(rewriting *p)
+{
+    p->f->tangent = dummy_build(p->a, p->f);
+    return p->f->tangent;
+}
+
+const formulation formulation_tangent = {
+    .name = "tangent",
+    .summary = "index 1 in coordinates of the tangent space, chosen anew where it turns",
+    .citation = "Potra, Rheinboldt, Mech. Struct. Mach. 19 (1991) 1-18",
+    .all_levels = true,
+    .build = build_tangent,
+};
+
 /* Consistent values come from the equations of all levels; what is integrated is made from the
  * derivative array where the run begins, and anew along it. */
 const formulation formulation_array = {

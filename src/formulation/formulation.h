@@ -54,6 +54,7 @@ typedef struct formulated {
     position_choice *positions; /* p2 of minimal and reduced, to be watched; owned, or NULL */
     struct form_plan *plan; /* of a form beside this one (model/model_forms.h); owned, or NULL */
     bool springs;           /* stiff springs stand for constraints */
+    bool tangent;           /* candidates are combined to coordinates of the tangent space */
 } formulated;
 
 void formulated_free(formulated *f); /* leaves it zeroed */

@@ -22,6 +22,7 @@ const formulation formulation_residual = {
     X(auto)                                                                                        \
     X(residual)                                                                                    \
     X(dummy)                                                                                       \
+    X(tangent)                                                                                     \
     X(index3)                                                                                      \
     X(index2)                                                                                      \
     X(index1)                                                                                      \

@@ -18,6 +18,10 @@ static const double LARGE = 1e6, HUGE_EFFORT = 1e9;
 /* A pivot this small against the largest of its component: the equations depend on each other. */
 static const double SINGULAR = 1e-12;
 
+/* The tangent space has turned: an entry of X, in nominal sizes, has changed by more than this. A
+ * turn of the rows costs a new Jacobian; a step is the more accurate the less it turns. */
+static const double TURNED = 0.2;
+
 /* How much a column counts as a dummy, by stateSelect = never, avoid, default, prefer, always. */
 static const double EAGERNESS[5] = {1e4, 1e1, 1.0, 1e-1, 1e-4};
 
@@ -60,6 +64,13 @@ struct selection {
     double quality, effort;
     int *culprit; /* equations that depend on each other */
     int culprits;
+    /* rows of the choice: term_start[r] .. of them; more than one in the tangent space */
+    bool tangent;
+    int most_terms;
+    int *term_start, *term_candidate;
+    double *term_weight;
+    int *candidate_at;       /* per stage and column of the set: the candidate, -1: none */
+    const signed char *sign; /* of unknowns; borrowed */
 };
 
 /* ---- life ---- */
@@ -75,7 +86,8 @@ void selection_free(selection *s)
                  s->eager);
     code_free(&s->code);
     dae_free_all(s->value, s->entry_row, s->entry_column, s->matrix, s->taken, s->row_at, s->pivot,
-                 s->is_dummy, s->culprit, s);
+                 s->is_dummy, s->culprit, s->term_start, s->term_candidate, s->term_weight,
+                 s->candidate_at, s);
 }
 
 static int find_root(int *parent, int k)
@@ -235,6 +247,30 @@ static bool find_components(selection *s, const analysed *a)
     return ok;
 }
 
+/* Room for the terms of all rows, and where candidates are. */
+static bool allocate_terms(selection *s, const formulated *f)
+{
+    int most = 1;
+    s->tangent = f->tangent;
+    s->sign = f->sign;
+    for (int k = 0; s->tangent && k < s->components; k++)
+        if (!s->component[k].large && s->component[k].rows + 1 > most)
+            most = s->component[k].rows + 1;
+    s->most_terms = s->count * most;
+    s->term_start = DAE_ARRAY(int, s->count + 1);
+    s->term_candidate = DAE_ARRAY(int, s->most_terms);
+    s->term_weight = DAE_ARRAY(double, s->most_terms);
+    s->candidate_at = DAE_ARRAY(int, (size_t)s->columns *(size_t)(s->most_stages + 1));
+    if (!s->term_start || !s->term_candidate || !s->term_weight || !s->candidate_at) return false;
+    for (int k = 0; k < s->columns * (s->most_stages + 1); k++) s->candidate_at[k] = -1;
+    for (int k = 0; k < s->candidates; k++) {
+        const int stage = -1 - s->candidate[k].stage;
+        if (stage < s->most_stages)
+            s->candidate_at[stage * s->columns + s->candidate[k].column] = k;
+    }
+    return true;
+}
+
 selection *selection_new(const analysed *a, const formulated *f)
 {
     selection *s = DAE_NEW(selection);
@@ -252,7 +288,7 @@ selection *selection_new(const analysed *a, const formulated *f)
     s->eager = DAE_ARRAY(double, n);
     s->own = DAE_ARRAY(int, n);
     bool ok = s->chosen && s->previous && s->local && s->part && s->scale && s->eager && s->own &&
-              find_components(s, a) && compile_entries(s, a, f);
+              find_components(s, a) && compile_entries(s, a, f) && allocate_terms(s, f);
     if (!ok) {
         selection_free(s);
         return NULL;
@@ -513,6 +549,131 @@ static double present_quality(selection *s, const component *q)
     return worst;
 }
 
+/* ---- the rows of the choice ---- */
+
+/* Each state by itself. */
+static void write_plain_terms(selection *s)
+{
+    for (int r = 0; r < s->count; r++) {
+        s->term_start[r] = r;
+        s->term_candidate[r] = s->chosen[r];
+        s->term_weight[r] = 1.0;
+    }
+    s->term_start[s->count] = s->count;
+}
+
+/* Behind the chosen candidate of local column k at a stage: those of the dummies, which are the
+ * first `rows` columns of s->pivot, with -X in the sizes of the variables. */
+static int add_dummies(selection *s, const component *q, int stage, int rows, int k, int at)
+{
+    const int state = s->term_candidate[at - 1], j = q->column[k];
+    for (int r = 0; r < rows; r++) {
+        const int d = q->column[s->pivot[r]], c = s->candidate_at[stage * s->columns + d];
+        const double X = s->matrix[(size_t)r + (size_t)q->rows * (size_t)k];
+        if (c < 0 || X == 0.0) continue;
+        s->term_candidate[at] = c;
+        s->term_weight[at++] = -X * s->scale[j] / s->scale[d] * s->sign[s->candidate[c].unknown] *
+                               s->sign[s->candidate[state].unknown];
+    }
+    return at;
+}
+
+/* X of one stage of a component, over all of its columns; false: it has none any more. */
+static bool eliminate_stage(selection *s, const component *q, int stage)
+{
+    const int rows = stage_rows(q, stage);
+    int size = rows;
+    if (!load_component(s, q)) return false;
+    memset(s->taken, 0, (size_t)q->columns * sizeof *s->taken);
+    for (int r = 0; r < rows; r++) s->taken[s->pivot[r] = q->dummy[stage * q->rows + r]] = true;
+    for (int k = 0; k < q->columns; k++)
+        if (!s->taken[k]) s->pivot[size++] = k;
+    return eliminate_columns(s, q, rows, s->pivot, size, rows, false) < 0;
+}
+
+/* The component and stage that were eliminated last. */
+typedef struct eliminated {
+    int part, stage;
+    bool found;
+} eliminated;
+
+/* X for the row of a candidate, unless it is there; NULL: its row stands alone. Rows of a stage
+ * follow each other, so that one elimination serves them all. */
+static const component *eliminate_for(selection *s, const kinematic *c, eliminated *last)
+{
+    const int stage = -1 - c->stage, part = s->part[c->column];
+    const component *q = part >= 0 ? &s->component[part] : NULL;
+    if (!q || q->large || stage >= q->stages) return NULL;
+    if (part != last->part || stage != last->stage)
+        *last = (eliminated){part, stage, eliminate_stage(s, q, stage)};
+    return last->found ? q : NULL;
+}
+
+/* N' (x' - x^(+1)), row by row */
+static void write_tangent_terms(selection *s)
+{
+    int at = 0;
+    eliminated last = {-1, -1, false};
+    for (int r = 0; r < s->count; r++) {
+        const kinematic *c = &s->candidate[s->chosen[r]];
+        const component *q = eliminate_for(s, c, &last);
+        s->term_start[r] = at;
+        s->term_candidate[at] = s->chosen[r];
+        s->term_weight[at++] = 1.0;
+        if (q)
+            at = add_dummies(s, q, last.stage, stage_rows(q, last.stage), s->local[c->column], at);
+    }
+    s->term_start[s->count] = at;
+}
+
+static void write_terms(selection *s)
+{
+    if (s->tangent)
+        write_tangent_terms(s);
+    else
+        write_plain_terms(s);
+}
+
+/* X_dk, now, in the sizes of the variables and the signs of the unknowns */
+static double present_weight(const selection *s, const component *q, const kinematic *d,
+                             const kinematic *state, double *unit)
+{
+    int row = 0;
+    while (q->column[s->pivot[row]] != d->column) row++;
+    *unit = s->scale[state->column] / s->scale[d->column];
+    return -s->matrix[(size_t)row + (size_t)q->rows * (size_t)s->local[state->column]] * *unit *
+           s->sign[d->unknown] * s->sign[state->unknown];
+}
+
+/* The largest change of X since the rows were written, in nominal sizes. */
+static double turn_of_tangent(selection *s)
+{
+    double most = 0.0, unit;
+    eliminated last = {-1, -1, false};
+    for (int r = 0; r < s->count; r++) {
+        const kinematic *c = &s->candidate[s->term_candidate[s->term_start[r]]];
+        const component *q = eliminate_for(s, c, &last);
+        for (int k = s->term_start[r] + 1; q && k < s->term_start[r + 1]; k++) {
+            const kinematic *d = &s->candidate[s->term_candidate[k]];
+            double now = present_weight(s, q, d, c, &unit);
+            most = fmax(most, fabs(s->term_weight[k] - now) / unit);
+        }
+    }
+    return most;
+}
+
+int selection_terms(const selection *s, int r, const int **candidate, const double **weight)
+{
+    *candidate = s->term_candidate + s->term_start[r];
+    *weight = s->term_weight + s->term_start[r];
+    return s->term_start[r + 1] - s->term_start[r];
+}
+
+int selection_most_terms(const selection *s)
+{
+    return s->most_terms;
+}
+
 /* ---- all components ---- */
 
 /* chosen = candidates that are no dummies */
@@ -562,8 +723,19 @@ selection_status selection_choose(selection *s, const tape_inputs *in)
     code_run(&s->code, in, s->value);
     selection_status status = choose_all(s);
     if (status == SELECTION_SINGULAR && size_by_values(s, in)) status = choose_all(s);
-    if (status == SELECTION_CHANGED) write_choice(s);
+    if (status == SELECTION_CHANGED) {
+        write_choice(s);
+        write_terms(s);
+    }
     return status;
+}
+
+/* The choice of states is kept; in the tangent space the rows may turn. */
+static selection_status keep_or_turn(selection *s)
+{
+    if (!s->tangent || turn_of_tangent(s) <= TURNED) return SELECTION_KEPT;
+    write_terms(s);
+    return SELECTION_CHANGED;
 }
 
 selection_status selection_watch(selection *s, const tape_inputs *in)
@@ -592,11 +764,13 @@ selection_status selection_watch(selection *s, const tape_inputs *in)
         worst = fmax(worst, quality);
     }
     s->quality = worst;
-    if (!anew) return SELECTION_KEPT;
+    if (!anew) return keep_or_turn(s);
     size_t bytes = (size_t)s->count * sizeof *s->chosen;
     memcpy(s->previous, s->chosen, bytes);
     write_choice(s);
-    return memcmp(s->previous, s->chosen, bytes) ? SELECTION_CHANGED : SELECTION_KEPT;
+    if (memcmp(s->previous, s->chosen, bytes) == 0) return keep_or_turn(s);
+    write_terms(s);
+    return SELECTION_CHANGED;
 }
 
 void selection_prepare(selection *s, const tape_inputs *in)

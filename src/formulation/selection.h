@@ -4,7 +4,13 @@
  * At stage s = -1, -2, .. the equations f_i^(c_i + s) are solved for as many of the unknowns
  * x_j^(d_j + s); the others are states. With the matrix split [A_D A_S] into dummies and states, X
  * = A_D^-1 A_S tells how much a dummy moves with a state. The choice is good while no entry of X is
- * large: the pivots of a QR factorisation with column pivoting, the stages nested as in [MS93]. */
+ * large: the pivots of a QR factorisation with column pivoting, the stages nested as in [MS93].
+ *
+ * Row r of the choice says that a state moves with its derivative. In coordinates of the tangent
+ * space (formulated.tangent) it is combined with the same rows of the dummies: with N = [-X; I],
+ * A N = 0, the rows N' (x' - x^(+1)) leave the directions of A' free, where the constraints hold
+ * the solution: eta = N' x are linear coordinates [PR91; HW96 VII.2 (2.23)]. They are chosen anew
+ * where X has changed much. Components that are too large keep their partition. */
 #ifndef DAE_FORMULATION_SELECTION_H
 #define DAE_FORMULATION_SELECTION_H
 
@@ -23,6 +29,10 @@ void selection_prepare(selection *s, const tape_inputs *in);
 /* Rows of the choice: candidate chosen[r] gives row r, r < count, in increasing order. */
 int selection_count(const selection *s);
 const int *selection_chosen(const selection *s);
+
+/* The terms of row r: weight[k] times the row of candidate[k], the chosen one first. */
+int selection_terms(const selection *s, int r, const int **candidate, const double **weight);
+int selection_most_terms(const selection *s); /* of all rows */
 
 typedef enum selection_status {
     SELECTION_KEPT = 0,

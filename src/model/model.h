@@ -169,7 +169,7 @@ typedef struct model_instance {
     position_watch *positions; /* of a form that chose p2; NULL: it did not */
     selection *selection;
     int *colptr, *rowind, *scatter;
-    int *kinematic_at;           /* per chosen row: where its entries of dF/dy' and dF/dy are */
+    int *kinematic_at; /* per term of a chosen row: where its entries of dF/dy' and dF/dy are */
     const char **equation_names; /* n: of the compiled rows, then of the chosen ones */
     dae_kind *kinds;
     double tape_work;        /* instructions run on the tape so far */

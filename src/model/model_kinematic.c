@@ -17,7 +17,8 @@ bool build_kinematics(model_form *f)
 
 bool model_kinematics(const model_form *f, const model_instance *m, dae_problem *p)
 {
-    int chosen = m && m->selection ? selection_count(m->selection) : 0, count = 0;
+    bool plain = m && m->selection && !f->formulated->tangent;
+    int chosen = plain ? selection_count(m->selection) : 0, count = 0;
     kinematic_row *rows = DAE_ARRAY(kinematic_row, f->kinematic_count + chosen);
     if (!rows) return false;
     for (; count < f->kinematic_count; count++) rows[count] = f->kinematic[count];

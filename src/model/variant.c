@@ -401,18 +401,40 @@ static const kinematic *chosen_row(const model_instance *m, int r)
     return &m->form->formulated->candidate[selection_chosen(m->selection)[r]];
 }
 
+/* A term of a chosen row: weight (y_u' - sign y_next) */
+typedef struct row_term {
+    const kinematic *of;
+    double weight;
+} row_term;
+
+static int term_count(const model_instance *m, int r)
+{
+    const int *candidate;
+    const double *weight;
+    return selection_terms(m->selection, r, &candidate, &weight);
+}
+
+static row_term term_at(const model_instance *m, int r, int k)
+{
+    const int *candidate;
+    const double *weight;
+    selection_terms(m->selection, r, &candidate, &weight);
+    return (row_term){&m->form->formulated->candidate[candidate[k]], weight[k]};
+}
+
 bool instance_begin_selection(model_instance *m)
 {
     const model_form *f = m->form;
-    size_t n = (size_t)f->n, rows = (size_t)(f->n - f->rows);
+    size_t n = (size_t)f->n;
     const position_choice *positions = f->formulated->positions;
     if (positions && !(m->positions = position_watch_new(positions, f->flat->graph))) return false;
     if (f->formulated->candidates == 0 || f->rows > f->n) return true;
     m->selection = selection_new(f->analysed, f->formulated);
     m->colptr = DAE_ARRAY(int, n + 1);
-    m->rowind = DAE_ARRAY(int, (size_t)f->colptr[n] + 2 * rows);
+    size_t terms = m->selection ? (size_t)selection_most_terms(m->selection) : 0;
+    m->rowind = DAE_ARRAY(int, (size_t)f->colptr[n] + 2 * terms);
     m->scatter = DAE_ARRAY(int, f->jacobian_outputs);
-    m->kinematic_at = DAE_ARRAY(int, 2 * rows);
+    m->kinematic_at = DAE_ARRAY(int, 2 * terms);
     m->equation_names = DAE_ARRAY(const char *, n);
     m->kinds = DAE_ARRAY(dae_kind, n);
     return m->selection && m->colptr && m->rowind && m->scatter && m->kinematic_at &&
@@ -427,22 +449,29 @@ void instance_end_selection(model_instance *m)
     dae_free_all((void *)m->equation_names, m->kinds);
 }
 
-/* y_u' - sign y_next = 0 */
+/* sum of weight (y_u' - sign y_next) = 0 */
 void instance_kinematic_residual(const model_instance *m, const double *y, const double *yp,
                                  double *f)
 {
     for (int r = 0, count = chosen_count(m); r < count; r++) {
-        const kinematic *q = chosen_row(m, r);
-        f[m->form->rows + r] = yp[q->unknown] - q->sign * y[q->next];
+        double sum = 0.0;
+        for (int k = 0, terms = term_count(m, r); k < terms; k++) {
+            const row_term term = term_at(m, r, k);
+            sum += term.weight * (yp[term.of->unknown] - term.of->sign * y[term.of->next]);
+        }
+        f[m->form->rows + r] = sum;
     }
 }
 
 void instance_kinematic_jacobian(const model_instance *m, double *dfdy, double *dfdyp)
 {
-    for (int r = 0, count = chosen_count(m); r < count; r++) {
-        dfdyp[m->kinematic_at[2 * r]] = 1.0;
-        dfdy[m->kinematic_at[2 * r + 1]] = -chosen_row(m, r)->sign;
-    }
+    const int *at = m->kinematic_at;
+    for (int r = 0, count = chosen_count(m); r < count; r++)
+        for (int k = 0, terms = term_count(m, r); k < terms; k++, at += 2) {
+            const row_term term = term_at(m, r, k);
+            dfdyp[at[0]] = term.weight;
+            dfdy[at[1]] = -term.weight * term.of->sign;
+        }
 }
 
 /* The pattern of the compiled rows with the chosen ones below them. */
@@ -452,10 +481,11 @@ static void write_pattern(model_instance *m)
     int n = f->n, count = chosen_count(m), *fill = m->colptr + 1;
     for (int j = 0; j <= n; j++) m->colptr[j] = 0;
     for (int j = 0; j < n; j++) fill[j] = f->colptr[j + 1] - f->colptr[j];
-    for (int r = 0; r < count; r++) {
-        fill[chosen_row(m, r)->unknown]++;
-        fill[chosen_row(m, r)->next]++;
-    }
+    for (int r = 0; r < count; r++)
+        for (int k = 0, terms = term_count(m, r); k < terms; k++) {
+            fill[term_at(m, r, k).of->unknown]++;
+            fill[term_at(m, r, k).of->next]++;
+        }
     for (int j = 0; j < n; j++) m->colptr[j + 1] += m->colptr[j];
     for (int j = 0; j < n; j++)
         for (int k = f->colptr[j], to = m->colptr[j]; k < f->colptr[j + 1]; k++)
@@ -467,15 +497,17 @@ static void place_kinematics(model_instance *m, int *next)
 {
     const model_form *f = m->form;
     for (int j = 0; j < f->n; j++) next[j] = m->colptr[j] + f->colptr[j + 1] - f->colptr[j];
-    for (int r = 0, count = chosen_count(m); r < count; r++) {
-        const kinematic *q = chosen_row(m, r);
-        int columns[2] = {q->unknown, q->next};
-        for (int k = 0; k < 2; k++) {
-            int at = next[columns[k]]++;
-            m->rowind[at] = f->rows + r;
-            m->kinematic_at[2 * r + k] = at;
+    int *place = m->kinematic_at;
+    for (int r = 0, count = chosen_count(m); r < count; r++)
+        for (int k = 0, terms = term_count(m, r); k < terms; k++) {
+            const kinematic *q = term_at(m, r, k).of;
+            int columns[2] = {q->unknown, q->next};
+            for (int side = 0; side < 2; side++) {
+                int at = next[columns[side]]++;
+                m->rowind[at] = f->rows + r;
+                *place++ = at;
+            }
         }
-    }
 }
 
 /* Positions of the compiled entries move by what was put in before their column. */

@@ -133,13 +133,34 @@ static dae_status resolve_method(dae_options *o, dae_diag *diag)
     return DAE_OK;
 }
 
+/* Local coordinates of methods on residual forms are formulations: states among the variables, or
+ * in the tangent space. */
+static dae_status resolve_coordinates(dae_options *o, dae_diag *diag)
+{
+    const method *m = method_find(o->method ? o->method : "auto");
+    if (o->coordinates != DAE_COORDINATES_PARTITIONED && o->coordinates != DAE_COORDINATES_TANGENT)
+        return DAE_OK;
+    if (m->on_manifold || method_needs_form(m) || (m->forms & FORM_SECOND_ORDER)) return DAE_OK;
+    const char *name = o->coordinates == DAE_COORDINATES_TANGENT ? "tangent" : "dummy";
+    const formulation *asked = formulation_find(o->formulation, NULL);
+    if (asked && !asked->automatic && strcmp(asked->name, name) != 0)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Option coordinates is formulation %s with method %s, and formulation %s "
+                        "is asked for.",
+                        name, m->name, asked->name);
+    if (asked) o->formulation = name;
+    o->coordinates = DAE_COORDINATES_AMBIENT;
+    return DAE_OK;
+}
+
 dae_status options_complete(const dae_options *options, dae_options *full, dae_diag *diag)
 {
     dae_status status = options_read(options, full, diag);
     if (status != DAE_OK) return status;
     bool chosen = full->method && strcmp(full->method, "auto") != 0;
     if (full->precision != DAE_PRECISION_DOUBLE && !chosen) full->method = method_taylor.name;
-    return resolve_method(full, diag);
+    status = resolve_method(full, diag);
+    return status == DAE_OK ? resolve_coordinates(full, diag) : status;
 }
 
 /* Scalar or per-variable tolerances: non-negative, finite, not both zero for one variable. */
@@ -324,7 +345,8 @@ static dae_status check_method(const dae_options *o, dae_diag *diag)
     if ((o->baumgarte || o->coordinates != DAE_COORDINATES_AMBIENT) && !m->on_manifold)
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Options baumgarte and coordinates are for explicit methods on manifolds, "
-                        "such as dopri; method %s is none.%s",
+                        "such as dopri, coordinates also for those on residual forms, such as bdf "
+                        "and radau; method %s is none.%s",
                         m->name,
                         o->baumgarte ? " Formulation baumgarte is for methods on residual forms."
                                      : "");
