@@ -276,7 +276,7 @@ const command run_command = {
         "  --projection WHAT    auto, none, position, velocity, both: what methods that project\n"
         "                       move onto the constraints\n"
         "  --baumgarte A[:B]    or auto: Baumgarte's stabilisation (dopri, prk)\n"
-        "  --coordinates WHAT   ambient, partitioned, tangent (dopri, prk)\n"
+        "  --coordinates WHAT   ambient, partitioned, tangent (dopri, prk, bdf, radau)\n"
         "  --invariant NAME     project onto the start value of a variable, as an energy\n"
         "  --watch              do not project: tell its drift with --stats\n"
         "  --output-only        project what is printed; geometric methods step on without\n"

@@ -30,10 +30,10 @@ static double loose(int method)
 static const struct {
     const char *formulation;
     int from, to;
-} kept[] = {{"dummy", 0, 2},   {"index3", 0, 1},  {"index2", 1, 2},         {"ggl", 0, 2},
-            {"gglm", 0, 2},    {"ggl2", 0, 1},    {"fuehrer", 0, 2},        {"odassl", 0, 2},
-            {"minimal", 0, 2}, {"reduced", 0, 2}, {"overdetermined", 0, 2}, {"manifold", 0, 2},
-            {"array", 0, 2}};
+} kept[] = {{"dummy", 0, 2},    {"tangent", 0, 2}, {"index3", 0, 1},  {"index2", 1, 2},
+            {"ggl", 0, 2},      {"gglm", 0, 2},    {"ggl2", 0, 1},    {"fuehrer", 0, 2},
+            {"odassl", 0, 2},   {"minimal", 0, 2}, {"reduced", 0, 2}, {"overdetermined", 0, 2},
+            {"manifold", 0, 2}, {"array", 0, 2}};
 
 /* The size of a constraint's terms at each level: lengths, and with the speed of the motion once
  * and twice */

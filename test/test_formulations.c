@@ -587,6 +587,8 @@ static const run_line RUNS[] = {
     {"pendulum", "", "baumgarte:1", 1e-8, 1e-6, 2000},
     {"pendulum", "", "baumgarte:100", 1e-6, 1e-4, 2000},
     {"pendulum", "", "ggl", 1e-8, 1e-6, 2000},
+    {"pendulum", "", "tangent", 1e-8, 1e-6, 2000},
+    {"andrews", "q", "tangent", 1e-8, 1e-5, 4000},
     {"pendulum", "", "integral", 1e-6, 1e-3, 1000},
     {"pendulum", "x", "penalty", 1e-6, 1e-4, 4000},
     {"pendulum", "x", "regularised", 1e-6, 1e-4, 1000},

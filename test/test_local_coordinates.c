@@ -303,12 +303,133 @@ static void test_choice(void **state)
     chart_free(c);
 }
 
+/* ---- methods on residual forms: (2.22) and (2.24) by multistep and implicit methods ---- */
+
+/* A slider crank in Cartesian coordinates, with gravity: two constraints, one degree of freedom. */
+static const char crank[] =
+    "model Crank Real x(start=0,fixed=true), y(start=1), s(start=1.7), u(start=1,fixed=true), "
+    "v(start=0), w(start=0), a, b; equation der(x)=u; der(y)=v; der(s)=w; "
+    "der(u)=-2*a*x+2*b*(s-x); der(v)=-1-2*a*y-2*b*y; der(w)=-2*b*(s-x); x^2+y^2=1; "
+    "(s-x)^2+y^2=4; end Crank;";
+enum { CRANK = 8 };
+
+/* The largest residuals of both levels at a point of the crank. */
+static double off_the_crank(const double *y)
+{
+    double d = y[2] - y[0], g[4];
+    g[0] = y[0] * y[0] + y[1] * y[1] - 1.0;
+    g[1] = d * d + y[1] * y[1] - 4.0;
+    g[2] = y[0] * y[3] + y[1] * y[4];
+    g[3] = d * (y[5] - y[3]) + y[1] * y[4];
+    return fmax(fmax(fabs(g[0]), fabs(g[1])), fmax(fabs(g[2]), fabs(g[3])));
+}
+
+/* Steps to tend: what is off the constraints at their ends; the last point is in y. */
+static double run_crank(const dae_problem *p, const dae_options *o, double tend, double *y)
+{
+    dae_solver *s;
+    dae_diag diag = {0};
+    double worst = 0.0;
+    if (dae_solver_new(p, o, &s, &diag) != DAE_OK) fail_msg("%s", diag.text);
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    dae_status status = DAE_STEPPED;
+    while (status == DAE_STEPPED) {
+        status = dae_solver_step(s, tend);
+        if (status < 0) fail_msg("%s: %s", o->method, dae_solver_diag(s)->text);
+        assert_int_equal(dae_solver_at(s, dae_solver_time(s), 0, y), DAE_OK);
+        worst = fmax(worst, off_the_crank(y));
+    }
+    dae_solver_free(s);
+    return worst;
+}
+
+/* Through several turns: right within 100 tolerances, on the constraints to round-off. */
+static void test_residual_methods(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"bdf", "radau", "radau:5", "lobattoc:6"};
+    double exact[CRANK], y[CRANK];
+    dae_problem *p;
+    dae_model model = {.text = crank};
+    assert_int_equal(dae_problem_from_model(&model, &p, NULL), DAE_OK);
+    dae_options o = options_for("dopri:8", DAE_COORDINATES_AMBIENT, 1e-12);
+    o.stop_time = 12.0;
+    run_crank(p, &o, 12.0, exact);
+    for (int k = 0; k < 4; k++)
+        for (int c = DAE_COORDINATES_PARTITIONED; c <= DAE_COORDINATES_TANGENT; c++) {
+            o = options_for(methods[k], (dae_coordinates)c, 1e-7);
+            o.stop_time = 12.0;
+            double off = run_crank(p, &o, 12.0, y), error = distance(6, y, exact);
+            if (!(error < 1e-5 && off < 1e-12))
+                fail_msg("%s, %d: error %.1e, off %.1e", methods[k], c, error, off);
+        }
+    dae_problem_free(p);
+}
+
+/* With constant steps they have the order of the method, across changes of coordinates. */
+static void test_residual_orders(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *method;
+        int order;
+        double step;
+    } runs[] = {{"bdf", 2, 0.002}, {"radau:5", 5, 0.05}};
+    double exact[CRANK], y[CRANK], error[2];
+    dae_problem *p;
+    dae_model model = {.text = crank};
+    assert_int_equal(dae_problem_from_model(&model, &p, NULL), DAE_OK);
+    dae_options o = options_for("dopri:8", DAE_COORDINATES_AMBIENT, 1e-13);
+    o.stop_time = 4.0;
+    run_crank(p, &o, 4.0, exact);
+    for (int k = 0; k < 2; k++)
+        for (int c = DAE_COORDINATES_PARTITIONED; c <= DAE_COORDINATES_TANGENT; c++) {
+            for (int half = 0; half < 2; half++) {
+                o = options_for(runs[k].method, (dae_coordinates)c, 1e-10);
+                if (k == 0) o.min_order = o.max_order = runs[k].order;
+                o.fixed_step = half ? runs[k].step / 2.0 : runs[k].step;
+                o.stop_time = 4.0;
+                run_crank(p, &o, 4.0, y);
+                error[half] = distance(6, y, exact);
+            }
+            double order = log2(error[0] / error[1]);
+            if (!(fabs(order - runs[k].order) < 0.4))
+                fail_msg("%s, %d: order %.2f (%.1e)", runs[k].method, c, order, error[1]);
+        }
+    dae_problem_free(p);
+}
+
+/* What cannot be: another formulation beside it, second order methods, residual callbacks. */
+static void test_residual_refusals(void **state)
+{
+    (void)state;
+    dae_problem *p;
+    dae_solver *s = NULL;
+    dae_diag diag = {0};
+    dae_model model = {.text = crank};
+    assert_int_equal(dae_problem_from_model(&model, &p, NULL), DAE_OK);
+    dae_options o = options_for("bdf", DAE_COORDINATES_TANGENT, 1e-6);
+    o.formulation = "ggl";
+    assert_int_equal(dae_solver_new(p, &o, &s, &diag), DAE_ERR_ARGUMENT);
+    assert_non_null(strstr(diag.text, "Option coordinates is formulation tangent"));
+    o = options_for("bdf2nd", DAE_COORDINATES_TANGENT, 1e-6);
+    assert_int_equal(dae_solver_new(p, &o, &s, &diag), DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(diag.text, "method bdf2nd is none"));
+    dae_problem_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_orders),      cmocka_unit_test(test_looping),
-        cmocka_unit_test(test_other_forms), cmocka_unit_test(test_rank),
-        cmocka_unit_test(test_left),        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_looping),
+        cmocka_unit_test(test_other_forms),
+        cmocka_unit_test(test_rank),
+        cmocka_unit_test(test_left),
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_residual_methods),
+        cmocka_unit_test(test_residual_orders),
+        cmocka_unit_test(test_residual_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

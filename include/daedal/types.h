@@ -86,7 +86,8 @@ typedef enum dae_projection {
     DAE_PROJECTION_BOTH      /* q, then v at the new q */
 } dae_projection;
 
-/* In what explicit methods on manifolds compute (dopri5, dop853): docs/methods/manifold.md. */
+/* In what explicit methods on manifolds compute (dopri, prk), and others as a formulation of a
+ * model: docs/methods/manifold.md. */
 typedef enum dae_coordinates {
     DAE_COORDINATES_AMBIENT = 0, /* in all variables, with projections */
     DAE_COORDINATES_PARTITIONED, /* in as many of the variables as there are degrees of freedom */

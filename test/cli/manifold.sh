@@ -106,7 +106,9 @@ taken --method dopri:5 --coordinates tangent --stats && below "$position" 1e-9
 taken --method dopri:8 --coordinates partitioned --stats && below "$position" 1e-9
 taken --method prk --coordinates ambient
 refused 2 "did you mean 'tangent'" --coordinates tangnet
-refused 2 'method radau is none' --method radau --coordinates partitioned
+taken --method radau --coordinates partitioned
+taken --method bdf --coordinates tangent
+refused 2 'method bdf2nd is none' --method bdf2nd --coordinates partitioned
 
 # ---- --precision -----------------------------------------------------------------------------------
 taken --method taylor --precision double && taken --method taylor --precision long --rtol 1e-16 --atol 1e-16
