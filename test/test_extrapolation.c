@@ -279,6 +279,64 @@ static void test_second_scheme(void **state)
     }
 }
 
+/* y y' = 1 + sin y, from y = 1: B = y, f = 1 + sin y */
+static int product_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = y[0] * yp[0] - 1.0 - sin(y[0]);
+    return 0;
+}
+
+static int product_jacobian(double t, const double *y, const double *yp, double *dfdy,
+                            double *dfdyp, void *user)
+{
+    (void)t, (void)user;
+    dfdy[0] = yp[0] - cos(y[0]);
+    dfdyp[0] = y[0];
+    return 0;
+}
+
+static void product_start(double t, double *y, double *yp)
+{
+    (void)t;
+    y[0] = 1.0;
+    yp[0] = 1.0 + sin(1.0);
+}
+
+static double right_side(double y)
+{
+    return 1.0 + sin(y);
+}
+
+/* The formulas of both schemes [BCP96 4.6], two small steps by hand: with A = B'(y0) y0' - f'(y0)
+ *   1: (B(y0) + h A) d_n = h f(y_n) - (B(y_n) - B(y0)) (y_n - y_n-1)
+ *   2: (B(y_n) + h A) d_n = h f(y_n)
+ * and implicit Euler, B(y_n+1) d_n = h f(y_n+1). */
+static void test_schemes_by_hand(void **state)
+{
+    (void)state;
+    const closed_form product = {1, product_f, product_jacobian, product_start};
+    const int steps[2] = {1, 2};
+    const double H = 0.2, h = 0.1, A = 1.0 + sin(1.0) - cos(1.0), y0 = 1.0;
+    const double y1 = y0 + h * right_side(y0) / (y0 + h * A);
+    double T[3][10][10][MOST], implicit = 1.0;
+    tableau_of(&product, "liex", steps, 2, H, T[0]);
+    tableau_of(&product, "liex:scheme2", steps, 2, H, T[1]);
+    tableau_of(&product, "liex:implicit", steps, 2, H, T[2]);
+    double first = y1 + (h * right_side(y1) - (y1 - y0) * (y1 - y0)) / (y0 + h * A);
+    double second = y1 + h * right_side(y1) / (y1 + h * A);
+    for (int n = 0; n < 2; n++) {
+        double from = implicit;
+        for (int k = 0; k < 50; k++) implicit = from + h * right_side(implicit) / implicit;
+    }
+    assert_true(fabs(T[0][1][0][0] - first) < 1e-13);
+    assert_true(fabs(T[1][1][0][0] - second) < 1e-13);
+    assert_true(fabs(T[2][1][0][0] - implicit) < 1e-13);
+    double one = y0 + H * right_side(y0) / (y0 + H * A); /* T_11, and T_22 = 2 T_21 - T_11 */
+    assert_true(fabs(T[0][0][0][0] - one) < 1e-13);
+    assert_true(fabs(T[0][1][1][0] - (2.0 * first - one)) < 1e-13);
+}
+
 /* Runs with error control: within 100 tolerances at the end. */
 static void test_variants_run(void **state)
 {
@@ -601,17 +659,13 @@ static void test_midex_recovers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tableau),
-                                       cmocka_unit_test(test_liex_orders),
-                                       cmocka_unit_test(test_implicit_tableau),
-                                       cmocka_unit_test(test_second_scheme),
-                                       cmocka_unit_test(test_variants_run),
-                                       cmocka_unit_test(test_bad_small_steps),
-                                       cmocka_unit_test(test_liex_dense),
-                                       cmocka_unit_test(test_liex_stiff),
-                                       cmocka_unit_test(test_liex_keeps_derivatives),
-                                       cmocka_unit_test(test_midex_orders),
-                                       cmocka_unit_test(test_midex_run),
-                                       cmocka_unit_test(test_midex_recovers)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tableau),          cmocka_unit_test(test_liex_orders),
+        cmocka_unit_test(test_implicit_tableau), cmocka_unit_test(test_second_scheme),
+        cmocka_unit_test(test_schemes_by_hand),  cmocka_unit_test(test_variants_run),
+        cmocka_unit_test(test_bad_small_steps),  cmocka_unit_test(test_liex_dense),
+        cmocka_unit_test(test_liex_stiff),       cmocka_unit_test(test_liex_keeps_derivatives),
+        cmocka_unit_test(test_midex_orders),     cmocka_unit_test(test_midex_run),
+        cmocka_unit_test(test_midex_recovers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
