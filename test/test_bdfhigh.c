@@ -336,6 +336,60 @@ static void direct_euler_has_the_same_difference(void **state)
     assert_true(fabs(found[0][0] - found[1][0]) < 1e-11);
 }
 
+/* ---- the error estimate ---- */
+
+/* x''' = (t^p)''' */
+static int power(double t, const double *const *x, double *f, void *user)
+{
+    int p = *(const int *)user;
+    f[0] = x[3][0] - p * (p - 1) * (p - 2) * pow(t, p - 3);
+    return 0;
+}
+
+/* One step at order k from exact values of t^(k+3), the first power that the formula does not meet:
+ * the estimate of x'' is h times what the third derivative of the polynomial through exact values
+ * misses.
+ */
+static void the_estimate_is_the_local_error(void **state)
+{
+    (void)state;
+    for (int k = 1; k <= 5; k++) {
+        const int p = k + 3;
+        const double h = 0.1, t = 1.0 + h * (k + 1);
+        double past_t[6], past_y[18], yp[3], node[9], weight[9], error[3], y[3], defect = 0.0;
+        const dae_higher_order form = {.n = 1, .order = 3, .f = power, .user = (void *)&p};
+        dae_problem *problem;
+        dae_options o = dae_options_default();
+        for (int i = 0; i <= k; i++) {
+            double s = past_t[i] = t - (i + 1) * h, *at = past_y + 3 * i;
+            at[0] = pow(s, p), at[1] = p * pow(s, p - 1), at[2] = p * (p - 1) * pow(s, p - 2);
+            if (i == 0) yp[0] = at[1], yp[1] = at[2], yp[2] = p * (p - 1) * (p - 2) * pow(s, p - 3);
+        }
+        o.method = "bdfhigh";
+        o.min_order = o.max_order = k;
+        o.rtol = o.atol = 1e-10;
+        o.fixed_step = h;
+        assert_int_equal(dae_problem_from_higher_order(&form, &problem, NULL), DAE_OK);
+        dae_solver *s = solver_of(problem, &o);
+        assert_int_equal(dae_solver_start_history(s, k + 1, past_t, past_y, yp), DAE_OK);
+        assert_int_equal(dae_solver_step(s, t + 1.0), DAE_STEPPED);
+        assert_int_equal(dae_solver_at(s, t, 0, y), DAE_OK);
+        assert_int_equal(dae_solver_local_errors(s, error), DAE_OK);
+        /* K + 1 = k + 3 nodes; those behind the history coincide with its oldest: x, x', x'' there
+         */
+        for (int i = 0; i <= k + 1; i++) node[i] = t - i * h;
+        double gap = 1e-4; /* in place of coinciding nodes: two more near by */
+        node[k + 2] = node[k + 1] - gap;
+        assert_int_equal(dae_bdf_weights(3, k + 3, node, weight, NULL), DAE_OK);
+        for (int i = 0; i < k + 3; i++) defect += weight[i] * pow(node[i], p);
+        defect -= p * (p - 1) * (p - 2) * pow(t, p - 3);
+        if (!(fabs(fabs(error[2]) / (h * fabs(defect)) - 1.0) < 0.01))
+            fail_msg("order %d: %g, not %g", k, error[2], h * defect);
+        dae_solver_free(s);
+        dae_problem_free(problem);
+    }
+}
+
 /* ---- runs with error control, from a start ---- */
 
 static void tolerances_are_met(void **state)
@@ -574,6 +628,7 @@ int main(void)
                                        cmocka_unit_test(random_steps),
                                        cmocka_unit_test(modified_euler_is_3_18),
                                        cmocka_unit_test(direct_euler_has_the_same_difference),
+                                       cmocka_unit_test(the_estimate_is_the_local_error),
                                        cmocka_unit_test(tolerances_are_met),
                                        cmocka_unit_test(derivatives_of_the_user),
                                        cmocka_unit_test(first_order_methods_run_it),
