@@ -1,5 +1,5 @@
-/* Every allocation of second order BDF fails once: the second order form, its matrices on dense and
- * on detected sparse patterns, and whole runs. Nothing leaks. */
+/* Every allocation of BDF for second and higher order fails once: the second order form, its
+ * matrices on dense and on detected sparse patterns, and whole runs. Nothing leaks. */
 #include "fault_alloc.h"
 
 #include "second_order_problems.h"
@@ -75,6 +75,47 @@ static dae_status pendulum_run(void *context)
     return status;
 }
 
+/* x''' + x'' + x' + x = 0 and a multiplier that is x, with prescribed steps */
+static int third(double t, const double *const *x, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = x[3][0] + x[2][0] + x[1][0] + x[0][1];
+    f[1] = x[0][1] - x[0][0];
+    return 0;
+}
+
+static dae_status third_run(void *context)
+{
+    static const int orders[] = {3, 0};
+    static const char *const names[] = {"x", "z"};
+    const double times[] = {0.01, 0.03, 0.04, 0.06};
+    const dae_higher_order form = {
+        .n = 2, .order = 3, .f = third, .orders = orders, .variable_names = names};
+    double y[4] = {1.0, 1.0, 0.0, 0.0}, yp[4] = {0.0, 0.0, 0.0, -1.0};
+    dae_options options = dae_options_default();
+    dae_problem *problem = NULL;
+    dae_solver *s = NULL;
+    options.method = context;
+    options.init = DAE_INIT_NONE;
+    options.step_sequence = times;
+    options.step_count = 4;
+    dae_status status = dae_problem_from_higher_order(&form, &problem, NULL);
+    if (status == DAE_OK) status = dae_solver_new(problem, &options, &s, NULL);
+    if (status == DAE_OK) status = dae_solver_start(s, 0.0, y, yp);
+    if (status == DAE_OK) status = dae_solver_run(s, 0.06, y, yp);
+    dae_solver_free(s);
+    dae_problem_free(problem);
+    return status;
+}
+
+static void higher_orders_fail_cleanly(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"bdfhigh", "bdfhigh:modified"};
+    for (int m = 0; m < 2; m++)
+        every_failure_is_told(names[m], third_run, (void *)(uintptr_t)names[m], 10);
+}
+
 static void small_systems_fail_cleanly(void **state)
 {
     (void)state;
@@ -95,6 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_systems_fail_cleanly),
         cmocka_unit_test(large_systems_fail_cleanly),
+        cmocka_unit_test(higher_orders_fail_cleanly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

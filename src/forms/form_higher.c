@@ -37,7 +37,9 @@ bool higher_build(form_instance *x)
     higher_work *w = &x->sw;
     size_t n = (size_t)f->h.n, levels = (size_t)f->h.order + 1;
     size_t count = f->h.jacobian || f->second_jacobian ? entries(&f->h) : 0;
-    if (!SHARED_BLOCK(SHARE(w->x[0], levels * n), SHARE(w->f_x[0], levels * count))) return false;
+    if (!SHARED_BLOCK(SHARE(w->x[0], levels * n), SHARE(w->f_x[0], levels * count),
+                      SHARE(w->probe, 2 * n)))
+        return false;
     for (size_t j = 1; j < levels; j++) {
         w->x[j] = w->x[0] + j * n;
         w->f_x[j] = w->f_x[0] + j * count;
@@ -106,12 +108,11 @@ int form_instance_wrong(form_instance *x, double t, const double *y, const doubl
     if (x->source->kind != KIND_SECOND_ORDER) return -1;
     const higher_form *f = form_of(x);
     int wrong = -1, n = f->h.n;
-    double *F = DAE_ARRAY(double, 2 * (size_t)n);
+    double *F = x->sw.probe;
     gather(f, y, yp, &x->sw);
-    if (F && call(f, t, &x->sw, F) == 0 && changes(x, t, -1, F, F + n))
+    if (call(f, t, &x->sw, F) == 0 && changes(x, t, -1, F, F + n))
         for (int i = 0; i < n && wrong < 0; i++)
             if (f->h.orders[i] < f->h.order && changes(x, t, i, F, F + n)) wrong = i;
-    dae_free(F);
     return wrong;
 }
 

@@ -195,6 +195,7 @@ typedef struct quasilinear_work {
 /* x, x', .., and the derivatives by them as the user gives them. */
 typedef struct higher_work {
     double *x[DAE_MOST_ORDER + 1], *f_x[DAE_MOST_ORDER + 1]; /* owned: one block, at x[0] */
+    double *probe;                                           /* 2n, in that block */
 } higher_work;
 
 struct form_instance {

@@ -195,6 +195,7 @@ static void load(int m, int n, const int *colptr, const int *rowind, const doubl
                  int across, double *out)
 {
     const size_t bytes = (size_t)m * (size_t)n * sizeof *out;
+    if (bytes == 0) return; /* no constraints: there may be no values */
     if (!colptr && down == 1) {
         memcpy(out, values, bytes);
         return;
