@@ -319,6 +319,79 @@ static void bdf_index_3(seeds_run *run)
     bdf_at_index(run, 3);
 }
 
+/* Index 3 with constant coefficients: x1 = sin t, x2 = x1', x3 = x2' */
+static int nilpotent(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    f[0] = y[0] - sin(t);
+    f[1] = y[1] - yp[0];
+    f[2] = y[2] - yp[1];
+    return 0;
+}
+
+/* Largest error of x3 from t = 0.5 to 1 of BDF of order k with n steps: equal ones, or of ratio 1 +
+ * O(h); from the start, so that the order rises from 1. */
+static double nilpotent_error(seeds_run *run, int k, int n, bool equal)
+{
+    enum { MOST = 400 };
+    static double times[MOST];
+    static const dae_kind kinds[] = {DAE_KIND_DIFFERENTIAL, DAE_KIND_INDEX2, DAE_KIND_INDEX3};
+    const dae_residual form = {.n = 3, .f = nilpotent, .kinds = kinds};
+    const double turn = 6.283185307179586, y0[] = {0.0, 1.0, 0.0}, yp0[] = {1.0, 0.0, -1.0};
+    dae_problem *p = NULL;
+    dae_solver *s = NULL;
+    dae_diag diag;
+    dae_options o = dae_options_default();
+    double y[3], error = 0.0;
+    for (int i = 1; i <= n; i++) {
+        double part = (double)i / n;
+        times[i - 1] = equal ? part : part + 0.5 * sin(turn * part) / turn;
+    }
+    times[n - 1] = 1.0;
+    o.method = "bdf";
+    o.max_order = k;
+    o.rtol = o.atol = 1e-13;
+    o.init = DAE_INIT_NONE;
+    o.step_sequence = times;
+    o.step_count = n;
+    bool ok = seeds_ok(run, dae_problem_from_residual(&form, &p, &diag), &diag) &&
+              seeds_ok(run, dae_solver_new(p, &o, &s, &diag), &diag) &&
+              seeds_ok(run, dae_solver_start(s, 0.0, y0, yp0), dae_solver_diag(s));
+    for (int i = 0; ok && i < n; i++) {
+        ok = seeds_ok(run, dae_solver_run(s, times[i], y, NULL), dae_solver_diag(s));
+        if (ok && times[i] > 0.5) error = fmax(error, fabs(y[2] + sin(times[i])));
+    }
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return ok ? error : NAN;
+}
+
+static void nilpotent_orders(seeds_run *run, bool equal, int most, int lost)
+{
+    for (int k = 1; k <= most; k++) {
+        char label[40], ours[40], printed[40];
+        int n = k < 3 ? 160 : 40;
+        double order =
+            log2(nilpotent_error(run, k, n, equal) / nilpotent_error(run, k, 2 * n, equal));
+        int theory = k - lost;
+        snprintf(label, sizeof label, "k = %d", k);
+        snprintf(ours, sizeof ours, "%.2f", order);
+        snprintf(printed, sizeof printed, "%d", theory);
+        seeds_holds(run, label, order >= theory - 0.3, ours, printed);
+    }
+}
+
+static void theorem_2_4_1(seeds_run *run)
+{
+    nilpotent_orders(run, true, 4, 0);
+}
+
+/* q = min(k, k - nu + 2) = k - 1 at index 3 */
+static void theorem_2_4_2(seeds_run *run)
+{
+    nilpotent_orders(run, false, 4, 1);
+}
+
 /* ---- (3.9), whose first order form needs more derivatives of the right hand side ---- */
 
 static void example_3_2_1(seeds_run *run)
@@ -600,6 +673,16 @@ static const seeds_row rows[] = {
      .what = "order p = k of BDF, k = 1 to 6",
      .how = "opt.method = \"bdf\"; opt.max_order = 6; dae_solver_start_history(..)",
      .run = bdf_orders},
+    {.id = "000-2.4.1",
+     .where = "Theorem 2.4.1, (2.43)",
+     .what = "BDF on a linear system of index 3, equal steps: order k",
+     .how = "dae_problem_from_residual(..); opt.method = \"bdf\"; opt.step_sequence = times",
+     .run = theorem_2_4_1},
+    {.id = "000-2.4.2",
+     .where = "Theorem 2.4.2, (2.45)",
+     .what = "the same with steps of ratio 1 + O(h): order k - 1 at least",
+     .how = "dae_problem_from_residual(..); opt.method = \"bdf\"; opt.step_sequence = times",
+     .run = theorem_2_4_2},
     {.id = "000-2.50",
      .where = "(2.50)",
      .what = "BDF at index 1: order k",
