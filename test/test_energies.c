@@ -115,6 +115,42 @@ static void moving_frame(void **state)
     dae_problem_free(p);
 }
 
+/* A mass that grows, 3/2 k (1 + t), under the force 2: ((1 + t) v)' = 2/(3/2 k). */
+static void growing_mass(void **state)
+{
+    (void)state;
+    dae_problem *p =
+        problem_of("model Growing\n  parameter Real k = 0.8;\n  Real x(start = 0, fixed = true);\n"
+                   "  Real v(start = 0, fixed = true);\nequation\n  der(x) = v;\n"
+                   "  annotation(__Daedal(coordinates = {x}, kinetic = 3*(k*(1 + time)/4)*v^2, "
+                   "forces = {2}));\n"
+                   "end Growing;\n");
+    double *got = values_at(p, 2.0, "auto");
+    assert_true(fabs(value_of(p, got, "v") - 2.0 / 1.2 * 2.0 / 3.0) < 1e-8);
+    assert_true(fabs(value_of(p, got, "x") - 2.0 / 1.2 * (2.0 - log(3.0))) < 1e-8);
+    free(got);
+    dae_problem_free(p);
+}
+
+/* [Wun05 (1.3)]: the constraint is a term of L; a mass on the line y = x tan(0.5), lambda along it.
+ */
+static void constraint_in_lagrangian(void **state)
+{
+    (void)state;
+    dae_problem *p = problem_of(
+        "model Slope\n  parameter Real c = tan(0.5), g = 9.81;\n  Real x(start = 0, fixed = "
+        "true);\n"
+        "  Real y, u(start = 0, fixed = true), v, lambda;\nequation\n  der(x) = u;\n  der(y) = v;\n"
+        "  annotation(__Daedal(coordinates = {x, y}, multipliers = {lambda},\n"
+        "    lagrangian = (u^2 + v^2)/2 - g*y - lambda*(y - c*x)));\nend Slope;\n");
+    double *got = values_at(p, 1.0, "auto");
+    double a = -9.81 * sin(0.5);
+    assert_true(fabs(value_of(p, got, "x") - 0.5 * a * cos(0.5)) < 1e-8);
+    assert_true(fabs(value_of(p, got, "lambda") + 9.81 * cos(0.5) * cos(0.5)) < 1e-7);
+    free(got);
+    dae_problem_free(p);
+}
+
 /* A constraint that moves: a mass held at x = sin(t) by lambda, m x'' = -lambda. */
 static void moving_constraint(void **state)
 {
@@ -402,11 +438,18 @@ static void flat_text_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(double_pendulum),   cmocka_unit_test(moving_frame),
-        cmocka_unit_test(moving_constraint), cmocka_unit_test(names_of_equations),
-        cmocka_unit_test(pendulum_in_c),     cmocka_unit_test(names_in_c),
-        cmocka_unit_test(all_of_it_in_c),    cmocka_unit_test(refusals_in_c),
-        cmocka_unit_test(flat_texts),        cmocka_unit_test(flat_text_of_settings),
+        cmocka_unit_test(double_pendulum),
+        cmocka_unit_test(moving_frame),
+        cmocka_unit_test(moving_constraint),
+        cmocka_unit_test(growing_mass),
+        cmocka_unit_test(constraint_in_lagrangian),
+        cmocka_unit_test(names_of_equations),
+        cmocka_unit_test(pendulum_in_c),
+        cmocka_unit_test(names_in_c),
+        cmocka_unit_test(all_of_it_in_c),
+        cmocka_unit_test(refusals_in_c),
+        cmocka_unit_test(flat_texts),
+        cmocka_unit_test(flat_text_of_settings),
         cmocka_unit_test(flat_text_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -251,29 +251,11 @@ static expr drift_seed(void *context, graph *g, expr leaf)
     return graph_variable(g, n->index, n->order + 1);
 }
 
-/* A product without one constant factor, which is *c; EXPR_NONE: it has none, within `depth`. The
- * constant alone leaves 1. */
-static expr without_constant(graph *g, expr e, int depth, double *c)
-{
-    const expr_node *n = graph_node(g, e);
-    if (graph_is_constant(g, e, c)) return graph_constant(g, 1.0);
-    if (n->op != EXPR_MUL || depth == 0) return EXPR_NONE;
-    expr a = n->a, b = n->b, rest = without_constant(g, a, depth - 1, c);
-    if (rest != EXPR_NONE) return graph_binary(g, EXPR_MUL, rest, b);
-    rest = without_constant(g, b, depth - 1, c);
-    return rest == EXPR_NONE ? EXPR_NONE : graph_binary(g, EXPR_MUL, a, rest);
-}
-
-/* 2 (m/2) and (2 m)/2, as the derivative of m/2 v^2 comes out, are m. */
+/* 2 (m/2), as the derivative of m/2 v^2 comes out, is m. */
 static expr tidy_mass(graph *g, expr mass)
 {
-    enum { DEPTH = 32 };
     const expr_node *n = graph_node(g, mass);
     double c, d;
-    if (n->op == EXPR_DIV && graph_is_constant(g, n->b, &d)) {
-        expr rest = without_constant(g, n->a, DEPTH, &c);
-        return rest != EXPR_NONE && c == d ? rest : mass;
-    }
     if (n->op != EXPR_MUL || !graph_is_constant(g, n->a, &c)) return mass;
     const expr_node *half = graph_node(g, n->b);
     bool cancels = half->op == EXPR_DIV && graph_is_constant(g, half->b, &d) && c == d;
