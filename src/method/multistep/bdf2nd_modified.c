@@ -87,15 +87,7 @@ static bool set_curvature(modified_scratch *w, int nodes, int k)
     w->accuracy[0] = k;
     if (modified_coefficients(2, k, nodes, w->t, w->accuracy, alpha) < WORST_CONDITION)
         return false;
-    for (int m = 0; m <= k; m++) {
-        w->curvature[m] = 0.0;
-        for (int i = m > 1 ? m : 1; i <= k; i++) { /* y_m in the i-th divided difference */
-            double product = 1.0;
-            for (int j = 0; j <= i; j++)
-                if (j != m) product *= w->t[m] - w->t[j];
-            w->curvature[m] += alpha[i] / product;
-        }
-    }
+    modified_weights(k, w->t, alpha, w->curvature);
     return true;
 }
 

@@ -115,3 +115,16 @@ double modified_coefficients(int level, int k, int nodes, const double *t, const
     for (int i = 1; i <= k; i++) alpha[i] = b[i - 1] * pow(h, i - 1);
     return condition;
 }
+
+void modified_weights(int k, const double *t, const double *alpha, double *weight)
+{
+    for (int m = 0; m <= k; m++) {
+        weight[m] = 0.0;
+        for (int i = m > 1 ? m : 1; i <= k; i++) { /* z_m in the i-th divided difference */
+            double product = 1.0;
+            for (int j = 0; j <= i; j++)
+                if (j != m) product *= t[m] - t[j];
+            weight[m] += alpha[i] / product;
+        }
+    }
+}

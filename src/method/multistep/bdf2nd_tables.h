@@ -16,4 +16,7 @@ enum {
 double modified_coefficients(int level, int k, int nodes, const double *t, const int *accuracy,
                              double *alpha);
 
+/* weight[0 .. k] of the values z_0 .. z_k at t_0 .. t_k in sum_{i=1}^k alpha_i z[t_0, .., t_i] */
+void modified_weights(int k, const double *t, const double *alpha, double *weight);
+
 #endif

@@ -60,20 +60,6 @@ static void modified_start(void *state, void *scratch, const method_context *ctx
 
 /* ---- one step ---- */
 
-/* Weights of values z_0 .. z_k in sum_i alpha_i z[t_0, .., t_i] */
-static void weights_of_differences(int k, const double *t, const double *alpha, double *weight)
-{
-    for (int m = 0; m <= k; m++) {
-        weight[m] = 0.0;
-        for (int i = m > 1 ? m : 1; i <= k; i++) {
-            double product = 1.0;
-            for (int j = 0; j <= i; j++)
-                if (j != m) product *= t[m] - t[j];
-            weight[m] += alpha[i] / product;
-        }
-    }
-}
-
 /* alpha of all levels at order k; false: the history does not allow it */
 static bool set_weights(modified_scratch *w, int nodes, int d, int k)
 {
@@ -82,7 +68,7 @@ static bool set_weights(modified_scratch *w, int nodes, int d, int k)
     for (int j = 1; j <= d; j++) {
         if (modified_coefficients(j, k, nodes, w->t, w->accuracy, alpha) < WORST_CONDITION)
             return false;
-        weights_of_differences(k, w->t, alpha, w->weight[j]);
+        modified_weights(k, w->t, alpha, w->weight[j]);
     }
     return true;
 }
