@@ -1,8 +1,8 @@
 // [BCP96 (6.5.3)]: M U' + (K + N(U)) U + C P = f, C' U = 0, for the flow in a square cavity whose lid
 // moves with speed 1, on a staggered grid of n x n cells: central differences of the fluxes, of second
 // order in h = 1/n. The sum of all divergences is zero by itself: in place of one of them the pressure
-// of its cell is 0. The flow begins at rest. From n = 30 on run it with --formulation index1: states
-// that are chosen among the velocities magnify rounding errors by powers of n.
+// of its cell is 0. The flow begins at rest. Large grids run much faster with --formulation index1:
+// states that are chosen among the velocities fill the matrices.
 model Cavity "Navier-Stokes equations in a driven cavity, by lines, index 2"
   parameter Integer n = 16 "cells along each side, even";
   parameter Real Re = 100 "Reynolds number";

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "expr/derive.h"
+#include "linalg/row_elimination.h"
 #include "linalg/singular_values.h"
 
 /* A choice is bad when a dummy moves this much faster than a state, in their nominal sizes. Two
@@ -12,8 +13,11 @@
 static const double WORST = 3.0;
 
 /* Multiplications of an elimination from which on a component counts as large, and from which on
- * not even the first choice is one. */
+ * even the first choice is a sparse one; entries from which on that is given up. */
 static const double LARGE = 1e6, HUGE_EFFORT = 1e9;
+enum { MOST_FILL = 5000000 };
+/* A sparse row takes one of its own columns unless another is so many times larger. */
+static const double MUCH_LARGER = 10.0;
 
 /* A pivot this small against the largest of its component: the equations depend on each other. */
 static const double SINGULAR = 1e-12;
@@ -450,11 +454,12 @@ static selection_status exchange_partners(selection *s, component *q, double *wo
     for (size_t e = q->first, end = q->first + q->entries; e < end;) {
         int r = s->entry_row[e], best = q->partner[r];
         double own = 0.0, most = 0.0;
+        bool listed = false; /* else it was found by elimination, and is not the row's own */
         for (; e < end && s->entry_row[e] == r; e++) {
             int k = s->entry_column[e];
             double size = entry_size(s, q, e);
             if (!isfinite(size)) return SELECTION_NOT_FINITE;
-            if (k == q->partner[r]) own = size;
+            if (k == q->partner[r]) own = size, listed = true;
             if (size > most && (k == q->partner[r] || !s->taken[k])) {
                 most = size;
                 best = k;
@@ -465,6 +470,7 @@ static selection_status exchange_partners(selection *s, component *q, double *wo
             s->culprits = 1;
             return SELECTION_SINGULAR;
         }
+        if (!listed) continue;
         if (most > WORST * own) {
             s->taken[q->partner[r]] = false;
             s->taken[q->partner[r] = best] = true;
@@ -478,11 +484,75 @@ static selection_status exchange_partners(selection *s, component *q, double *wo
     return SELECTION_CHANGED;
 }
 
-/* The first choice of a large component: by elimination if that is bearable, else from the
- * transversal, which is regular by structure. */
+/* The column that the spread row of `count` own entries from e on is solved for; -1: none is left
+ */
+static int sparse_pivot(const selection *s, const component *q, const row_elimination *w, size_t e,
+                        int count)
+{
+    int best = -1, own = -1;
+    double most = 0.0, most_own = 0.0;
+    for (int k = 0; k < w->count; k++) {
+        int j = w->touched[k];
+        double size = fabs(w->row[j]) * s->eager[q->column[j]];
+        if (fabs(w->row[j]) > SINGULAR && size > most) most = size, best = j;
+    }
+    for (int k = 0; k < count; k++) {
+        int j = s->entry_column[e + (size_t)k];
+        double size = fabs(w->row[j]) * s->eager[q->column[j]];
+        if (fabs(w->row[j]) > SINGULAR && size > most_own) most_own = size, own = j;
+    }
+    return own >= 0 && MUCH_LARGER * most_own >= most ? own : best;
+}
+
+/* pivot[r] for the rows of a component one after the other, those of many differentiations first;
+ * row: room for a row's values */
+static selection_status eliminate_sparse(selection *s, const component *q, row_elimination *w,
+                                         double *row)
+{
+    size_t end = q->first + q->entries;
+    for (size_t e = q->first, next; e < end; e = next) {
+        int r = s->entry_row[e], count = 0;
+        double most = 0.0;
+        for (next = e; next < end && s->entry_row[next] == r; next++) {
+            row[count] = s->value[next] * s->scale[q->column[s->entry_column[next]]];
+            if (!isfinite(row[count])) return SELECTION_NOT_FINITE;
+            most = fmax(most, fabs(row[count++]));
+        }
+        for (int k = 0; most > 0.0 && k < count; k++) row[k] /= most;
+        row_elimination_load(w, count, s->entry_column + e, NULL, row);
+        if ((s->pivot[r] = sparse_pivot(s, q, w, e, count)) < 0) {
+            s->culprit[0] = q->row[r];
+            s->culprits = 1;
+            return SELECTION_SINGULAR;
+        }
+        if (w->start[w->rows] > MOST_FILL || !row_elimination_keep(w, s->pivot[r]))
+            return SELECTION_KEPT;
+    }
+    return SELECTION_CHANGED;
+}
+
+/* Partners by sparse elimination; where that takes too much memory they stay as they are. */
+static selection_status choose_sparse(selection *s, component *q)
+{
+    row_elimination w;
+    double *row = DAE_ARRAY(double, q->columns);
+    bool fits = row_elimination_new(&w, q->rows, q->columns, q->entries) && row;
+    selection_status status = fits ? eliminate_sparse(s, q, &w, row) : SELECTION_KEPT;
+    if (status == SELECTION_CHANGED) memcpy(q->partner, s->pivot, (size_t)q->rows * sizeof(int));
+    row_elimination_free(&w);
+    dae_free(row);
+    return status;
+}
+
+/* The first choice of a large component: by elimination, else from the transversal, which is
+ * regular by structure. */
 static selection_status choose_large(selection *s, component *q)
 {
     double effort = (double)q->rows * (double)q->rows * (double)q->columns, worst;
+    if (effort > HUGE_EFFORT && !q->chosen) {
+        selection_status chosen = choose_sparse(s, q);
+        if (chosen == SELECTION_NOT_FINITE || chosen == SELECTION_SINGULAR) return chosen;
+    }
     if (effort <= HUGE_EFFORT && !q->chosen) {
         int *pool = s->pivot;
         for (int k = 0; k < q->columns; k++) pool[k] = k;

@@ -3,39 +3,29 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "linalg/row_elimination.h"
 #include "method/common/layout.h"
 #include "method/half_explicit/herk_parts.h"
 
 /* ---- row by row, by levels ------------------------------------------------------------------ */
-
-/* Rows of U as they grow, with the column of each pivot. */
-typedef struct row_factors {
-    int count, *start, *pivot;
-    int *column;
-    double *value;
-    size_t column_room, value_room;
-} row_factors;
 
 typedef struct row_work {
     const form_matrix *m;
     int *rowptr, *colind; /* the pattern by rows */
     int *from;            /* where each of its values is */
     int *order;           /* rows, those with few entries first */
-    double *row;          /* one row, spread out */
-    int *touched, count;  /* its columns that may not be 0 */
-    bool *mark;           /* per column: it is among them */
-    int *taken;           /* per column: the row of U whose pivot it is, from 1; 0: none */
-    int *heap, waiting;   /* rows of U yet to be subtracted, the first one on top */
+    int *first;           /* of rows, by their number of entries */
     bool *done;           /* per row */
     double *row_size;     /* per row: its largest entry */
     double *column_size;  /* per column: 1; where it is required its largest entry in scaled rows */
     int *pivot_of;        /* per row: its pivot; borrowed */
-    row_factors U;
+    row_elimination U;
 } row_work;
 
 static void row_work_free(row_work *w)
 {
-    dae_free_all(w->row, w->U.column, w->U.value);
+    row_elimination_free(&w->U);
+    dae_free(w->row_size);
 }
 
 static int row_of(const form_matrix *m, size_t q)
@@ -66,10 +56,10 @@ static void transpose_pattern(row_work *w, const bool *seen)
     w->rowptr[0] = 0;
 }
 
-/* Rows by their number of entries, sorted by counting; the heap serves as work. */
+/* Rows by their number of entries, sorted by counting */
 static void order_rows(row_work *w)
 {
-    int rows = w->m->rows, most = w->m->columns, *first = w->heap;
+    int rows = w->m->rows, most = w->m->columns, *first = w->first;
     for (int i = 0; i < rows; i++) first[w->rowptr[i + 1] - w->rowptr[i] + 1]++;
     for (int k = 0; k <= most; k++) first[k + 1] += first[k];
     for (int i = 0; i < rows; i++) w->order[first[w->rowptr[i + 1] - w->rowptr[i]]++] = i;
@@ -94,24 +84,15 @@ static void find_sizes(row_work *w, const double *values, const bool *required)
         if (!required[j]) w->column_size[j] = 1.0;
 }
 
-static bool make_room(row_factors *U, size_t more)
-{
-    size_t least = (size_t)U->start[U->count] + more;
-    return dae_grow(&U->column, &U->column_room, least, sizeof *U->column) &&
-           dae_grow(&U->value, &U->value_room, least, sizeof *U->value);
-}
-
 static bool row_work_new(row_work *w, const form_matrix *m, const bool *seen)
 {
     const int rows = m->rows, columns = m->columns;
     *w = (row_work){.m = m};
-    bool fits = SHARED_BLOCK(
-        SHARE(w->row, columns), SHARE(w->row_size, rows), SHARE(w->column_size, columns),
-        SHARE(w->rowptr, rows + 1), SHARE(w->colind, m->count), SHARE(w->from, m->count),
-        SHARE(w->order, rows), SHARE(w->touched, columns), SHARE(w->taken, columns),
-        SHARE(w->heap, rows + columns + 2), SHARE(w->U.start, rows + 1), SHARE(w->U.pivot, rows),
-        SHARE(w->mark, columns), SHARE(w->done, rows));
-    if (!fits || !make_room(&w->U, 4 * m->count + 64)) return false;
+    bool fits = SHARED_BLOCK(SHARE(w->row_size, rows), SHARE(w->column_size, columns),
+                             SHARE(w->rowptr, rows + 1), SHARE(w->colind, m->count),
+                             SHARE(w->from, m->count), SHARE(w->order, rows),
+                             SHARE(w->first, columns + 2), SHARE(w->done, rows));
+    if (!row_elimination_new(&w->U, rows, columns, m->count) || !fits) return false;
     transpose_pattern(w, seen);
     order_rows(w);
     return true;
@@ -127,78 +108,19 @@ static void find_generations(const row_work *w, int *generation)
     }
 }
 
-static void heap_push(row_work *w, int k)
-{
-    int at = w->waiting++;
-    for (; at > 0 && w->heap[(at - 1) / 2] > k; at = (at - 1) / 2)
-        w->heap[at] = w->heap[(at - 1) / 2];
-    w->heap[at] = k;
-}
-
-static int heap_pop(row_work *w)
-{
-    int top = w->heap[0], last = w->heap[--w->waiting], at = 0;
-    for (int child = 1; child < w->waiting; child = 2 * at + 1) {
-        if (child + 1 < w->waiting && w->heap[child + 1] < w->heap[child]) child++;
-        if (w->heap[child] >= last) break;
-        w->heap[at] = w->heap[child];
-        at = child;
-    }
-    w->heap[at] = last;
-    return top;
-}
-
-/* Column j of the spread row may not be 0 from now on. */
-static void touch(row_work *w, int j)
-{
-    if (w->mark[j]) return;
-    w->mark[j] = true;
-    w->touched[w->count++] = j;
-    if (w->taken[j] > 0) heap_push(w, w->taken[j] - 1);
-}
-
-/* row := row i of the matrix, eliminated by those rows of U whose pivots it meets, in their order
- */
+/* row i of the matrix, eliminated by those before it */
 static void eliminate_row(row_work *w, const double *values, int i)
 {
-    const row_factors *U = &w->U;
-    for (int k = 0; k < w->count; k++) {
-        w->row[w->touched[k]] = 0.0;
-        w->mark[w->touched[k]] = false;
-    }
-    w->count = w->waiting = 0;
-    for (int q = w->rowptr[i]; q < w->rowptr[i + 1]; q++) {
-        touch(w, w->colind[q]);
-        w->row[w->colind[q]] = values[w->from[q]];
-    }
-    while (w->waiting > 0) {
-        int k = heap_pop(w), pivot = U->pivot[k];
-        double factor = w->row[pivot];
-        for (int q = U->start[k]; factor != 0.0 && q < U->start[k + 1]; q++) {
-            touch(w, U->column[q]);
-            w->row[U->column[q]] -= factor * U->value[q];
-        }
-        w->row[pivot] = 0.0;
-    }
+    int first = w->rowptr[i];
+    row_elimination_load(&w->U, w->rowptr[i + 1] - first, w->colind + first, w->from + first,
+                         values);
 }
 
-/* The spread row i becomes the next row of U, divided by its pivot. */
+/* The spread row i is solved for a column. */
 static bool keep_row(row_work *w, int i, int pivot)
 {
-    row_factors *U = &w->U;
-    if (!make_room(U, (size_t)w->count)) return false;
-    int at = U->start[U->count];
-    for (int k = 0; k < w->count; k++) {
-        int j = w->touched[k];
-        if (w->row[j] == 0.0) continue;
-        U->column[at] = j;
-        U->value[at++] = w->row[j] / w->row[pivot];
-    }
     w->pivot_of[i] = pivot;
-    U->pivot[U->count++] = pivot;
-    U->start[U->count] = at;
-    w->taken[pivot] = U->count;
-    return true;
+    return row_elimination_keep(&w->U, pivot);
 }
 
 /* Largest entry of the spread row i above a part `tolerance` of its sizes, among required columns
@@ -208,9 +130,9 @@ static int largest(const row_work *w, int i, const bool *among, const int *gener
 {
     int pivot = -1;
     *size = 0.0;
-    for (int k = 0; k < w->count; k++) {
-        int j = w->touched[k];
-        double entry_size = fabs(w->row[j]);
+    for (int k = 0; k < w->U.count; k++) {
+        int j = w->U.touched[k];
+        double entry_size = fabs(w->U.row[j]);
         if (entry_size <= tolerance * w->row_size[i] * w->column_size[j]) continue;
         if (entry_size < *size || (among && !among[j])) continue;
         if (entry_size == *size && j > pivot) continue;
@@ -273,7 +195,7 @@ select_status select_by_levels(const form_matrix *m, const double *values, const
         status = take_required(&w, values, required, tolerance);
     }
     for (int j = 0; j < m->columns && status == SELECT_OK; j++)
-        if (required[j] && w.taken[j] == 0) {
+        if (required[j] && w.U.taken[j] == 0) {
             *column = j;
             status = SELECT_REQUIRED;
         }
