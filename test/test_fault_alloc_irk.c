@@ -24,6 +24,7 @@ static int chain(double t, const double *y, const double *yp, double *f, void *u
 typedef struct journey {
     const char *name;
     int n;
+    const dae_table *table; /* NULL: the method's own */
 } journey;
 
 static dae_status some_steps(void *context)
@@ -36,6 +37,7 @@ static dae_status some_steps(void *context)
     dae_problem *p = NULL;
     dae_solver *s = NULL;
     o.method = j->name;
+    o.table = j->table;
     for (int i = 0; i < n; i++) y[i] = 1.0;
     dae_status status = dae_problem_from_residual(&form, &p, NULL);
     if (status == DAE_OK) status = dae_solver_new(p, &o, &s, NULL);
@@ -52,7 +54,7 @@ static void failures_are_told(void **state)
     static const char *const names[] = {"rodas", "sdirk:4", "sirk:2"};
     for (int k = 0; k < 3; k++)
         for (int large = 0; large < 2; large++) {
-            journey j = {names[k], large ? LARGE : SMALL};
+            journey j = {names[k], large ? LARGE : SMALL, NULL};
             every_failure_is_told(names[k], some_steps, &j, 10);
         }
 }
@@ -65,16 +67,31 @@ static void complex_matrices(void **state)
     static const char *const names[] = {"lobattoc:4", "gauss:6"};
     for (int k = 0; k < 2; k++)
         for (int large = 0; large < 2; large++) {
-            journey j = {names[k], large ? LARGE : SMALL};
+            journey j = {names[k], large ? LARGE : SMALL, NULL};
             heap_faults f = fail_each(names[k], some_steps, &j);
             assert_int_equal(f.status, DAE_OK);
             assert_true(f.requests > 10);
         }
 }
 
+/* A table of the user's, real and triangular: checked, copied, and bound. */
+static void own_table(void **state)
+{
+    (void)state;
+    dae_table t = dae_table_empty();
+    static const char text[] = "order 2\nc 1-sqrt(1/2) 1\nA\n1-sqrt(1/2)\nsqrt(1/2) 1-sqrt(1/2)\n"
+                               "b sqrt(1/2) 1-sqrt(1/2)\nembedded 0 1\n";
+    assert_int_equal(dae_table_from_text(text, &t, NULL), DAE_OK);
+    for (int large = 0; large < 2; large++) {
+        journey j = {"irk", large ? LARGE : SMALL, &t};
+        every_failure_is_told("irk:table", some_steps, &j, 10);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(failures_are_told),
-                                       cmocka_unit_test(complex_matrices)};
+                                       cmocka_unit_test(complex_matrices),
+                                       cmocka_unit_test(own_table)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

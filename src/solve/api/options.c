@@ -63,28 +63,30 @@ static void note_old_name(const dae_options *o, const char *name)
 /* The member that takes a table of the user: of the variant asked for, or the one for tables. */
 static const method *select_for_table(const dae_options *o, const char *name, dae_diag *diag)
 {
-    dae_table table;
-    if (own_table_take(o->table, &table, diag) != DAE_OK) return NULL;
     const method *m = method_by_table(name);
     const char *instead = method_replacement(name), *full = instead ? instead : name;
     const bool plain = !*method_variant(full) && !(o->variant && *o->variant);
-    const int order = o->order > 0 ? o->order : method_order(full);
     if (m && !plain) m = method_select(name, 0, o->variant, diag);
-    if (!m || !m->takes_table) {
-        diag_set(diag, DAE_ERR_ARGUMENT,
-                 "Option table is for methods hem, herk, prk and irk; method %s%s%s has "
-                 "coefficients of its own.",
-                 name, plain || !o->variant ? "" : " in variant ",
-                 plain || !o->variant ? "" : o->variant);
-        return NULL;
-    }
-    if (order > 0 && order != table.order) {
-        diag_set(diag, DAE_ERR_ARGUMENT,
-                 "Order %d is asked for, but the table \"%s\" claims order %d.", order, table.name,
-                 table.order);
-        return NULL;
-    }
-    return own_table_check(&table, m->takes_table, diag) == DAE_OK ? m : NULL;
+    if (m && m->takes_table) return m;
+    diag_set(diag, DAE_ERR_ARGUMENT,
+             "Option table is for methods hem, herk, prk and irk; method %s%s%s has coefficients "
+             "of its own.",
+             name, plain || !o->variant ? "" : " in variant ",
+             plain || !o->variant ? "" : o->variant);
+    return NULL;
+}
+
+/* A table of the user: of the order that the method's name asks for, 0: any; and what it claims. */
+static dae_status check_table(const dae_table *given, table_use use, int order, dae_diag *diag)
+{
+    dae_table table;
+    dae_status status = own_table_take(given, &table, diag);
+    if (status != DAE_OK) return status;
+    if (order > 0 && order != table.order)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Order %d is asked for, but the table \"%s\" claims order %d.", order,
+                        table.name, table.order);
+    return own_table_check(&table, use, diag);
 }
 
 /* The member that method, order, variant and table ask for. NULL: the diagnostic says why not. */
@@ -120,6 +122,8 @@ static dae_status resolve_method(dae_options *o, dae_diag *diag)
     note_old_name(o, name);
     o->method = m->name;
     int order = o->order > 0 ? o->order : method_order(method_replacement(name) ? m->name : name);
+    dae_status status = o->table ? check_table(o->table, m->takes_table, order, diag) : DAE_OK;
+    if (status != DAE_OK) return status;
     if (order > 0 && ((o->max_order > 0 && order > o->max_order) || order < o->min_order))
         return diag_set(diag, DAE_ERR_ARGUMENT, "Order %d of method %s contradicts option %s = %d.",
                         order, m->name, order < o->min_order ? "min_order" : "max_order",
