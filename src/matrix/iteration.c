@@ -209,6 +209,14 @@ iteration_status iteration_evaluate(iteration *it, double t, const double *y, co
     return from_eval(status);
 }
 
+iteration_status iteration_evaluate_leading(iteration *it, double t, const double *y,
+                                            const double *yp, double h, const double *weights)
+{
+    it->factored = false;
+    it->cj = 0.0;
+    return from_eval(jacobian_evaluate_leading(&it->jac, t, y, yp, h, weights));
+}
+
 bool iteration_distrust(iteration *it)
 {
     return has_matrix(it) && jacobian_distrust(&it->jac);

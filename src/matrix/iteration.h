@@ -82,6 +82,11 @@ iteration_status iteration_reset(iteration *it);
 iteration_status iteration_evaluate(iteration *it, double t, const double *y, const double *yp,
                                     double cj, double h, const double *weights, const double *f0);
 
+/* New dF/dy' alone at (t, y, y'); dF/dy must be written anew by the caller. Drops factors. Needs a
+ * matrix that iteration_evaluate has evaluated (jacobian_evaluate_leading). */
+iteration_status iteration_evaluate_leading(iteration *it, double t, const double *y,
+                                            const double *yp, double h, const double *weights);
+
 /* Newton's method did not converge with partial derivatives of its very point. True if a detected
  * pattern may be to blame and new derivatives are worth having: it is looked for again then. */
 bool iteration_distrust(iteration *it);

@@ -12,8 +12,11 @@ enum {
     DENSE_BELOW = 20, /* known structure: below this n dense LU beats KLU and band LU */
     FULL_REFRESH = 20 /* dF/dy' is differenced in full at least every so many evaluations */
 };
-static const double PROBE_TOLERANCE = 1e-5;    /* change of dF/dy' that Newton does not notice */
-static const double PATTERN_TOLERANCE = 1e-2;  /* part of a row that Newton does not miss much */
+static const double PROBE_TOLERANCE = 1e-5;   /* change of dF/dy' that Newton does not notice */
+static const double PATTERN_TOLERANCE = 1e-2; /* part of a row that Newton does not miss much */
+/* Increments of central differences, cbrt(u), over those of the others: rounding errors and the
+ * third derivative both leave u^(2/3). */
+static const double CENTRAL = 0x1p-17 / 0x1p-26;
 static const double SHARP = 1e4 * DBL_EPSILON; /* a change of F by so much of it has four digits */
 
 /* ---------------------------------------------------------------------------------------------
@@ -782,6 +785,46 @@ static eval_status difference_on_pattern(jacobian *j, difference_point *p)
     return status == EVAL_OK && grown ? difference_matrices(j, p) : status;
 }
 
+/* Columns of dF/dy' by (F(y' + d) - F(y' - d)) / 2d, or from one side where F is not defined on the
+ * other. */
+static eval_status difference_centrally(jacobian *j, difference_point *p, const int *columns,
+                                        int count)
+{
+    const int n = j->eval->problem->form.n;
+    difference_point back = *p;
+    back.f0 = j->predicted;
+    back.yp = j->noise;
+    p->amplify = CENTRAL;
+    perturb(j, p, columns, count, -1.0, false);
+    eval_status status = evaluate_beside(j, p);
+    vector_copy(n, j->yp, j->noise);
+    vector_copy(n, j->f1, j->predicted);
+    perturb(j, p, columns, count, 1.0, false);
+    if (status == EVAL_OK) status = evaluate_beside(j, p);
+    p->amplify = 1.0;
+    const bool one_side = status == EVAL_RETRY;
+    if (one_side) status = evaluate_perturbed(j, p, columns, count, false);
+    for (int k = 0; k < count && status == EVAL_OK; k++)
+        store_column(j, one_side ? p : &back, columns[k]);
+    for (int k = 0; k < count; k++) j->yp[columns[k]] = p->yp[columns[k]];
+    return status;
+}
+
+/* All columns of dF/dy'. */
+static eval_status difference_leading(jacobian *j, difference_point *p)
+{
+    const int n = j->eval->problem->form.n, *start = j->groups.start;
+    eval_status status = EVAL_OK;
+    vector_copy(n, p->y, j->y);
+    vector_copy(n, p->yp, j->yp);
+    p->derivative = true;
+    for (int g = 0; g < j->groups.groups && status == EVAL_OK; g++)
+        status = difference_centrally(j, p, j->groups.column + start[g], start[g + 1] - start[g]);
+    if (status == EVAL_OK) status = rescue_columns(j, p, false);
+    if (status == EVAL_OK) classify(j, NULL);
+    return status;
+}
+
 /* What the point as a whole says about sizes. */
 static void measure_point(difference_point *p, int n)
 {
@@ -805,6 +848,35 @@ static eval_status base_residual(jacobian *j, double t, const double *y, const d
     return evaluate_residual(j->eval, t, y, yp, j->f0, &j->eval->stats->jacobian_residuals);
 }
 
+/* The difference point at (t, y, y'), with F there. */
+static eval_status open_point(jacobian *j, double t, const double *y, const double *yp, double h,
+                              const double *weights, const double *f0, difference_point *p)
+{
+    eval_status status = base_residual(j, t, y, yp, &f0);
+    *p = (difference_point){.t = t, .y = y, .yp = yp, .weights = weights, .f0 = f0, .amplify = 1.0};
+    p->h = h != 0.0 ? h : 1.0;
+    measure_point(p, j->eval->problem->form.n);
+    return status;
+}
+
+/* What comes after new values: in their target layout, and counted. */
+static void finish_evaluation(jacobian *j, bool leading)
+{
+    if (j->map && !leading) scatter(j, j->source_dfdy, j->dfdy);
+    if (j->map) scatter(j, j->source_dfdyp, j->dfdyp);
+    j->valid = true;
+    j->version++;
+    j->eval->stats->jacobians++;
+}
+
+static eval_status user_matrices(jacobian *j, double t, const double *y, const double *yp)
+{
+    eval_status status = evaluate_jacobian(j->eval, jacobian_source(j), t, y, yp,
+                                           source_values(j, false), source_values(j, true));
+    if (status == EVAL_OK) classify(j, NULL);
+    return status;
+}
+
 eval_status jacobian_evaluate(jacobian *j, double t, const double *y, const double *yp, double h,
                               const double *weights, const double *f0)
 {
@@ -812,25 +884,28 @@ eval_status jacobian_evaluate(jacobian *j, double t, const double *y, const doub
     if (status) return status;
     j->valid = false;
     if (j->eval->problem->form.jacobian) {
-        status = evaluate_jacobian(j->eval, jacobian_source(j), t, y, yp, source_values(j, false),
-                                   source_values(j, true));
-        if (status == EVAL_OK) classify(j, NULL);
+        status = user_matrices(j, t, y, yp);
     } else {
-        status = base_residual(j, t, y, yp, &f0);
-        if (status) return status;
-        difference_point p = {
-            .t = t, .y = y, .yp = yp, .weights = weights, .f0 = f0, .amplify = 1.0};
-        p.h = h != 0.0 ? h : 1.0;
-        measure_point(&p, j->eval->problem->form.n);
-        status = difference_on_pattern(j, &p);
+        difference_point p;
+        status = open_point(j, t, y, yp, h, weights, f0, &p);
+        if (status == EVAL_OK) status = difference_on_pattern(j, &p);
     }
-    if (status) return status;
-    if (j->map) {
-        scatter(j, j->source_dfdy, j->dfdy);
-        scatter(j, j->source_dfdyp, j->dfdyp);
+    if (status == EVAL_OK) finish_evaluation(j, false);
+    return status;
+}
+
+eval_status jacobian_evaluate_leading(jacobian *j, double t, const double *y, const double *yp,
+                                      double h, const double *weights)
+{
+    eval_status status;
+    j->valid = false;
+    if (j->eval->problem->form.jacobian) {
+        status = user_matrices(j, t, y, yp);
+    } else {
+        difference_point p;
+        status = open_point(j, t, y, yp, h, weights, NULL, &p);
+        if (status == EVAL_OK) status = difference_leading(j, &p);
     }
-    j->valid = true;
-    j->version++;
-    j->eval->stats->jacobians++;
-    return EVAL_OK;
+    if (status == EVAL_OK) finish_evaluation(j, true);
+    return status;
 }

@@ -85,4 +85,10 @@ bool jacobian_distrust(jacobian *j);
 eval_status jacobian_evaluate(jacobian *j, double t, const double *y, const double *yp, double h,
                               const double *weights, const double *f0);
 
+/* dF/dy' alone at (t, y, y'), on the layout of an earlier jacobian_evaluate, for methods that take
+ * it at many points of one step: by central differences, since errors that differ from point to
+ * point do not cancel where a single matrix' would. What dF/dy is afterwards is not specified. */
+eval_status jacobian_evaluate_leading(jacobian *j, double t, const double *y, const double *yp,
+                                      double h, const double *weights);
+
 #endif

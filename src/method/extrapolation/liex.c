@@ -154,12 +154,8 @@ static attempt_status renew_leading(liex_scratch *w, double t, double h)
     const liex_cache *c = ctx->cache;
     iteration *it = ctx->newton->matrix;
     attempt_status status = stages_from_iteration(
-        iteration_evaluate(it, t, w->y, w->p, 1.0 / h, w->h, ctx->norm->weights, NULL));
+        iteration_evaluate_leading(it, t, w->y, w->p, w->h, ctx->norm->weights));
     if (status != ATTEMPT_OK) return status;
-    if (c->count != it->jac.layout.count) { /* a pattern has grown: begin anew */
-        ctx->newton->stale = true;
-        return ATTEMPT_EVALUATION;
-    }
     memcpy(it->jac.dfdy, c->dfdy, c->count * sizeof(double));
     return stages_from_iteration(iteration_factor(it, 1.0 / h, NULL));
 }
