@@ -1,6 +1,7 @@
 /* The driver loop: attempt, decide, accept, look for events, report. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/diag.h"
 #include "base/vector.h"
@@ -77,6 +78,19 @@ static int most_order(const dae_solver *s)
     return method_run_order(s->bound.method, &s->bound.options);
 }
 
+/* DASSL to the letter has DASSL's errors, which are larger than ours: after a first step that
+ * failed, say, its error test still counts with the length of that one. */
+static void note_dassl(const dae_solver *s)
+{
+    char text[300];
+    if (!s->bound.method->dassl || s->run.control.fixed || s->stats.attempts > 0) return;
+    snprintf(text, sizeof text,
+             "note: %s takes the steps of DASSL, to compare with: its errors are DASSL's, and may "
+             "be thousands of tolerances. For results choose bdf without a variant.",
+             s->bound.method->name);
+    solver_note(s, text);
+}
+
 /* Start the method where the solver is ready, towards tend. */
 static void start_method(dae_solver *s, double tend)
 {
@@ -102,6 +116,7 @@ static void start_method(dae_solver *s, double tend)
     s->run.control.dassl = s->bound.method->dassl;
     s->run.control.literal = s->bound.method->own_steps && !s->run.control.fixed;
     s->run.stiffness = (stiffness){0};
+    note_dassl(s);
     s->stats.h0 = h;
     s->run.direction = h > 0.0 ? 1.0 : -1.0;
     s->run.phase = PHASE_RUNNING;
