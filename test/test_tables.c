@@ -1,5 +1,8 @@
 /* Butcher tables of the user: reading, order conditions, runs, and what is refused. */
 #include "method/common/order_trees.h"
+#include "method/common/own_table.h"
+#include "method/common/tableau.h"
+#include "method/half_explicit/hem_table.h"
 
 #include <daedal.h>
 #include <math.h>
@@ -212,6 +215,56 @@ static void every_coefficient_counts(void **state)
     t.b[0] -= 1e-6;
     check_refuses(&t, "hem",
                   "condition (2) of Brasey and Hairer, sum b_i c_i = 0.5000003, not 1/2");
+}
+
+/* ---- as methods read them ---- */
+
+/* x(theta) of the continuous extension for x' = t^power over [0, 1], nested as tableau.h has it */
+static double extension_at(const rounded_tableau *r, int power, double theta)
+{
+    const int s = r->stages, all = s + 1 + r->further;
+    double K[TABLEAU_MOST_ALL], x1 = 0.0, row[2] = {0.0, 0.0}, rest = 1.0 - theta;
+    for (int i = 0; i < all; i++) K[i] = power == 0 ? 1.0 : pow(r->c[i], power);
+    for (int i = 0; i < s; i++) x1 += r->b[i] * K[i];
+    for (int i = 0; i < all; i++)
+        for (int k = 0; k < 2; k++) row[k] += r->dense[k][i] * K[i];
+    double left = K[0] - x1, right = x1 - K[s];
+    double cubic = theta * (x1 + rest * (rest * left + theta * right));
+    return cubic + theta * theta * rest * rest * (row[0] + theta * row[1]);
+}
+
+/* The quintic through the middle of a step is exact where the quadrature of the table is; further
+ * stages are those of half a step. */
+static void continuous_extension(void **state)
+{
+    (void)state;
+    dae_table t = read_table(dopri5);
+    rounded_tableau r;
+    t.embedded_order = 4;
+    own_tableau(&t, &r);
+    assert_int_equal(r.rows, 2);
+    assert_int_equal(r.further, t.stages);
+    for (int power = 0; power <= 4; power++)
+        for (double theta = 0.1; theta < 1.0; theta += 0.2)
+            assert_true(fabs(extension_at(&r, power, theta) - pow(theta, power + 1) / (power + 1)) <
+                        1e-14);
+    for (int i = t.stages + 1; i <= 2 * t.stages; i++) {
+        double sum = 0.0;
+        for (int j = 0; j < i; j++) sum += r.a[i][j];
+        assert_true(fabs(sum - r.c[i]) < 1e-14);
+    }
+    assert_true(fabs(r.c[2 * t.stages] - 0.5) < 1e-15);
+    assert_true(fabs(r.stable - 3.3066) < 0.011); /* [HW96 IV.2] */
+}
+
+/* Z_i = z0 + h zeta_i z' as hem has it for its own table. */
+static void start_values_of_z(void **state)
+{
+    (void)state;
+    dae_table t = read_table(hem4);
+    double zeta[DAE_TABLE_STAGES];
+    own_table_zeta(&t, zeta);
+    for (int i = 0; i < 5; i++) assert_true(fabs(zeta[i] - hem4_table.zeta[i]) < 1e-14);
 }
 
 /* ---- construction [BH93 section 4] ---- */
@@ -523,6 +576,8 @@ int main(void)
         cmocka_unit_test(known_tables),
         cmocka_unit_test(implicit_tables),
         cmocka_unit_test(every_coefficient_counts),
+        cmocka_unit_test(continuous_extension),
+        cmocka_unit_test(start_values_of_z),
         cmocka_unit_test(constructed_tables),
         cmocka_unit_test(observed_orders),
         cmocka_unit_test(tolerances),

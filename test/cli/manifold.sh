@@ -101,6 +101,26 @@ done
 refused 2 'method bdf is none' --method bdf --baumgarte auto
 refused 2 'method hem:5 is none' --method hem:5 --baumgarte 10
 
+# ---- --table -----------------------------------------------------------------------------------------
+cat >rk4.txt <<'TABLE'
+name RK4
+order 4
+c 0 1/2 1/2 1
+A
+ 0
+ 1/2
+ 0 1/2
+ 0 0 1
+b 1/6 1/3 1/3 1/6
+TABLE
+sed 's/1\/3 1\/3/1\/3 1\/0/' rk4.txt >zero.txt
+taken --method prk --table rk4.txt --fixed-step 0.01 --stats && below "$position" 1e-9
+refused 2 'without them method prk:table cannot estimate errors' --method prk --table rk4.txt
+refused 2 'condition (6) of Brasey and Hairer' --method hem --table rk4.txt
+refused 2 'zero.txt: Line 9 of the table: "1/0" in b is not finite' --method prk --table zero.txt
+refused 2 'No such file' --method prk --table none.txt
+refused 2 'Option table is for methods hem, herk, prk and irk' --method bdf --table rk4.txt
+
 # ---- --coordinates ---------------------------------------------------------------------------------
 taken --method dopri:5 --coordinates tangent --stats && below "$position" 1e-9
 taken --method dopri:8 --coordinates partitioned --stats && below "$position" 1e-9
