@@ -42,7 +42,11 @@ expr motion_made(motion *m, expr e)
 /* The value of a field; false: an error is reported. */
 bool motion_field(motion *m, const ast_modification *field, value *out)
 {
-    *out = field->value ? evaluate(m->f, field->value) : value_error();
+    bool list = field->nested_count > 0;
+    *out = field->value && !list ? evaluate(m->f, field->value) : value_error();
+    if (list)
+        return motion_error(m, field->place, "'%s' takes a value: %s = .., and no list in brackets",
+                            field->name, field->name);
     if (!field->value)
         motion_error(m, field->place, "'%s' needs a value: %s = ..", field->name, field->name);
     if (value_is_error(out)) m->broken = true;
@@ -216,6 +220,8 @@ static void force_by_name(motion *m, const ast_modification *field)
 static void read_forces(motion *m)
 {
     if (!m->forces) return;
+    if (m->forces->nested_count && m->forces->value)
+        motion_error(m, m->forces->place, "forces are given in order and by name: give one list");
     if (!m->forces->nested_count) forces_in_order(m);
     for (size_t k = 0; k < m->forces->nested_count; k++) force_by_name(m, &m->forces->nested[k]);
 }

@@ -182,6 +182,13 @@ static void check_constraint(motion *m, multiplier *l)
     if (!motion_check(m, c, l->constraint)) return;
     reads r = motion_reads(m, l->constraint);
     l->on_velocities = r.velocity;
+    if (r.velocity && l->in_lagrangian) {
+        motion_error(m, l->place,
+                     "the constraint of '%s' is on velocities, and what Lagrange's equations make "
+                     "of it in the Lagrangian is not its force: give it in constraints",
+                     name);
+        return;
+    }
     if (!r.position && !r.velocity)
         motion_error(m, l->place, "the constraint of '%s' contains no coordinate", name);
     if (r.velocity) motion_slopes(m, l->constraint, check_linear, l);
