@@ -33,7 +33,7 @@ static void put_line(writer *w, const char *text)
     w->line++;
 }
 
-/* A text of the caller on a line of its own: its line ends become blanks. */
+/* A text of the caller, on lines of its own: a comment // in it ends where the caller ends it. */
 static void put_field(writer *w, const char *field, int index, const char *text)
 {
     if (!dae_grow(&w->fields, &w->capacity, w->count + 1, sizeof *w->fields)) {
@@ -41,8 +41,20 @@ static void put_field(writer *w, const char *field, int index, const char *text)
         return;
     }
     w->fields[w->count++] = (field_line){w->line, index, field};
-    for (; *text; text++) emit_append(&w->text, "%c", *text == '\n' || *text == '\r' ? ' ' : *text);
+    for (char before = '\0'; *text; before = *text++) {
+        bool line_end = *text == '\n' || *text == '\r';
+        if (!line_end) emit_append(&w->text, "%c", *text);
+        if (line_end && !(before == '\r' && *text == '\n')) put_line(w, "");
+    }
     put_line(w, "");
+}
+
+/* The same in brackets: one expression, and nothing else behind a comma. */
+static void put_expression(writer *w, const char *field, int index, const char *text)
+{
+    emit_put(&w->text, "(");
+    put_field(w, field, index, text);
+    emit_put(&w->text, ")");
 }
 
 static void put_number(writer *w, const char *before, double x, const char *after)
@@ -82,7 +94,7 @@ static void put_scalar(writer *w, const char *field, const char *text)
 {
     if (!text) return;
     emit_append(&w->text, ", %s = ", field);
-    put_field(w, field, -1, text);
+    put_expression(w, field, -1, text);
 }
 
 /* , field = {text, ..} */
@@ -92,7 +104,7 @@ static void put_list(writer *w, const char *field, int count, const char *const 
     emit_append(&w->text, ", %s = {", field);
     for (int k = 0; k < count; k++) {
         if (k > 0) emit_put(&w->text, ", ");
-        put_field(w, field, k, texts[k]);
+        put_expression(w, field, k, texts[k]);
     }
     put_line(w, "}");
 }
@@ -133,7 +145,7 @@ static void put_forces(writer *w, const dae_lagrangian *d)
     emit_put(&w->text, ", forces = {");
     for (int k = 0; k < d->n; k++) {
         if (k > 0) emit_put(&w->text, ", ");
-        put_field(w, "forces", k, d->forces[k] ? d->forces[k] : "0");
+        put_expression(w, "forces", k, d->forces[k] ? d->forces[k] : "0");
     }
     for (int k = 0; k < d->massless_count; k++) emit_put(&w->text, ", 0");
     put_line(w, "}");
@@ -214,11 +226,23 @@ static dae_status check_variable(const dae_lagrangian *d, const char *field, int
     return diag_set(diag, DAE_ERR_ARGUMENT, "%s[%d]: %s is none of the variables.", field, k, name);
 }
 
+static dae_status check_once(const dae_lagrangian *d, int k, dae_diag *diag)
+{
+    const char *name = d->starts[k].name;
+    for (int j = 0; j < k; j++)
+        if (strcmp(d->starts[j].name, name) == 0)
+            return diag_set(diag, DAE_ERR_ARGUMENT, "starts[%d]: %s has a start value already.", k,
+                            name);
+    return DAE_OK;
+}
+
 static dae_status check_starts(const dae_lagrangian *d, dae_diag *diag)
 {
     dae_status status = DAE_OK;
-    for (int k = 0; k < d->start_count && status == DAE_OK; k++)
+    for (int k = 0; k < d->start_count && status == DAE_OK; k++) {
         status = check_variable(d, "starts", k, d->starts[k].name, diag);
+        if (status == DAE_OK) status = check_once(d, k, diag);
+    }
     for (int k = 0; k < d->fixed_count && status == DAE_OK; k++)
         status = check_variable(d, "fixed", k, d->fixed[k], diag);
     return status;
