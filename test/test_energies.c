@@ -300,6 +300,34 @@ static void all_of_it_in_c(void **state)
     dae_problem_free(p);
 }
 
+/* Line ends of the caller stay: a comment takes nothing along that stands behind them. */
+static void lines_in_c(void **state)
+{
+    (void)state;
+    static const char *const q[] = {"x"}, *const lag[] = {"r"};
+    static const char *const equations[] = {"der(r) = 2 // rate\r\n *(x - r)"};
+    static const dae_setting start[] = {{"x", 1.0}};
+    dae_lagrangian d = {.n = 1,
+                        .coordinates = q,
+                        .kinetic = "v_x^2 // twice\n /2",
+                        .potential = "x^2/2 // a spring\r + 3/2*x^2",
+                        .starts = start,
+                        .start_count = 1,
+                        .engine = DAE_ENGINE_TAPE,
+                        .variable_count = 1,
+                        .variables = lag,
+                        .equation_count = 1,
+                        .equations = equations};
+    dae_problem *p = NULL;
+    dae_diag diag;
+    assert_int_equal(dae_problem_from_lagrangian(&d, &p, &diag), DAE_OK);
+    double *got = values_at(p, 1.0, "auto"); /* x'' = -4 x, r' = 2 (x - r) */
+    assert_true(fabs(value_of(p, got, "x") - cos(2.0)) < 1e-8);
+    assert_true(fabs(value_of(p, got, "r") - 0.5 * (cos(2.0) + sin(2.0) - exp(-2.0))) < 1e-8);
+    free(got);
+    dae_problem_free(p);
+}
+
 static void expect_refusal(const dae_lagrangian *d, dae_status status, const char *words)
 {
     dae_problem *p = NULL;
@@ -317,6 +345,8 @@ static void refusals_in_c(void **state)
     static const char *const same[] = {"x", "x"}, *const bad[] = {"x", "1y"};
     static const char *const other[] = {"x^2 + z"}, *const nothing[] = {NULL};
     static const char *const open[] = {"0", "(x"};
+    static const char *const pair[] = {"0", "1, 2"};
+    static const dae_setting again[] = {{"x", 1.0}, {"x", 2.0}};
     static const dae_setting stray[] = {{"z", 1.0}}, infinite[] = {{"m", INFINITY}};
 #define CASE(STATUS, WORDS, ...)                                                                   \
     do {                                                                                           \
@@ -325,6 +355,10 @@ static void refusals_in_c(void **state)
         expect_refusal(&d, STATUS, WORDS);                                                         \
     } while (0)
     CASE(DAE_ERR_ARGUMENT, "coordinates", d.n = 0);
+    CASE(DAE_ERR_ARGUMENT, "starts[1]: x has a start", d.starts = again, d.start_count = 2);
+    CASE(DAE_ERR_MODEL, "potential: expected", d.potential = "m*g*y, dissipation = v_x^2");
+    CASE(DAE_ERR_MODEL, "forces[1]: ", d.forces = pair);
+    CASE(DAE_ERR_MODEL, "potential: 'z' is not declared", d.potential = "m*g*y\n\n + z");
     CASE(DAE_ERR_ARGUMENT, "coordinates[1]: 1y", d.coordinates = bad);
     CASE(DAE_ERR_MODEL, "coordinates[1]: 'x' is declared twice", d.coordinates = same);
     CASE(DAE_ERR_MODEL, "kinetic: 'v_z' is not declared", d.kinetic = "v_x^2 + v_z^2");
@@ -394,9 +428,20 @@ static void same_when_read_back(const char *text, double t)
     dae_problem_free(again);
 }
 
+/* Inputs with and without a value, Integers of 16 digits. */
+static const char inputs[] =
+    "model Inputs\n  input Real u = sin(time);\n  input Real w(start = 0.25);\n"
+    "  parameter Integer n = 1000000000000000;\n  Integer k(start = 2000000000000000);\n"
+    "  Real x(start = 1, fixed = true), v(start = 0, fixed = true);\n"
+    "equation\n  der(x) = v;\n"
+    "  when time > 0.5 then\n    k = pre(k) + 1000000000000001 + n;\n  end when;\n"
+    "  annotation(__Daedal(coordinates = {x}, kinetic = (v + u)^2/2, potential = w*x*k/n));\n"
+    "end Inputs;\n";
+
 static void flat_texts(void **state)
 {
     (void)state;
+    same_when_read_back(inputs, 1.0);
     same_when_read_back(hybrid, 2.0);
     same_when_read_back(by_hand, 1.0);
     for (size_t k = 0; k < sizeof energies / sizeof energies[0]; k++)
@@ -419,6 +464,48 @@ static void flat_text_of_settings(void **state)
     dae_problem_free(p);
 }
 
+/* String(..) keeps its options. */
+static void flat_text_of_messages(void **state)
+{
+    (void)state;
+    dae_problem *p = problem_of(
+        "model M\n  Real x(start = 1, fixed = true);\nequation\n  der(x) = -x;\n"
+        "  assert(x < 2, String(x, significantDigits = 3) + String(x, format = \"8.3f\") +\n"
+        "    String(x, minimumLength = 9, leftJustified = false));\nend M;\n");
+    dae_diag diag;
+    char *text = dae_problem_emit_modelica(p, &diag);
+    assert_non_null(strstr(text, "String(x, significantDigits = 3)"));
+    assert_non_null(strstr(text, "String(x, format = \"8.3f\")"));
+    assert_non_null(strstr(text, "String(x, minimumLength = 9, leftJustified = false)"));
+    dae_problem_free(problem_of(text));
+    dae_text_free(text);
+    dae_problem_free(p);
+}
+
+/* sin(sin(.. x)): as deep as the language reads, and deeper. */
+static dae_problem *nested_sines(int depth)
+{
+    char text[400];
+    snprintf(text, sizeof text,
+             "model Deep\n  function f\n    input Real x;\n    output Real y;\n  algorithm\n"
+             "    y := x;\n    for i in 1:%d loop\n      y := sin(y);\n    end for;\n  end f;\n"
+             "  Real x(start = 1, fixed = true);\nequation\n  der(x) = f(x);\nend Deep;\n",
+             depth);
+    return problem_of(text);
+}
+
+static void flat_text_of_depth(int depth, const char *refusal)
+{
+    dae_problem *p = nested_sines(depth);
+    dae_diag diag;
+    char *text = dae_problem_emit_modelica(p, &diag);
+    assert_int_equal(text != NULL, refusal == NULL);
+    if (text) dae_problem_free(problem_of(text));
+    if (refusal) assert_non_null(strstr(diag.text, refusal));
+    dae_text_free(text);
+    dae_problem_free(p);
+}
+
 static void flat_text_refused(void **state)
 {
     (void)state;
@@ -433,6 +520,8 @@ static void flat_text_refused(void **state)
     assert_int_equal(diag.status, DAE_ERR_UNSUPPORTED);
     assert_non_null(strstr(diag.text, "line 13 has a loop"));
     dae_problem_free(p);
+    flat_text_of_depth(240, NULL);
+    flat_text_of_depth(400, "line 13 has an expression nested too deeply");
 }
 
 int main(void)
@@ -451,6 +540,8 @@ int main(void)
         cmocka_unit_test(flat_texts),
         cmocka_unit_test(flat_text_of_settings),
         cmocka_unit_test(flat_text_refused),
+        cmocka_unit_test(lines_in_c),
+        cmocka_unit_test(flat_text_of_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,11 +108,16 @@ static void tidy_number(char *text)
     *to = '\0';
 }
 
-/* The fewest digits that read back as the same number. 15 digits survive a conversion to double and
- * back, so that %.15g without trailing zeros is the shortest form if it is one at all; numbers
- * below the normal range have fewer digits. */
-static void format_number(double value, char text[32])
+/* 15 digits survive a conversion to double and back, so that %.15g without trailing zeros is the
+ * shortest form if it is one at all; numbers below the normal range have fewer digits. An exponent
+ * would make a Real of an Integer. */
+void expr_print_number(double value, bool integer, char text[32])
 {
+    static const double LARGEST_INTEGER = 9007199254740992.0; /* 2^53 */
+    if (integer && fabs(value) <= LARGEST_INTEGER && value == floor(value)) {
+        snprintf(text, 32, "%.0f", value);
+        return;
+    }
     if (!isfinite(value)) {
         snprintf(text, 32, "%s", isnan(value) ? "nan" : value > 0.0 ? "inf" : "-inf");
         return;
@@ -124,14 +129,14 @@ static void format_number(double value, char text[32])
     tidy_number(text);
 }
 
-static void print_leaf(printer *p, const expr_node *n)
+static void print_leaf(printer *p, const expr_node *n, print_type type)
 {
     char text[32];
     const char *name = NULL;
     static const char letter[] = {
         [EXPR_VARIABLE] = 'x', [EXPR_PARAMETER] = 'p', [EXPR_MEMORY] = 'm', [EXPR_CELL] = 'c'};
     if (n->op == EXPR_CONSTANT) {
-        format_number(n->value, text);
+        expr_print_number(n->value, type == PRINT_INTEGER, text);
         append(p, text);
         return;
     }
@@ -385,7 +390,7 @@ static void print_item(printer *p, const item *it)
         push_typed(p, it->e, LEVEL_IF, it->type);
         push_text(p, "(");
     } else if (graph_arity(n->op) == 0) {
-        print_leaf(p, n);
+        print_leaf(p, n, it->type);
     } else {
         push_operation(p, n);
     }

@@ -28,4 +28,8 @@ typedef struct print_style {
 size_t expr_print_typed(const graph *g, expr e, const print_style *style, char *buffer,
                         size_t size);
 
+/* The fewest digits that read back as the same number, with a point in every locale; integer: of an
+ * Integer, without an exponent. */
+void expr_print_number(double value, bool integer, char text[32]);
+
 #endif

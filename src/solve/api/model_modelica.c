@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "expr/emit.h"
 #include "expr/walk.h"
+#include "modelica/syntax/parser.h"
 #include "solve/bind/solver.h"
 
 enum { LONGEST_EXPRESSION = 1 << 24 };
@@ -168,6 +169,35 @@ static bool has_loop(writer *w, expr e)
     return cell;
 }
 
+/* Brackets inside each other, those in names too. */
+static int nesting(const char *text)
+{
+    int depth = 0, most = 0;
+    for (; *text; text++) {
+        depth += (*text == '(') - (*text == ')');
+        if (depth > most) most = depth;
+    }
+    return most;
+}
+
+/* Whether a translator reads an expression where it is deepest in a text: its levels are counted.
+ */
+static bool reads_back(writer *w, const char *text)
+{
+    enum { SURELY = PARSER_DEPTH / 4 }; /* a bracket may come with an if and a sign */
+    if (nesting(text) <= SURELY) return true;
+    const char *whole = joined(w, "model M equation when true then if true then terminate(String(",
+                               text, ")); end if; end when; end M;", "");
+    arena *tree = arena_new(0);
+    message_list *messages = message_list_new("text", whole, strlen(whole), 1);
+    bool parsed = tree && messages && parse_file(tree, whole, strlen(whole), messages);
+    bool sound = parsed && message_errors(messages) == 0;
+    if (!parsed) w->failed = true;
+    message_list_free(messages);
+    arena_free(tree);
+    return sound;
+}
+
 static const char *printed(writer *w, expr e, print_type type, bool quiet)
 {
     print_style style = {leaf_text, leaf_truth, w, type, quiet};
@@ -179,6 +209,8 @@ static const char *printed(writer *w, expr e, print_type type, bool quiet)
         if (text && length < size) kept = arena_text(w->texts, text, length);
         w->failed = w->failed || !text || arena_failed(w->texts);
         dae_free(text);
+        if (kept && !reads_back(w, kept))
+            return refuse(w, "an expression nested too deeply to be read back", "0");
         if (kept) return kept;
     }
     return refuse(w, "an expression of more than 16 MiB", "0");
@@ -207,8 +239,7 @@ static const char *number_text(writer *w, double x, print_type type)
 {
     char text[32];
     if (type == PRINT_TRUTH) return x != 0.0 ? "true" : "false";
-    snprintf(text, sizeof text, "%.15g", x);
-    if (strtod(text, NULL) != x) snprintf(text, sizeof text, "%.17g", x);
+    expr_print_number(x, type == PRINT_INTEGER, text);
     return joined(w, text, "", "", "");
 }
 
@@ -269,6 +300,7 @@ static void put_parameter(writer *w, size_t k)
     put_comment(w, p->comment);
 }
 
+/* An input is none any more: what it is stands among the equations. */
 static void put_variable(writer *w, size_t k)
 {
     static const char *const selects[] = {"never", "avoid", NULL, "prefer", "always"};
@@ -276,10 +308,7 @@ static void put_variable(writer *w, size_t k)
     print_type type = type_of(v->type);
     const char *select = selects[v->state_select];
     bool open = false;
-    emit_append(&w->out, "  %s%s%s %s",
-                v->input    ? "input "
-                : v->output ? "output "
-                            : "",
+    emit_append(&w->out, "  %s%s%s %s", v->output ? "output " : "",
                 v->discrete && v->type == FLAT_REAL ? "discrete " : "", type_name(v->type),
                 w->variables[k]);
     put_units(w, &open, v->unit, v->display_unit, v->quantity);
@@ -338,6 +367,15 @@ static void put_equation(writer *w, const flat_equation *q, bool initial)
     put_comment(w, made ? NULL : q->name);
 }
 
+/* The options of String(..) */
+static void put_format(writer *w, const flat_format *f)
+{
+    if (f->given) emit_append(&w->out, ", format = %s", quoted(w, f->given));
+    if (f->digits > 0) emit_append(&w->out, ", significantDigits = %d", f->digits);
+    if (f->least > 0) emit_append(&w->out, ", minimumLength = %d", f->least);
+    if (f->right) emit_put(&w->out, ", leftJustified = false");
+}
+
 static void put_message(writer *w, const flat_action *a)
 {
     const char *text = a->message ? a->message : "";
@@ -348,7 +386,7 @@ static void put_message(writer *w, const flat_action *a)
         if (!part) return;
         emit_append(&w->out, "%s + String(%s", quoted(w, part),
                     printed(w, h->value, type_of(h->type), true));
-        if (h->format.given) emit_append(&w->out, ", format = %s", quoted(w, h->format.given));
+        put_format(w, &h->format);
         emit_put(&w->out, ") + ");
         at = h->offset + h->length;
     }
