@@ -711,6 +711,38 @@ static bool on_offer(const dae_problem *p, const char *name)
     return status == DAE_OK;
 }
 
+static void refuse_by_method(const dae_problem *p, const char *name, const char *by,
+                             const char *words)
+{
+    dae_solver *s = NULL;
+    dae_diag diag = {0};
+    dae_options o = tolerances(name, 1e-6);
+    o.method = by;
+    assert_int_equal(dae_solver_new(p, &o, &s, &diag), DAE_ERR_UNSUPPORTED);
+    if (!strstr(diag.text, words)) fail_msg("%s", diag.text);
+}
+
+/* Nothing is rewritten at index 1, also where a start looks at derivatives of equations. */
+static void test_idle_with_auto(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"overdetermined", "manifold", "array", "ggl"};
+    dae_problem *p = NULL;
+    dae_diag diag = {0};
+    char path[512];
+    model_path(path, sizeof path, "transamp", ".mo");
+    assert_int_equal(dae_problem_from_file(path, &p, &diag), DAE_OK);
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        dae_solver *s = NULL;
+        dae_options o = tolerances(names[k], 1e-6);
+        assert_int_equal(dae_solver_new(p, &o, &s, &diag), DAE_OK);
+        dae_status status = dae_solver_start(s, 0.0, NULL, NULL);
+        if (status != DAE_OK) fail_msg("%s: %s", names[k], dae_solver_diag(s)->text);
+        dae_solver_free(s);
+    }
+    dae_problem_free(p);
+}
+
 static void test_every_one_runs_with_auto(void **state)
 {
     (void)state;
@@ -727,6 +759,9 @@ static void test_every_one_runs_with_auto(void **state)
             run_rest(callbacks, dae_formulation_name(f), start);
     }
     assert_true(on_offer(callbacks, "manifold") && on_offer(callbacks, "overdetermined"));
+    refuse_by_method(callbacks, "manifold", "bdf", "such as dopri, and not for bdf");
+    refuse_by_method(callbacks, "manifold", "herk", "such as dopri, and not for herk");
+    refuse_by_method(callbacks, "overdetermined", "dopri", "such as herk, and not for dopri");
     dae_problem_free(model);
     dae_problem_free(callbacks);
 }
@@ -992,6 +1027,7 @@ int main(void)
         cmocka_unit_test(test_rows_of_andrews),
         cmocka_unit_test(test_rows_of_the_car_axis),
         cmocka_unit_test(test_runs_reach_the_references),
+        cmocka_unit_test(test_idle_with_auto),
         cmocka_unit_test(test_every_one_runs_with_auto),
         cmocka_unit_test(test_starts_on_all_levels),
         cmocka_unit_test(test_restarts_on_all_levels),

@@ -269,6 +269,11 @@ static dae_status check_rewriting(const formulation *f, const dae_options *o, co
     const method *takes = f ? choose_needed(f, choice_is_open(o) ? NULL : m) : NULL;
     unsigned offers = form_source_offers(p->forms);
     if (takes && takes->forms & f->forms & offers) return DAE_OK;
+    if (f && f->needs && f->forms & offers)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Formulation \"%s\" has more equations than unknowns: it is for methods "
+                        "such as %s, and not for %s.",
+                        o->formulation, f->needs, m->name);
     if (method_needs_form(m) && !(f && f->automatic))
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Formulation \"%s\" is for methods on residual forms; method %s works on "

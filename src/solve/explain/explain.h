@@ -39,5 +39,7 @@ bool explain_rank(dae_solver *s, double t, const double *user_y, const double *u
 
 /* explain_mode.c: a failure of a run in terms of the analysis, where that explains it. */
 dae_status explain_mode(dae_solver *s, dae_status status);
+/* The same file: that a run by derivative arrays failed, and why there is one. */
+void explain_array(dae_solver *s);
 
 #endif

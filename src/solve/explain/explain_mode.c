@@ -17,6 +17,17 @@ static bool lost_rank(dae_solver *s)
     return lost;
 }
 
+void explain_array(dae_solver *s)
+{
+    if (s->wishes.formulation->by_array)
+        diag_append(&s->diag, " Formulation array computes derivatives by ranks, which badly "
+                              "scaled equations make rough: leave it out.");
+    else
+        diag_append(&s->diag, " The equations are integrated by their derivatives here, as their "
+                              "structure does not tell enough: look for a factor of a derivative "
+                              "that is zero.");
+}
+
 dae_status explain_mode(dae_solver *s, dae_status status)
 {
     bool singular = status == DAE_ERR_SINGULAR || status == DAE_ERR_CONVERGENCE ||
@@ -24,8 +35,7 @@ dae_status explain_mode(dae_solver *s, dae_status status)
     if (!s->modes || !singular || !s->modes->slots_known) return status;
     const model_mode *v = mode_find(s->modes, s->hybrid->instance->memory);
     if (s->hybrid->instance->array) { /* the doubt is settled, and something else has failed */
-        diag_append(&s->diag, " The equations are integrated by their derivatives here, as their "
-                              "structure does not tell enough.");
+        explain_array(s);
         return status;
     }
     if (v && v->plan.doubt[0]) return explain_doubt(&v->plan, s->run.t_new, &s->diag);

@@ -94,7 +94,8 @@ static dae_status check_formulation(preparation *p, const formulated *y, const f
 {
     const formulation *asked = p->wishes->formulation;
     bool fits = asked->automatic || p->plan->method->forms & asked->forms;
-    if (asked->needs && (!fits || f == asked))
+    bool idle = f && p->analysis.index <= 1; /* residual methods take the equations as written */
+    if (asked->needs && !idle && (!fits || f == asked))
         return diag_set(p->diag, DAE_ERR_UNSUPPORTED,
                         "Formulation %s has more equations than unknowns: it is for methods such "
                         "as %s, and not for %s.",

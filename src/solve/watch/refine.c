@@ -400,10 +400,7 @@ static dae_status explain_nowhere(refiner *r, dae_solver *s, double t, const att
             &s->diag, " Variable %s (%s) is off by %.2g tolerances there.", s->diag.variable_name,
             s->bound.kinds[variable] == DAE_KIND_DIFFERENTIAL ? "differential" : "algebraic", size);
     }
-    if (s->hybrid && s->hybrid->instance->array)
-        diag_append(&s->diag, " The equations are integrated by their derivatives here, as their "
-                              "structure does not tell enough: look for a factor of a derivative "
-                              "that is zero.");
+    if (s->hybrid && s->hybrid->instance->array) explain_array(s);
     diag_append(&s->diag, " Limit the steps (max_step, --max-step), or choose another method, such "
                           "as bdf, or rodas.");
     return explain_growth(s, status);
