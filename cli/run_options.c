@@ -509,6 +509,15 @@ static int check_invariants(const request *r)
     return CLI_OK;
 }
 
+/* A first step where all steps are given says nothing. */
+static int check_first_step(const request *r)
+{
+    const dae_options *o = &r->options;
+    if (o->initial_step == 0.0 || (o->fixed_step == 0.0 && !r->steps)) return CLI_OK;
+    return complain(CLI_USAGE, "options '--initial-step' and '--%s' exclude each other",
+                    r->steps ? "steps" : "fixed-step");
+}
+
 int request_read(const command *of, int argc, char **argv, request *r)
 {
     int id;
@@ -531,6 +540,7 @@ int request_read(const command *of, int argc, char **argv, request *r)
                         "see 'daedal help %s')",
                         r->command->name);
     if (optind + 1 < argc) return complain_word(argv[optind + 1]);
+    if (check_first_step(r) != CLI_OK) return CLI_USAGE;
     herk_finish(r);
     r->model_name = argv[optind];
     r->text = names_text(r->model_name);

@@ -189,6 +189,8 @@ loose=$(grep -c ',accepted,' out)
 expect 0 run akzo --history - --rtol-of '*=1e-9'
 [ "$(grep -c ',accepted,' out)" -gt "$loose" ] || fail "--rtol-of changes nothing"
 expect 2 run akzo --initial-step 0 && says 'initial-step'
+expect 2 run akzo --initial-step 1e-5 --fixed-step 1e-4 && says "'--initial-step' and '--fixed-step' exclude"
+expect 2 run akzo --initial-step 1e-5 --steps nowhere && says "'--initial-step' and '--steps' exclude"
 expect 2 run akzo --rtol-of y1 && says 'rtol-of'
 expect 2 run akzo --rtol-of z=1 && says 'z'
 
