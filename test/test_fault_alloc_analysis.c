@@ -58,12 +58,67 @@ static void test_singular(void **state)
     fail_analyses("dependent", dependent);
 }
 
+static dae_status find_indices(void *text)
+{
+    dae_index_notions *n = NULL;
+    dae_problem *p = NULL;
+    dae_model m = {.text = text, .file = "m.mo"};
+    dae_status status = dae_problem_from_model(&m, &p, NULL);
+    if (status == DAE_OK) status = dae_problem_indices(p, NAN, &n, NULL);
+    assert_int_equal(n == NULL, status != DAE_OK);
+    dae_index_notions_free(n);
+    dae_problem_free(p);
+    return status;
+}
+
+static void test_indices(void **state)
+{
+    (void)state;
+    assert_int_equal(fail_some("indices", find_indices, (void *)linear, 120).status, DAE_OK);
+    assert_int_equal(fail_some("indices", find_indices, (void *)pendulum, 120).status, DAE_OK);
+}
+
+/* x' = z, y' = x, y = sin t by differences: a start and some steps */
+static int chain(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    f[0] = yp[0] - y[2];
+    f[1] = yp[1] - y[0];
+    f[2] = y[1] - sin(t);
+    return 0;
+}
+
+static dae_status run_array(void *unused)
+{
+    double y[3] = {1, 0, 0};
+    dae_problem *p = NULL;
+    dae_solver *s = NULL;
+    dae_options o = dae_options_default();
+    o.formulation = "array";
+    (void)unused;
+    dae_status status = dae_problem_from_residual(&(dae_residual){.n = 3, .f = chain}, &p, NULL);
+    if (status == DAE_OK) status = dae_solver_new(p, &o, &s, NULL);
+    if (status == DAE_OK) status = dae_solver_start(s, 0.0, y, NULL);
+    if (status == DAE_OK) status = dae_solver_run(s, 0.1, y, NULL);
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return status;
+}
+
+static void test_array_of_callbacks(void **state)
+{
+    (void)state;
+    assert_int_equal(fail_some("array", run_array, NULL, 150).status, DAE_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hidden),
         cmocka_unit_test(test_linear),
         cmocka_unit_test(test_singular),
+        cmocka_unit_test(test_indices),
+        cmocka_unit_test(test_array_of_callbacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

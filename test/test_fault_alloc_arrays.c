@@ -42,6 +42,33 @@ static void pencils(void **state)
     every_failure_is_told("pencils", all_of_pencils, NULL, 10);
 }
 
+/* ---- condensed forms and indices --------------------------------------------------------------
+ */
+
+/* x1'' + x1' + x2, x1 [Wun05 (3.9)], and a chain of first order */
+static dae_status all_of_condensed(void *unused)
+{
+    static const double leading[] = {1, 0, 0, 0}, zero[] = {0, 1, 1, 0};
+    dae_linear_system s = {.m = 2, .n = 2, .order = 2, .a = {zero, leading, leading}};
+    dae_condensed *c = NULL;
+    (void)unused;
+    dae_status status = dae_linear_condense(&s, &c, NULL);
+    assert_int_equal(c == NULL, status != DAE_OK);
+    dae_condensed_free(c);
+    s.order = 1;
+    if (status == DAE_OK) {
+        status = dae_linear_condense(&s, &c, NULL);
+        dae_condensed_free(c);
+    }
+    return status;
+}
+
+static void condensed_forms(void **state)
+{
+    (void)state;
+    every_failure_is_told("condensed forms", all_of_condensed, NULL, 10);
+}
+
 /* ---- derivative arrays ----------------------------------------------------------------------- */
 
 /* x'' = -z, x = sin t */
@@ -135,6 +162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pencils),
+        cmocka_unit_test(condensed_forms),
         cmocka_unit_test(derivative_arrays),
         cmocka_unit_test(diagnoses),
     };

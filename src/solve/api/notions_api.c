@@ -167,7 +167,8 @@ static bool add_perturbation(looking *w)
     return true;
 }
 
-static void add_tractability(looking *w)
+/* False: memory. */
+static bool add_tractability(looking *w)
 {
     const int n = w->r->report.n;
     const char *text = "cannot be told: the model is too large, or has no value here";
@@ -179,7 +180,9 @@ static void add_tractability(looking *w)
                            "constant matrices that is Kronecker's index";
     } else if (w->arrayed) {
         const double t = w->r->report.t;
-        bool fixed = leading_shape_at(&w->array, t, w->x, RANK).unit_kernel;
+        leading_shape shape = leading_shape_at(&w->array, t, w->x, RANK);
+        bool fixed = shape.unit_kernel;
+        if (shape.memory) return false;
         index = tractability_index_of(&w->array, t, w->x, fixed, RANK);
         text = index == 0   ? "dF/dy' is regular"
                : index == 1 ? "dF/dy' + dF/dy Q is regular, Q a projector on the kernel of dF/dy'"
@@ -190,7 +193,9 @@ static void add_tractability(looking *w)
                               "leading term: here the kernel of dF/dy' may move";
         if (index > 2) index = -1;
     }
+    if (index == TRACTABILITY_MEMORY) return false;
     add(w, "tractability", index, index, "Maerz 1992", text);
+    return true;
 }
 
 static void add_kronecker(looking *w)
@@ -275,8 +280,7 @@ static dae_status look(looking *w, dae_diag *diag)
         add_structural(w);
         add_differentiation(w);
         add_strangeness(w);
-        ok = add_perturbation(w);
-        add_tractability(w);
+        ok = add_perturbation(w) && add_tractability(w);
         add_kronecker(w);
         if (!ok || arena_failed(w->r->texts)) status = DAE_ERR_MEMORY;
     }

@@ -43,11 +43,13 @@ leading_shape leading_shape_at(derivative_array *d, double t, const double *x, d
     for (int e = 0; moves && e < d->entries; e++)
         if (d->entry_rate[e]) moves[d->entry_column[e]] = moves[n + d->entry_row[e]] = true;
     for (int j = 0; moves && j < n; j++) columns += moves[j], rows += moves[n + j];
+    if (moves) rank = 0;
     if (moves && derivative_array_evaluate(d, 0, t, x) == ARRAY_OK)
         rank = rank_of(n, n, d->jac.b, tolerance, 0.0, NULL);
     dae_free(moves);
     return (leading_shape){.unit_kernel = rank == columns,
-                           .semi_explicit = rank == columns && rank == rows};
+                           .semi_explicit = rank == columns && rank == rows,
+                           .memory = rank < 0};
 }
 
 /* ---- perturbation index ---- */
@@ -130,9 +132,10 @@ array_status perturbation_index_of(derivative_array *d, double t, const double *
     if (index < 0) return ARRAY_OK;
     *p = (perturbation_index){index, index, PERTURBATION_ODE};
     if (index == 0) return ARRAY_OK;
-    bool explicit_rates = leading_shape_at(d, t, x, 1e-9).semi_explicit;
+    leading_shape shape = leading_shape_at(d, t, x, 1e-9);
+    if (shape.memory) return ARRAY_MEMORY;
     p->reason = leading != LEADING_OF_UNKNOWNS ? PERTURBATION_LEADING
-                : explicit_rates               ? PERTURBATION_EXPLICIT
+                : shape.semi_explicit          ? PERTURBATION_EXPLICIT
                 : report->uniform_a == d->n    ? PERTURBATION_POINTWISE
                                                : PERTURBATION_BOUNDS;
     if (p->reason != PERTURBATION_BOUNDS) return ARRAY_OK;
@@ -183,7 +186,7 @@ static int is_tractable2(int n, const double *A, const rank_split *E, const rank
 static int tractability_at(int n, const double *A, double *B, bool fixed_kernel, double tolerance)
 {
     rank_split E = {0}, G = {0};
-    int index = -1;
+    int index = TRACTABILITY_MEMORY;
     bool ok = rank_split_new(&E, n, n, B, tolerance, 1.0, NULL);
     if (ok && E.rank == n) index = 0;
     if (ok && index < 0)
@@ -191,7 +194,7 @@ static int tractability_at(int n, const double *A, double *B, bool fixed_kernel,
              rank_split_new(&G, n, n, B, tolerance, 1.0, NULL);
     if (ok && index < 0) {
         int two = G.rank < n && fixed_kernel ? is_tractable2(n, A, &E, &G, tolerance) : 0;
-        index = G.rank == n ? 1 : two < 0 ? -1 : two ? 2 : 3;
+        index = G.rank == n ? 1 : two < 0 ? TRACTABILITY_MEMORY : two ? 2 : 3;
     }
     rank_split_free(&E);
     rank_split_free(&G);
@@ -202,8 +205,8 @@ int tractability_index_of(derivative_array *d, double t, const double *x, bool f
                           double tolerance)
 {
     scaled_pencil s;
-    if (derivative_array_evaluate(d, 0, t, x) != ARRAY_OK) return -1;
-    if (!scaled_pencil_new(&s, d->n, d->jac.a, d->jac.b)) return -1;
+    if (derivative_array_evaluate(d, 0, t, x) != ARRAY_OK) return TRACTABILITY_NONE;
+    if (!scaled_pencil_new(&s, d->n, d->jac.a, d->jac.b)) return TRACTABILITY_MEMORY;
     int index = tractability_at(d->n, s.A, s.B, fixed_kernel, tolerance);
     scaled_pencil_free(&s);
     return index;
@@ -216,6 +219,7 @@ typedef struct chain {
     double *G, *A; /* G_i, B_i */
     double *K;     /* n x n: N_0 + .. + N_i, a basis */
     double *M, *Q, *work;
+    bool meets; /* a null space meets those before: the pencil is singular */
 } chain;
 
 /* Q := the projector on N (n x k) along K and what is beside both. False: memory, or N meets K. */
@@ -223,15 +227,18 @@ static bool admissible(chain *c, const double *N, int k, double tolerance)
 {
     const int n = c->n, used = k + c->known;
     rank_split both = {0};
-    if (used > n) return false;
+    c->meets = used > n;
+    if (c->meets) return false;
     vector_copy(n * k, N, c->M);
     vector_copy(n * c->known, c->K, c->M + n * k);
-    bool ok = rank_split_new(&both, n, used, c->M, tolerance, 1.0, NULL) && both.rank == used;
+    bool ok = rank_split_new(&both, n, used, c->M, tolerance, 1.0, NULL);
+    c->meets = ok && both.rank < used;
+    ok = ok && !c->meets;
     if (ok) {
         vector_copy(n * (n - used), both.U + used * n, c->M + n * used);
         vector_zero(n * n, c->work);
         for (int i = 0; i < n; i++) c->work[i + i * n] = 1.0;
-        ok = pencil_solve(n, n, c->M, c->work);
+        ok = pencil_solve(n, n, c->M, c->work, &c->meets);
     }
     for (int j = 0; ok && j < n; j++) {
         vector_zero(n, c->Q + j * n);
@@ -257,22 +264,22 @@ static int run_chain(chain *c, double tolerance)
     const int n = c->n;
     for (int i = 0; i <= n; i++) {
         rank_split s = {0};
-        if (!rank_split_new(&s, n, n, c->G, tolerance, 1.0, NULL)) return -1;
+        if (!rank_split_new(&s, n, n, c->G, tolerance, 1.0, NULL)) return TRACTABILITY_MEMORY;
         const int k = n - s.rank;
         bool ok = k == 0 || admissible(c, rank_null(&s), k, tolerance);
         if (ok && k > 0) advance(c, rank_null(&s), k);
         rank_split_free(&s);
         if (k == 0) return i;
-        if (!ok) return -1;
+        if (!ok) return c->meets ? TRACTABILITY_NONE : TRACTABILITY_MEMORY;
     }
-    return -1;
+    return TRACTABILITY_NONE;
 }
 
 int tractability_of_pencil(int n, const double *A, const double *B, double tolerance)
 {
     scaled_pencil s;
     const int all = n * n;
-    if (!scaled_pencil_new(&s, n, A, B)) return -1;
+    if (!scaled_pencil_new(&s, n, A, B)) return TRACTABILITY_MEMORY;
     chain c = {.n = n,
                .G = s.B,
                .A = s.A,
@@ -280,7 +287,7 @@ int tractability_of_pencil(int n, const double *A, const double *B, double toler
                .M = DAE_ARRAY(double, all),
                .Q = DAE_ARRAY(double, all),
                .work = DAE_ARRAY(double, all)};
-    int index = c.K && c.M && c.Q && c.work ? run_chain(&c, tolerance) : -1;
+    int index = c.K && c.M && c.Q && c.work ? run_chain(&c, tolerance) : TRACTABILITY_MEMORY;
     dae_free_all(c.K, c.M, c.Q, c.work);
     scaled_pencil_free(&s);
     return index;

@@ -39,19 +39,20 @@ array_status perturbation_index_of(derivative_array *d, double t, const double *
                                    const array_report *report, leading_term leading,
                                    perturbation_index *result);
 
-/* 0, 1 or 2 at a point; 3: above; -1: memory. `fixed_kernel`: ker dF/du' is that of unit vectors,
- * or dF/du' is constant; else indices above 1 are not told: 3. */
+enum { TRACTABILITY_NONE = -1, TRACTABILITY_MEMORY = -2 };
+/* 0, 1 or 2 at a point; 3: above; NONE: no value; MEMORY. `fixed_kernel`: ker dF/du' is that of
+ * unit vectors, or dF/du' is constant; else indices above 1 are not told: 3. */
 int tractability_index_of(derivative_array *d, double t, const double *x, bool fixed_kernel,
                           double tolerance);
 /* dF/du' at x by its entries: whether its rank is the number of unknowns that have derivatives, and
- * of equations that contain derivatives. False in both: memory, or no value. */
+ * of equations that contain derivatives. False in both: no value, or memory. */
 typedef struct leading_shape {
-    bool unit_kernel, semi_explicit;
+    bool unit_kernel, semi_explicit, memory;
 } leading_shape;
 leading_shape leading_shape_at(derivative_array *d, double t, const double *x, double tolerance);
 
 /* The index of the matrix chain G_0 = B, G_{i+1} = G_i + B_i Q_i of constant matrices with
- * admissible projectors [Mae92]; -1: none up to n, or memory. */
+ * admissible projectors [Mae92]; NONE: the pencil is singular; MEMORY. */
 int tractability_of_pencil(int n, const double *A, const double *B, double tolerance);
 
 #endif

@@ -252,7 +252,8 @@ static bool find_canonical(pencil *p, const scaled_pencil *s, double tolerance)
     p->P = DAE_ARRAY(double, n *n);
     p->Q = DAE_ARRAY(double, n *n);
     if (!p->P || !p->Q) return false;
-    if (pencil_weierstrass(p, s, tolerance, p->P, p->Q)) return true;
+    pencil_status status = pencil_weierstrass(p, s, tolerance, p->P, p->Q);
+    if (status != PENCIL_UNCLEAR) return status == PENCIL_OK;
     dae_free_all(p->P, p->Q);
     p->P = p->Q = NULL;
     return true;

@@ -37,12 +37,13 @@ void eigen_free(eigen *e);
  * they say about stability; false: memory. */
 bool pencil_eigenvalues(pencil *p, double *A, double *B, double unit);
 
-/* X := M^-1 X for n x n M, which is overwritten. False: memory, or M is singular. */
-bool pencil_solve(int n, int columns, double *M, double *X);
+/* X := M^-1 X for n x n M, which is overwritten. False: memory, or M is singular, and then so is
+ * *singular. */
+bool pencil_solve(int n, int columns, double *M, double *X, bool *singular);
 
 /* P, Q (n x n): P B Q = diag(I, N), P A Q = diag(C, I) for the unscaled pencil, which is regular; N
- * has Jordan blocks by decreasing size. False: memory, or ranks are not clear. */
-bool pencil_weierstrass(const pencil *p, const scaled_pencil *scaled, double tolerance, double *P,
-                        double *Q);
+ * has Jordan blocks by decreasing size. OK, MEMORY or UNCLEAR. */
+pencil_status pencil_weierstrass(const pencil *p, const scaled_pencil *scaled, double tolerance,
+                                 double *P, double *Q);
 
 #endif

@@ -11,15 +11,15 @@
 #include "linalg/lapack.h"
 #include "structure/linear/pencil_parts.h"
 
-bool pencil_solve(int n, int columns, double *M, double *X)
+bool pencil_solve(int n, int columns, double *M, double *X, bool *singular)
 {
-    int *pivot = DAE_ARRAY(int, n + 1), info = -1;
+    int *pivot = DAE_ARRAY(int, n + 1), info = 0;
     if (!pivot) return false;
     lapack_enter();
-    info =
-        n > 0 && columns > 0 ? LAPACKE_dgesv(LAPACK_COL_MAJOR, n, columns, M, n, pivot, X, n) : 0;
+    if (n > 0 && columns > 0) info = LAPACKE_dgesv(LAPACK_COL_MAJOR, n, columns, M, n, pivot, X, n);
     lapack_leave();
     dae_free(pivot);
+    if (info > 0) *singular = true;
     return info == 0;
 }
 
@@ -29,6 +29,7 @@ typedef struct splitting {
     double *U, *V;    /* n x n: the part at infinity first */
     double *A, *B;    /* U' A V, U' B V */
     double *X, *work; /* n x n */
+    bool unclear;     /* ranks are not those of a regular pencil, or a block is singular */
 } splitting;
 
 static void splitting_free(splitting *s)
@@ -67,7 +68,9 @@ static bool split_off(splitting *s, const scaled_pencil *p, int k, double tolera
     if (ok && *size > 0) {
         turn_last(s, k, b.V, b.rank, s->V);
         project(s, p->A, s->U + (n - k) * n, k, s->V + (n - k) * n, *size, image);
-        ok = rank_split_new(&a, k, *size, image, tolerance, p->norm, NULL) && a.rank == *size;
+        ok = rank_split_new(&a, k, *size, image, tolerance, p->norm, NULL);
+        if (ok && a.rank != *size) s->unclear = true;
+        ok = ok && !s->unclear;
         if (ok) turn_last(s, k, a.U, 0, s->U);
     }
     rank_split_free(&b);
@@ -101,15 +104,16 @@ static void block_of(const splitting *s, const double *M, int row, int column, i
 
 /* Pieces of the two parts: work of one solution. */
 typedef struct coupling {
-    int k, f; /* infinite, finite */
+    int k, f;       /* infinite, finite */
+    bool *singular; /* what failed is a block, not memory; borrowed */
     double *A11, *A12, *A22, *B11, *B12, *B22;
     double *L, *R, *T, *copy;
 } coupling;
 
-static bool coupling_new(coupling *c, const splitting *s)
+static bool coupling_new(coupling *c, splitting *s)
 {
     const int k = s->infinite, f = s->n - k, all = s->n * s->n + 1;
-    *c = (coupling){.k = k, .f = f};
+    *c = (coupling){.k = k, .f = f, .singular = &s->unclear};
     double **pieces[] = {&c->A11, &c->A12, &c->A22, &c->B11, &c->B12,
                          &c->B22, &c->L,   &c->R,   &c->T,   &c->copy};
     bool ok = true;
@@ -137,7 +141,7 @@ static bool back_substitute(coupling *c)
     dense_multiply(k, f, f, c->L, c->A22, c->R);
     for (int i = 0; i < k * f; i++) c->R[i] = -(c->R[i] + c->A12[i]);
     vector_copy(k * k, c->A11, c->copy);
-    return pencil_solve(k, f, c->copy, c->R);
+    return pencil_solve(k, f, c->copy, c->R, c->singular);
 }
 
 /* L, R with B11 R + L B22 + B12 = 0, A11 R + L A22 + A12 = 0: with R from the second, L = -(B11 R +
@@ -151,7 +155,7 @@ static bool decouple(coupling *c)
         for (int i = 0; i < k * f; i++) c->L[i] = -(c->L[i] + c->B12[i]);
         dense_transpose(k, f, c->L, c->T); /* B22' L' = .. */
         dense_transpose(f, f, c->B22, c->copy);
-        if (!pencil_solve(f, k, c->copy, c->T)) return false;
+        if (!pencil_solve(f, k, c->copy, c->T, c->singular)) return false;
         dense_transpose(f, k, c->T, c->L);
     }
     return back_substitute(c);
@@ -228,7 +232,7 @@ static bool jordan_chains(int k, const double *N, int levels, const int *blocks,
         }
     }
     dae_free_all(kernel, taken, tops);
-    return ok && found == k;
+    return ok; /* the blocks add up to k */
 }
 
 /* ---- the result ---- */
@@ -239,7 +243,7 @@ static bool write_finite(const splitting *s, coupling *c, double *P, double *Q)
     const int n = s->n, k = c->k, f = c->f;
     dense_transpose(n, f, s->U + k * n, c->T);
     vector_copy(f * f, c->B22, c->copy);
-    if (!pencil_solve(f, n, c->copy, c->T)) return false;
+    if (!pencil_solve(f, n, c->copy, c->T, c->singular)) return false;
     for (int j = 0; j < n; j++) vector_copy(f, c->T + j * f, P + j * n);
     dense_multiply(n, f, k, s->V, c->R, Q);
     vector_axpy(n * f, 1.0, s->V + k * n, Q);
@@ -253,14 +257,16 @@ static bool write_infinite(const splitting *s, coupling *c, const pencil *p, dou
     double *chains = c->B12, *U2 = s->work, *rows = s->X; /* what was there is used up */
     vector_copy(k * k, c->A11, c->copy);
     vector_copy(k * k, c->B11, c->T);
-    if (!pencil_solve(k, k, c->copy, c->T)) return false;
+    if (!pencil_solve(k, k, c->copy, c->T, c->singular)) return false;
     if (!jordan_chains(k, c->T, p->levels, p->blocks, chains)) return false;
     dense_multiply(n, k, k, s->V, chains, Q + f * n);
     dense_transpose(n, f, s->U + k * n, U2);
     dense_multiply(k, n, f, c->L, U2, rows);
     for (int j = 0; j < n; j++)
         for (int i = 0; i < k; i++) rows[i + j * k] += s->U[j + i * n];
-    if (!pencil_solve(k, n, c->A11, rows) || !pencil_solve(k, n, chains, rows)) return false;
+    if (!pencil_solve(k, n, c->A11, rows, c->singular) ||
+        !pencil_solve(k, n, chains, rows, c->singular))
+        return false;
     for (int j = 0; j < n; j++) vector_copy(k, rows + j * k, P + f + j * n);
     return true;
 }
@@ -300,16 +306,17 @@ static bool splitting_new(splitting *s, int n)
     return s->U && s->V && s->A && s->B && s->X && s->work;
 }
 
-bool pencil_weierstrass(const pencil *p, const scaled_pencil *scaled, double tolerance, double *P,
-                        double *Q)
+pencil_status pencil_weierstrass(const pencil *p, const scaled_pencil *scaled, double tolerance,
+                                 double *P, double *Q)
 {
     splitting s;
     coupling c = {0};
-    bool ok = splitting_new(&s, p->n) && split_infinite(&s, scaled, tolerance) &&
-              s.infinite == p->infinite && coupling_new(&c, &s) && decouple(&c) &&
-              write_finite(&s, &c, P, Q) && write_infinite(&s, &c, p, P, Q);
+    bool ok = splitting_new(&s, p->n) && split_infinite(&s, scaled, tolerance);
+    if (ok && s.infinite != p->infinite) s.unclear = true;
+    ok = ok && !s.unclear && coupling_new(&c, &s) && decouple(&c) && write_finite(&s, &c, P, Q) &&
+         write_infinite(&s, &c, p, P, Q);
     if (ok) unscale(p, scaled, P, Q);
     coupling_free(&c);
     splitting_free(&s);
-    return ok;
+    return ok ? PENCIL_OK : s.unclear ? PENCIL_UNCLEAR : PENCIL_MEMORY;
 }
