@@ -120,7 +120,12 @@ dae_status dae_linear_condense_sized(const dae_linear_system *given, size_t size
         *result = &record->report;
         return DAE_OK;
     }
+    bool unclear = record && record->of.unclear;
     dae_condensed_free(record ? &record->report : NULL);
+    if (unclear)
+        return diag_set(diag, DAE_ERR_SINGULAR,
+                        "The ranks of the system cannot be told at this tolerance: singular values "
+                        "lie close to it. Try another tolerance.");
     return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a system of %d equations.", s.m);
 }
 

@@ -262,7 +262,8 @@ static dae_status look_at_matrices(looking *w, const model_instance *m, dae_diag
     w->linear = linear == LINEARITY_CONSTANT;
     dae_linear_system s = {
         .m = n, .n = n, .order = 1, .a = {w->matrices, w->matrices + n * n, NULL}};
-    return w->linear ? dae_linear_condense(&s, &w->r->condensed, diag) : DAE_OK;
+    dae_status status = w->linear ? dae_linear_condense(&s, &w->r->condensed, diag) : DAE_OK;
+    return status == DAE_ERR_SINGULAR ? DAE_OK : status; /* ranks not clear: the array may tell */
 }
 
 static dae_status look(looking *w, dae_diag *diag)

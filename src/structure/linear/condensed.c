@@ -505,8 +505,13 @@ static void sort_rows(reducing *w, const parts *p, row_set *s)
 
 static void run(reducing *w, condensed *c, row_set *s)
 {
+    const int most = 2 * (w->m + w->n) + 2; /* each step lowers the rank of a matrix */
     bool strange = true;
     while (strange && !w->failed) {
+        if (c->steps > most) { /* rank decisions contradict each other */
+            w->failed = c->unclear = true;
+            return;
+        }
         parts p = {0};
         widen(w, s);
         if (!w->failed) find_parts(w, s, &p);
@@ -538,7 +543,9 @@ bool condense(condensed *c, int m, int n, int order, const double *const *a, dou
     c->gap = w.gap;
     rows_free(&s);
     dae_free_all(t.row, t.column);
+    bool unclear = c->unclear;
     if (!ok) condensed_free(c);
+    c->unclear = unclear;
     return ok;
 }
 

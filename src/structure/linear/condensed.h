@@ -24,9 +24,11 @@ typedef struct condensed {
      * left + k m m. Owned. */
     double *a[CONDENSED_MATRICES], *left;
     rank_gap gap;
+    bool unclear; /* rank decisions contradict each other: there is no result */
 } condensed;
 
-/* a[k] is the coefficient of u^(k), m x n by columns, NULL beyond the order. False: memory. */
+/* a[k] is the coefficient of u^(k), m x n by columns, NULL beyond the order. False: memory, or
+ * `unclear`. */
 bool condense(condensed *c, int m, int n, int order, const double *const *a, double tolerance);
 void condensed_free(condensed *c); /* leaves it zeroed */
 
