@@ -151,6 +151,44 @@ static void test_order_reduction(void **state)
     dae_condensed_free(c);
 }
 
+/* x'' + p = f1, x' + z = 0, x = f2: all three orders at once, gone in one step [Wun05 (3.8)];
+ * p = f1 - f2'', z = -f2' */
+static void test_all_orders(void **state)
+{
+    (void)state;
+    static const double A2[] = {1, 0, 0, 0, 0, 0, 0, 0, 0}, A1[] = {0, 0, 0, 0, 0, 0, 1, 0, 0};
+    static const double A0[] = {0, 1, 0, 1, 0, 0, 0, 0, 1}; /* rows: x'', x, x' */
+    const double *const rows[] = {A0, A1, A2};
+    double f[3][2], x[3];
+    for (int k = 0; k < 3; k++) right_side(k, f[k]);
+    dae_condensed *c = condense_rows(3, 3, 2, rows, 0);
+    assert_int_equal(c->index, 1);
+    assert_true(c->steps[0].s012 == 1 && c->steps[0].s02 == 0 && c->steps[0].s12 == 0);
+    assert_true(c->steps[1].a == 3 && c->derivatives == 2);
+    solve_algebraic(c, x);
+    assert_true(fabs(x[0] - f[0][1]) < 1e-13 && fabs(x[1] - (f[0][0] - f[2][1])) < 1e-13);
+    assert_true(fabs(x[2] + f[1][1]) < 1e-13);
+    dae_condensed_free(c);
+}
+
+/* x'' + p = f1, x = f2, y' + x' + w = 0, y = 0: the derivatives of both constraints leave the third
+ * equation in the first step, as in [Wun05 (3.5)] its A_1 has y alone: index 1, not 2 */
+static void test_constraints_together(void **state)
+{
+    (void)state;
+    static const double A2[16] = {1}, A1[] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0};
+    static const double A0[] = {0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0}; /* x, y, p, w */
+    const double *const rows[] = {A0, A1, A2};
+    double f[3][2], x[4];
+    for (int k = 0; k < 3; k++) right_side(k, f[k]);
+    dae_condensed *c = condense_rows(4, 4, 2, rows, 0);
+    assert_true(c->steps[0].s02 == 1 && c->steps[0].s01 == 1);
+    assert_int_equal(c->index, 1);
+    solve_algebraic(c, x);
+    assert_true(fabs(x[2] - (f[0][0] - f[2][1])) < 1e-12 && fabs(x[3] + f[1][1]) < 1e-12);
+    dae_condensed_free(c);
+}
+
 /* M q'' + K q + G' lambda = f, G q = g: strangeness once, by s02; with the velocity constraint
  * G q' = g by s12; and both, redundantly, by s012 */
 static void test_mechanisms(void **state)
@@ -324,6 +362,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chain),       cmocka_unit_test(test_order_reduction),
+        cmocka_unit_test(test_all_orders),  cmocka_unit_test(test_constraints_together),
         cmocka_unit_test(test_mechanisms),  cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_weierstrass), cmocka_unit_test(test_weierstrass_limits),
         cmocka_unit_test(test_refusals),
