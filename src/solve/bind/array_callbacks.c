@@ -36,6 +36,17 @@ static void coefficient_weights(double weight[MOST_LEVELS][NODES])
     }
 }
 
+/* Rounding errors of F_0, F_1, .. from steps of h, where terms of F are as large as 1 */
+static void rounding_of_series(double h, double rough[MOST_LEVELS])
+{
+    double weight[MOST_LEVELS][NODES], power = DBL_EPSILON;
+    coefficient_weights(weight);
+    for (int l = 0; l < MOST_LEVELS; l++, power /= h) {
+        rough[l] = 0.0;
+        for (int i = 0; i < NODES; i++) rough[l] += power * fabs(weight[l][i]);
+    }
+}
+
 /* (u, u')(s) of the curve with coefficients x_0 .. x_{k+1} */
 static void point_at(int n, int k, const double *x, double s, double *u, double *up)
 {
@@ -112,6 +123,7 @@ static array_status black_box(void *context, int k, double t, const double *x, d
     const double h = step_for(a, k, x);
     array_status status = k < MOST_LEVELS ? series_of(a, k, t, x, h, F) : ARRAY_EVALUATION;
     if (!A || status != ARRAY_OK) return status;
+    rounding_of_series(h, a->rough);
     double *moved = a->work + 3 * n + n * MOST_LEVELS, *G = moved + n * (MOST_LEVELS + 1);
     vector_copy(n * (k + 2), x, moved);
     for (int j = 0; j < n && status == ARRAY_OK; j++) {
@@ -140,6 +152,16 @@ static double distance(int n, int k, double time, const double *F, const double 
     return most / fmax(size, 1.0);
 }
 
+/* The largest rounding error of F_l time^l, from steps of h. Where F is 0 term by term, as it may
+ * be at a start, two steps agree whatever they are. */
+static double largest_rounding(int k, double time, double h)
+{
+    double rough[MOST_LEVELS], most = 0.0, power = 1.0;
+    rounding_of_series(h, rough);
+    for (int l = 0; l <= k; l++, power *= time) most = fmax(most, rough[l] * power);
+    return most;
+}
+
 /* Take the step at which two in a row agree best; how well is the noise of derivatives. */
 static array_status choose_step(callback_array *a, int k, double t, const double *x)
 {
@@ -149,7 +171,9 @@ static array_status choose_step(callback_array *a, int k, double t, const double
     bool before = false;
     for (int e = 0; e < LADDER; e++, h /= 2.0) {
         bool now = series_of(a, k, t, x, h / REACH, F[e % 2]) == ARRAY_OK;
-        double apart = now && before ? distance(n, k, time, F[e % 2], F[1 - e % 2]) : INFINITY;
+        double apart = now && before ? distance(n, k, time, F[e % 2], F[1 - e % 2]) +
+                                           largest_rounding(k, time, h / REACH)
+                                     : INFINITY;
         if (apart < best) best = apart, a->h = h / REACH;
         before = now;
     }
@@ -207,10 +231,12 @@ dae_status callback_array_new(callback_array **result, const dae_problem *base, 
     callback_array *a = DAE_NEW(callback_array);
     if (a) a->run = array_run_new_black(n, MOST_LEVELS - 1, black_box, a);
     if (a) a->work = DAE_ARRAY(double, n *(4 + 3 * MOST_LEVELS));
-    if (!a || !a->run || !a->work) {
+    if (a) a->rough = DAE_ARRAY(double, MOST_LEVELS);
+    if (!a || !a->run || !a->work || !a->rough) {
         callback_array_free(a);
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a derivative array.");
     }
+    a->run->array.rough = a->rough;
     a->eval = (evaluator){.problem = base, .stats = stats, .stop = stop};
     dae_status status = describe(a, base, diag);
     if (status == DAE_OK)
@@ -225,7 +251,7 @@ void callback_array_free(callback_array *a)
     if (!a) return;
     array_run_free(a->run);
     dae_problem_free(a->problem);
-    dae_free_all(a->work, a);
+    dae_free_all(a->work, a->rough, a);
 }
 
 /* ---- starting ---- */

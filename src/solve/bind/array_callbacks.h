@@ -13,9 +13,10 @@ typedef struct callback_array {
     array_run *run;       /* owned */
     evaluator eval;       /* of the user's callbacks; counts in a solver's statistics */
     dae_problem *problem; /* the reduced system; owned */
-    double part;  /* of the time in which a curve moves, between the points at which F is taken */
-    double h;     /* and what that was where it was chosen: no longer elsewhere */
-    double *work; /* points and values there; owned */
+    double part;   /* of the time in which a curve moves, between the points at which F is taken */
+    double h;      /* and what that was where it was chosen: no longer elsewhere */
+    double *work;  /* points and values there; owned */
+    double *rough; /* rounding errors of F_0, F_1, .. with the step at hand; owned */
 } callback_array;
 
 /* DAE_OK, DAE_ERR_MEMORY or DAE_ERR_UNSUPPORTED, with text. */

@@ -46,8 +46,11 @@ static void linearise(const gauss_newton *g, const double *x)
     for (int j = 0; j < columns; j++)
         for (int i = 0; i < rows; i++)
             d->size[i] += fabs(d->J[i + j * rows]) * (fabs(x[j]) + d->weight[j]);
-    for (int i = 0; i < rows; i++)
-        if (d->size[i] <= 0.0) d->size[i] = 1e-300;
+    for (int i = 0; i < rows; i++) {
+        double known = d->rough ? d->rough[i / d->n] * d->size[i % d->n] : 0.0;
+        d->size[i] =
+            fmax(fmax(d->size[i], known / SOLVED), 1e-300); /* no better than it is known */
+    }
 }
 
 /* Root mean square of F_i / size_i at the last point evaluated: what Gauss-Newton reduces. */

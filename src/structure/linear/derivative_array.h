@@ -41,6 +41,7 @@ typedef struct derivative_array {
     const double *parameters, *memory; /* borrowed; set them before evaluating */
 
     double noise; /* relative errors of F_k, where they are not those of rounding; 0 unless set */
+    const double *rough; /* by k: errors of F_k against the terms of F; borrowed, NULL unless set */
 
     /* Private. */
     array_black_box black_box; /* NULL: the program */
