@@ -40,11 +40,13 @@ array_status array_run_find(array_run *run, double t, double rank)
     return status;
 }
 
-/* Whether the array determines the solution around the point. */
-static bool determines(array_run *run, const model_point *at)
+/* The reduced system around a point of the model: ARRAY_OK where the array determines it. */
+static array_status find_near(array_run *run, const model_point *at)
 {
+    run->x = DAE_ARRAY(double, (size_t)run->array.n *(size_t)(run->array.limit + 2));
+    if (!run->x) return ARRAY_MEMORY;
     array_run_load(run, at->y, at->yp);
-    return array_run_find(run, at->t, RANK_TOLERANCE) == ARRAY_OK;
+    return array_run_find(run, at->t, RANK_TOLERANCE);
 }
 
 array_run *array_run_new_black(int n, int limit, array_black_box f, void *context)
@@ -85,16 +87,15 @@ dae_status array_run_new(array_run **result, const model_form *f, const mode_slo
     equation_set_free(&set);
     run->array.parameters = at->parameters;
     run->array.memory = at->memory;
-    bool fits = status == ARRAY_OK && run->array.n == f->n && in_order(&run->array);
-    if (fits) vector_copy(f->n, ease, run->array.ease);
-    if (fits) run->x = DAE_ARRAY(double, (size_t)f->n *(size_t)(limit + 2));
-    if (fits && run->x && determines(run, at)) {
+    if (status == ARRAY_OK && !(run->array.n == f->n && in_order(&run->array)))
+        status = ARRAY_SHAPE;
+    if (status == ARRAY_OK) vector_copy(f->n, ease, run->array.ease);
+    if (status == ARRAY_OK) status = find_near(run, at);
+    if (status == ARRAY_OK)
         *result = run;
-        return DAE_OK;
-    }
-    bool memory = status == ARRAY_MEMORY || (fits && !run->x);
-    array_run_free(run);
-    return memory ? DAE_ERR_MEMORY : DAE_OK;
+    else
+        array_run_free(run);
+    return status == ARRAY_MEMORY ? DAE_ERR_MEMORY : DAE_OK;
 }
 
 /* Coefficients near (t, y, y') that satisfy the array of level k: from the derivatives that the
