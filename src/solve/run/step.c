@@ -132,13 +132,21 @@ static double stop_limit(const dae_solver *s)
     return next < (isnan(stop) ? INFINITY : stop) ? next : stop;
 }
 
+/* By how much a step may be stretched to meet the stop time: constant steps add up to it within one
+ * unit of rounding each, and the rest is no step of its own. */
+static double stretch(const dae_solver *s, double h, double stop)
+{
+    double sum = s->run.control.fixed ? (double)s->stats.steps * DBL_EPSILON * fabs(stop) : 0.0;
+    return fmin(fmax(1e-9 * fabs(h), sum), 0.1 * fabs(h));
+}
+
 /* Never beyond the stop time; a step that nearly reaches it is stretched or halved to meet it,
  * unless the method's own control is to hold. */
 static double limit_to_stop_time(const dae_solver *s, double h)
 {
     double stop = stop_limit(s), rest = stop - s->run.t_new;
     if (isnan(rest)) return h;
-    if (fabs(h) >= fabs(rest) * (1.0 - 1e-9)) {
+    if (fabs(h) + stretch(s, h, stop) >= fabs(rest)) {
         bool rounds_beyond = (s->run.t_new + rest - stop) * rest > 0.0;
         return rounds_beyond ? nextafter(rest, 0.0) : rest;
     }
