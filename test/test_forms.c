@@ -15,6 +15,7 @@
 #include "daedal.h"
 #include "forms/forms.h"
 #include "method/common/method.h"
+#include "own_formula.h"
 
 /* ---- a pendulum on a moving hoop ---------------------------------------------------------------
  *
@@ -897,6 +898,7 @@ static void forms_that_are_missing(void **unused)
         assert_non_null(dae_method_at(i).index_range);
         o.method = dae_method_name(i);
         o.fixed_step = m->constant_steps ? 0.1 : 0.0;
+        give_formula(&o);
         dae_status status = dae_solver_new(residual, &o, &s, &diag);
         assert_int_equal(status, needs ? DAE_ERR_UNSUPPORTED : DAE_OK);
         if (needs) assert_non_null(strstr(diag.text, dae_method_at(i).forms));

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "control/step_sequence.h"
 
 /* Constants of DASSL [BCP96 5.2.2]. */
 static const double SLOWEST_RATE = 0.9;          /* beyond it the iteration has failed */
@@ -53,9 +54,10 @@ bool newton_new(newton *nw, evaluator *eval, iteration *matrix, error_norm *norm
     nw->cheap_jacobian = eval->problem->form.jacobian != NULL;
     nw->first = DAE_ARRAY(double, norm->n);
     nw->delta = DAE_ARRAY(double, norm->n);
-    nw->trial = DAE_ARRAY(double, norm->n);
+    const bool damps = steps_are_given(options);
+    if (damps) nw->trial = DAE_ARRAY(double, norm->n);
     newton_reset(nw);
-    return nw->first && nw->delta && nw->trial;
+    return nw->first && nw->delta && (nw->trial || !damps);
 }
 
 void newton_free(newton *nw)
