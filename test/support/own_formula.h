@@ -8,10 +8,10 @@
 
 static void give_formula(dae_options *options)
 {
-    if (!strstr(options->method, ":own")) return;
-    options->formula_steps = 1;
-    options->formula_a[0] = options->formula_b[0] = 1.0;
-    options->formula_a[1] = -1.0;
+    const double own = strstr(options->method, ":own") ? 1.0 : 0.0;
+    options->formula_steps = own > 0.0;
+    options->formula_a[0] = options->formula_b[0] = own;
+    options->formula_a[1] = -own;
 }
 
 #endif
