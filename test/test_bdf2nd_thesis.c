@@ -197,6 +197,46 @@ static void test_table_8_3(void **state)
     dae_problem_free(problem);
 }
 
+/* Values of the polynomial of degree 5 through the last six points at t [Wun05 (4.31)] */
+static void through_last_points(int n, double at[6], double values[6][6], double t, double *y)
+{
+    for (int j = 0; j < n; j++) y[j] = 0.0;
+    for (int i = 0; i < 6; i++) {
+        double weight = 1.0;
+        for (int k = 0; k < 6; k++)
+            if (k != i) weight *= (t - at[k]) / (at[i] - at[k]);
+        for (int j = 0; j < n; j++) y[j] += weight * values[i][j];
+    }
+}
+
+/* Between steps nothing is checked, refined or corrected: (4.31), whatever its error is. */
+static void test_values_between(void **state)
+{
+    (void)state;
+    static const int velocity[6] = {5, -1, -1, -1, -1, -1};
+    static const double atol[6] = {1e-4, 1e-4, 1e-3, 1e-2, 1e-2, 1e-2};
+    static const double y[6] = {0, 1, 0, -1, 0, 1}, yp[6] = {1, 0, -1, 0, 1, 0};
+    double rtol[6], at[6] = {0}, values[6][6] = {{0}}, expected[6], got[6];
+    dae_problem *problem;
+    dae_residual form = {.n = 6, .f = extended, .velocity = velocity};
+    assert_int_equal(dae_problem_from_residual(&form, &problem, NULL), DAE_OK);
+    dae_solver *s = open_thesis(problem, 6, atol, rtol, y, yp);
+    for (int step = 1; step <= 25; step++) {
+        if (dae_solver_step(s, 1.5) < 0) fail_msg("%s", dae_solver_diag(s)->text);
+        double now = dae_solver_time(s), middle = now - 0.4 * dae_solver_stats(s)->last_h;
+        at[step % 6] = now;
+        assert_int_equal(dae_solver_at(s, now, 0, values[step % 6]), DAE_OK);
+        if (step < 6) continue;
+        through_last_points(6, at, values, middle, expected);
+        assert_int_equal(dae_solver_at(s, middle, 0, got), DAE_OK);
+        for (int j = 0; j < 6; j++)
+            if (!(fabs(got[j] - expected[j]) <= 1e-10))
+                fail_msg("step %d, y[%d]: %.12g, not %.12g", step, j, got[j], expected[j]);
+    }
+    dae_solver_free(s);
+    dae_problem_free(problem);
+}
+
 /* Reproduces approximately only: the thesis took 26 steps. */
 static void test_table_8_1(void **state)
 {
@@ -579,6 +619,7 @@ int main(void)
         cmocka_unit_test(test_tables_2_3_and_3_1),
         cmocka_unit_test(test_table_3_2),
         cmocka_unit_test(test_table_8_3),
+        cmocka_unit_test(test_values_between),
         cmocka_unit_test(test_failed_iteration),
         cmocka_unit_test(test_table_8_1_dassl),
         cmocka_unit_test(test_table_8_1),

@@ -115,6 +115,31 @@ static void moving_frame(void **state)
     dae_problem_free(p);
 }
 
+/* A knife edge on a slope, [Wun05 1.1]: it turns with w = 1 and slides along itself with s(t) = 1 +
+ * a sin t, a its part of gravity; the force across is lambda = s + a sin t. */
+static void knife_edge(void **state)
+{
+    (void)state;
+    const double t = 2.0, a = 4.905, s = 1.0 + a * sin(t);
+    dae_problem *p = problem_of(
+        "model Knife\n  parameter Real a = 4.905;\n"
+        "  Real x(start = 0, fixed = true), y(start = 0, fixed = true), vx(start = 1), vy;\n"
+        "  Real phi(start = 0, fixed = true), w(start = 1, fixed = true), lambda;\n"
+        "initial equation\n  vx = 1;\nequation\n"
+        "  der(x) = vx;\n  der(y) = vy;\n  der(phi) = w;\n"
+        "  annotation(__Daedal(coordinates = {x, y, phi}, kinetic = (vx^2 + vy^2 + w^2)/2,\n"
+        "    potential = -a*x, constraints = {vx*sin(phi) - vy*cos(phi)}, multipliers = "
+        "{lambda}));\n"
+        "end Knife;\n");
+    double *got = values_at(p, t, "auto");
+    assert_true(fabs(value_of(p, got, "phi") - t) < 1e-8);
+    assert_true(fabs(value_of(p, got, "vx") - s * cos(t)) < 1e-7);
+    assert_true(fabs(value_of(p, got, "vy") - s * sin(t)) < 1e-7);
+    assert_true(fabs(value_of(p, got, "lambda") - (s + a * sin(t))) < 1e-6);
+    free(got);
+    dae_problem_free(p);
+}
+
 /* A mass that grows, 3/2 k (1 + t), under the force 2: ((1 + t) v)' = 2/(3/2 k). */
 static void growing_mass(void **state)
 {
@@ -405,6 +430,17 @@ static const char *const hybrid =
     "  assert(x[1] < 100, \"x is \" + String(x[1]) + \", too large\");\n"
     "end Hybrid;\n";
 
+static long events_until(const dae_problem *p, double t)
+{
+    dae_solver *s = NULL;
+    assert_int_equal(dae_solver_new(p, NULL, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(s, t, NULL, NULL), DAE_OK);
+    long events = dae_solver_stats(s)->events;
+    dae_solver_free(s);
+    return events;
+}
+
 static void same_when_read_back(const char *text, double t)
 {
     dae_problem *p = problem_of(text);
@@ -415,6 +451,7 @@ static void same_when_read_back(const char *text, double t)
     dae_problem *again = problem_of(written);
     char *twice = dae_problem_emit_modelica(again, &diag);
     assert_non_null(twice);
+    assert_true(events_until(p, t) == events_until(again, t));
     double *expected = values_at(p, t, "auto"), *got = values_at(again, t, "auto");
     for (int i = 0; i < dae_problem_variable_count(p); i++) {
         double x = value_of(again, got, dae_problem_variable(p, i));
@@ -438,10 +475,19 @@ static const char inputs[] =
     "  annotation(__Daedal(coordinates = {x}, kinetic = (v + u)^2/2, potential = w*x*k/n));\n"
     "end Inputs;\n";
 
+/* Equality at a limit, and conditions with and without an event. */
+static const char relations[] =
+    "model Relations\n  Real z(start = 0, fixed = true), x(start = 0, fixed = true), y, s;\n"
+    "  Boolean at, below;\n"
+    "equation\n  der(z) = 0;\n  der(x) = 1;\n  at = z <= 0;\n  below = z < 0;\n"
+    "  y = if noEvent(x > 0.4) then 1 else 2;\n  s = if x > 0.7 then 3 else noEvent(sign(x));\n"
+    "end Relations;\n";
+
 static void flat_texts(void **state)
 {
     (void)state;
     same_when_read_back(inputs, 1.0);
+    same_when_read_back(relations, 1.0);
     same_when_read_back(hybrid, 2.0);
     same_when_read_back(by_hand, 1.0);
     for (size_t k = 0; k < sizeof energies / sizeof energies[0]; k++)
@@ -531,6 +577,7 @@ int main(void)
         cmocka_unit_test(moving_frame),
         cmocka_unit_test(moving_constraint),
         cmocka_unit_test(growing_mass),
+        cmocka_unit_test(knife_edge),
         cmocka_unit_test(constraint_in_lagrangian),
         cmocka_unit_test(names_of_equations),
         cmocka_unit_test(pendulum_in_c),

@@ -974,6 +974,8 @@ static void test_names(void **state)
            "F in equation 4");
     refuse(NULL, "structure/hessenberg3", "minimal", DAE_ERR_UNSUPPORTED, "minimal",
            "second derivative");
+    refuse(NULL, "structure/opamp3", "manifold", DAE_ERR_UNSUPPORTED, "function of time alone",
+           "dopri");
     refuse(NULL, "structure/arm2", "penalty", DAE_ERR_UNSUPPORTED, "penalty", "u1");
     refuse(WRITTEN[1], NULL, "penalty", DAE_ERR_UNSUPPORTED, "constant factors", "lambda");
 }

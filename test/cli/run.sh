@@ -188,6 +188,9 @@ sed -n 2p out | grep -q "^0,1.0*1\?e-05," || fail "--initial-step 1e-5: $(sed -n
 loose=$(grep -c ',accepted,' out)
 expect 0 run akzo --history - --rtol-of '*=1e-9'
 [ "$(grep -c ',accepted,' out)" -gt "$loose" ] || fail "--rtol-of changes nothing"
+ends 0 run "$root/models/circle.mo" --method bdf2nd:thesis --fixed-step 1e-3 --stop 0.006 --history -
+[ "$(awk -F, 'NR > 1 { printf "%s", ($5 > 0 ? "+" : "0") }' out)" = 0000++ ] ||
+    fail "bdf2nd:thesis tests errors from the fifth step on"
 expect 2 run akzo --initial-step 0 && says 'initial-step'
 expect 2 run akzo --initial-step 1e-5 --fixed-step 1e-4 && says "'--initial-step' and '--fixed-step' exclude"
 expect 2 run akzo --initial-step 1e-5 --steps nowhere && says "'--initial-step' and '--steps' exclude"
