@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -216,6 +217,71 @@ static void errors_of_algebraic_variables(void **state)
     assert_true(fabs(algebraic_end("oneleg:2", 64, 0.0, true)) < 1.0);
 }
 
+/* x' = -x, y = t^2 */
+static int decay_and_parabola(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    f[0] = yp[0] + y[0];
+    f[1] = yp[1] - 2.0 * t;
+    return 0;
+}
+
+static void keep_note(const char *text, void *user)
+{
+    snprintf(user, 400, "%s", text);
+}
+
+/* Steps 0.1, 0.2, 0.05, 0.3, or four of 0.1 */
+static void run_steps(const char *method, bool equal, double at, double *y, double *between,
+                      char *note)
+{
+    const double uneven[] = {0.1, 0.3, 0.35, 0.65}, even[] = {0.1, 0.2, 0.3, 0.4};
+    dae_residual form = {.n = 2, .f = decay_and_parabola};
+    dae_options o = dae_options_default();
+    dae_problem *p;
+    dae_solver *s;
+    o.method = method;
+    o.rtol = o.atol = 1e-12;
+    o.step_sequence = equal ? even : uneven;
+    o.step_count = 4;
+    o.message = keep_note;
+    o.user = note;
+    note[0] = '\0';
+    assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, (double[]){1.0, 0.0}, (double[]){-1.0, 0.0}), DAE_OK);
+    assert_int_equal(dae_solver_run(s, o.step_sequence[3], y, NULL), DAE_OK);
+    assert_int_equal(dae_solver_at(s, at, 0, between), DAE_OK);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+/* Formulas with one step take steps of any length as they are: factors (1 - h/2)/(1 + h/2). So is
+ * the parabola between steps. Others tell what they do. */
+static void uneven_steps(void **state)
+{
+    (void)state;
+    static const char *const one_step[] = {"multistep:2", "oneleg:2:midpoint"};
+    static const char *const more[] = {"multistep:3", "multistep:4", "oneleg:2"};
+    const double h[] = {0.1, 0.2, 0.05, 0.3};
+    double y[2], between[2], exact = 1.0;
+    char note[400];
+    for (int i = 0; i < 4; i++) exact *= (1.0 - 0.5 * h[i]) / (1.0 + 0.5 * h[i]);
+    for (int k = 0; k < 2; k++) {
+        run_steps(one_step[k], false, 0.5, y, between, note);
+        assert_true(fabs(y[0] - exact) < 1e-10 && fabs(y[1] - 0.65 * 0.65) < 1e-10);
+        assert_true(fabs(between[1] - 0.25) < 1e-10);
+        assert_string_equal(note, "");
+    }
+    for (int k = 0; k < 3; k++) {
+        run_steps(more[k], true, 0.35, y, between, note);
+        assert_string_equal(note, "");
+        run_steps(more[k], false, 0.5, y, between, note);
+        assert_non_null(strstr(note, "the step to t = 0.3 has another one"));
+        assert_true(fabs(between[1] - 0.25) < 1e-10);
+    }
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -249,9 +315,13 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conditions_of_order),           cmocka_unit_test(roots),
-        cmocka_unit_test(one_leg_is_a_stable),           cmocka_unit_test(observed_orders),
-        cmocka_unit_test(errors_of_algebraic_variables), cmocka_unit_test(refusals),
+        cmocka_unit_test(conditions_of_order),
+        cmocka_unit_test(roots),
+        cmocka_unit_test(one_leg_is_a_stable),
+        cmocka_unit_test(observed_orders),
+        cmocka_unit_test(errors_of_algebraic_variables),
+        cmocka_unit_test(uneven_steps),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

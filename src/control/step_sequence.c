@@ -5,6 +5,9 @@
 
 #include "base/diag.h"
 
+/* Steps that differ by less, times their length, are equal: sums of them are rounded. */
+static const double SAME_STEP = 1e-9;
+
 bool steps_are_given(const dae_options *o)
 {
     return o->fixed_step > 0.0 || o->step_count > 0;
@@ -105,4 +108,17 @@ double sequence_step(const dae_options *o, double t_old, double t, double direct
             low = middle + 1;
     }
     return low < o->step_count ? o->step_sequence[low] - t : 0.0;
+}
+
+int sequence_uneven(const dae_options *o, double t0)
+{
+    double last = 0.0, from = t0;
+    for (int i = 0; i < o->step_count; i++) {
+        double step = o->step_sequence[i] - from;
+        if (step == 0.0) continue; /* the start */
+        if (last != 0.0 && fabs(step - last) > SAME_STEP * fabs(step)) return i;
+        last = step;
+        from = o->step_sequence[i];
+    }
+    return -1;
 }

@@ -21,4 +21,8 @@ double sequence_direction(const dae_options *options, double t0);
  * signed; 0: there is none. A time that is t but for rounding is passed. */
 double sequence_step(const dae_options *options, double t_old, double t, double direction);
 
+/* The first time behind t0 whose step differs from the one before by more than rounding; -1: none.
+ */
+int sequence_uneven(const dae_options *options, double t0);
+
 #endif

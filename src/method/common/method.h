@@ -59,6 +59,7 @@ typedef struct method {
         bool fixed_order;    /* a one-step method: one order, max_order */
         bool own_order;      /* and it chooses its order within ctx->options */
         bool constant_steps; /* only with opt.fixed_step: its properties depend on it */
+        bool equal_steps;    /* prescribed ones of another length are another method's */
         bool own_steps;      /* its own control holds, to the letter: no limits, the last step
                                 clipped; with constant_steps if opt.herk->adaptive_steps is set */
         bool chains;         /* of the second order form: it follows chains of velocities */

@@ -2,14 +2,15 @@
  * [BCP96 3.4]. With psi what earlier steps contribute, and cj = a_0 / (h b_0),
  *   linear multistep: F(t_n, x_n, x'_n) = 0,  x'_n = cj x_n + psi             (3.4.17)
  *   one-leg:          F(t*, X, X') = 0,  X = sum b_j x_(n-j),  X' = cj X + psi (3.4.26)
- * Variables whose x' F does not know are algebraic: the projection Q of (3.4.17). Steps of another
- * length, and the first ones, are done by Lobatto IIIC of order 6. */
+ * Variables whose x' F does not know are algebraic: the projection Q of (3.4.17). The first k - 1
+ * steps, and those of another length than the k - 1 before, are done by Lobatto IIIC of order 6. */
 #include "base/vector.h"
 #include "method/common/formula.h"
 #include "method/common/interpolation.h"
 #include "method/common/stages.h"
 
 #include <math.h>
+#include <string.h>
 
 static const method *const starter = &method_lobattoc6;
 
@@ -25,6 +26,8 @@ typedef struct multistep_state {
     formula f;
     double t, h;         /* of the last step */
     int count;           /* columns at hand */
+    int equal;           /* of these, the newest so many are a step h apart */
+    double T[COLUMNS];   /* t_n, t_(n-1), .. */
     double *X[COLUMNS];  /* x_n, x_(n-1), .. */
     double *Xp[COLUMNS]; /* and x' */
 } multistep_state;
@@ -67,7 +70,8 @@ static void multistep_start(void *state, void *scratch, const method_context *ct
     w->start = (char *)w->start_state + first;
     s->f = fixed->steps > 0 ? *fixed : formula_of_options(ctx->options, ctx->method->takes_formula);
     s->t = at->t;
-    s->count = 1;
+    s->T[0] = at->t;
+    s->count = s->equal = 1;
     vector_copy(ctx->n, at->y, s->X[0]);
     vector_copy(ctx->n, at->yp, s->Xp[0]);
 }
@@ -157,9 +161,9 @@ static attempt_status solve(const multistep_state *s, multistep_scratch *w,
 /* The slope at t_n of the parabola through the last three values, or of the line through two. */
 static double slope_here(const multistep_state *s, double h, double x, int i)
 {
-    double last = (x - s->X[0][i]) / h;
+    double last = (x - s->X[0][i]) / h, before = s->T[0] - s->T[1];
     if (s->count < 2) return last;
-    return last + 0.5 * (last - (s->X[0][i] - s->X[1][i]) / h);
+    return last + h / (h + before) * (last - (s->X[0][i] - s->X[1][i]) / before);
 }
 
 /* x_n from the leg, and x'_n of what F says nothing of: all of a one-leg formula, algebraic
@@ -203,18 +207,24 @@ static bool refuse_index2(const method_context *ctx, attempt *a)
     return false;
 }
 
+/* How many columns are a step h apart from each other after this one. */
+static int equal_columns(const multistep_state *s, double h)
+{
+    const bool same = s->equal == 1 || fabs(h - s->h) <= SAME_STEP * fabs(h);
+    return !same ? 2 : s->equal < COLUMNS ? s->equal + 1 : COLUMNS;
+}
+
 static void multistep_attempt(const void *state, void *scratch, const method_context *ctx, double h,
                               int order, attempt *result)
 {
     const multistep_state *s = state;
     multistep_scratch *w = scratch;
     const double cj = s->f.a[0] / (h * s->f.b[0]);
-    const bool same = s->count == 1 || fabs(h - s->h) <= SAME_STEP * fabs(h);
     w->t = s->t + h;
     w->h = h;
     stages_begin(result, s->t, h, order, w->y, w->yp);
     if (stages_need_matrix(ctx, result) || refuse_index2(ctx, result)) return;
-    w->started = s->count < s->f.steps || !same;
+    w->started = s->f.steps > 1 && equal_columns(s, h) <= s->f.steps;
     if (w->started) {
         start_attempt(s, w, ctx, result);
         return;
@@ -244,11 +254,12 @@ static void multistep_accept(void *state, void *scratch, const method_context *c
     multistep_state *s = state;
     multistep_scratch *w = scratch;
     if (w->started) start_accept(w, ctx);
-    bool same = s->count == 1 || fabs(w->h - s->h) <= SAME_STEP * fabs(w->h);
+    s->equal = equal_columns(s, w->h);
     push(s->X, ctx->n, w->y);
     push(s->Xp, ctx->n, w->yp);
-    s->count = !same ? 2 : s->count < COLUMNS ? s->count + 1 : COLUMNS;
-    s->t = w->t;
+    memmove(s->T + 1, s->T, (COLUMNS - 1) * sizeof *s->T);
+    s->T[0] = s->t = w->t;
+    s->count = s->count < COLUMNS ? s->count + 1 : COLUMNS;
     s->h = w->h;
 }
 
@@ -264,14 +275,14 @@ static void multistep_interpolate(const void *state, const method_context *ctx, 
         vector_copy(ctx->n, derivative ? s->Xp[0] : s->X[0], y);
         return;
     }
-    for (int j = 0; j < count; j++) node[j] = -j;
+    for (int j = 0; j < count; j++) node[j] = (s->T[j] - s->t) / s->h;
     interpolation_row(count, node, (t - s->t) / s->h, derivative, weight);
     vector_zero(ctx->n, y);
     for (int j = 0; j < count; j++)
         vector_axpy(ctx->n, derivative ? weight[j] / s->h : weight[j], s->X[j], y);
 }
 
-#define MULTISTEP_METHOD(id, label, about, highest, coefficients, use)                             \
+#define MULTISTEP_METHOD(id, label, about, highest, coefficients, use, needs_equal)                \
     const method method_##id = {                                                                   \
         .name = label,                                                                             \
         .summary = about,                                                                          \
@@ -280,6 +291,7 @@ static void multistep_interpolate(const void *state, const method_context *ctx, 
         .max_order = highest,                                                                      \
         .fixed_order = true,                                                                       \
         .constant_steps = true,                                                                    \
+        .equal_steps = needs_equal,                                                                \
         .rough_between = true,                                                                     \
         .takes_formula = use,                                                                      \
         .index_range = "1",                                                                        \
@@ -290,17 +302,17 @@ static void multistep_interpolate(const void *state, const method_context *ctx, 
 static const formula of_options = {.steps = 0};
 
 MULTISTEP_METHOD(adams2, "multistep:2", "trapezoidal rule; x' = f(x,y), 0 = g(x,y)", 2,
-                 &formula_adams2, FORMULA_NONE);
+                 &formula_adams2, FORMULA_NONE, false);
 MULTISTEP_METHOD(adams3, "multistep:3", "Adams-Moulton of order 3; x' = f(x,y), 0 = g(x,y)", 3,
-                 &formula_adams3, FORMULA_NONE);
+                 &formula_adams3, FORMULA_NONE, true);
 MULTISTEP_METHOD(adams4, "multistep:4", "Adams-Moulton of order 4; x' = f(x,y), 0 = g(x,y)", 4,
-                 &formula_adams4, FORMULA_NONE);
+                 &formula_adams4, FORMULA_NONE, true);
 MULTISTEP_METHOD(multistep_own, "multistep:own", "linear multistep formula by your coefficients",
-                 FORMULA_STEPS, &of_options, FORMULA_MULTISTEP);
+                 FORMULA_STEPS, &of_options, FORMULA_MULTISTEP, true);
 MULTISTEP_METHOD(oneleg2, "oneleg:2", "one-leg formula of order 2, A-stable; F(t,y,y') = 0", 2,
-                 &formula_leg2, FORMULA_NONE);
+                 &formula_leg2, FORMULA_NONE, true);
 MULTISTEP_METHOD(oneleg_midpoint, "oneleg:2:midpoint",
                  "implicit midpoint rule, without damping; F(t,y,y') = 0", 2, &formula_midpoint,
-                 FORMULA_NONE);
+                 FORMULA_NONE, false);
 MULTISTEP_METHOD(oneleg_own, "oneleg:own", "one-leg formula by your coefficients", FORMULA_STEPS,
-                 &of_options, FORMULA_ONE_LEG);
+                 &of_options, FORMULA_ONE_LEG, true);

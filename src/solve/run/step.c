@@ -91,6 +91,22 @@ static void note_dassl(const dae_solver *s)
     solver_note(s, text);
 }
 
+/* A formula for equal steps has others done by its starting method. */
+static void note_uneven(const dae_solver *s)
+{
+    const dae_options *o = &s->bound.options;
+    char text[300];
+    if (!s->bound.method->equal_steps || o->formula_steps == 1 || s->stats.attempts > 0) return;
+    int i = sequence_uneven(o, s->run.t);
+    if (i < 0) return;
+    snprintf(text, sizeof text,
+             "note: %s is for steps of one length: the step to t = %.9g has another one than that "
+             "before. Such steps, and those behind them until there are enough equal ones, are "
+             "done by lobattoc:6.",
+             s->bound.method->name, o->step_sequence[i]);
+    solver_note(s, text);
+}
+
 /* Start the method where the solver is ready, towards tend. */
 static void start_method(dae_solver *s, double tend)
 {
@@ -117,6 +133,7 @@ static void start_method(dae_solver *s, double tend)
     s->run.control.literal = s->bound.method->own_steps && !s->run.control.fixed;
     s->run.stiffness = (stiffness){0};
     note_dassl(s);
+    note_uneven(s);
     s->stats.h0 = h;
     s->run.direction = h > 0.0 ? 1.0 : -1.0;
     s->run.phase = PHASE_RUNNING;
