@@ -560,5 +560,6 @@ void request_free(request *r)
 
 bool request_streams(const request *r)
 {
-    return is_stdout(r->csv) || is_stdout(r->json) || is_stdout(r->history);
+    return is_stdout(r->csv) || is_stdout(r->json) || is_stdout(r->history) ||
+           is_stdout(r->tableau);
 }

@@ -756,7 +756,7 @@ void session_close(session *s)
     free(s->lower);
     free(s->warned);
     if (s->history.stream != stdout) report_file_discard(&s->history);
-    report_file_discard(&s->tableau);
+    if (s->tableau.stream != stdout) report_file_discard(&s->tableau);
     free(s->unknowns);
     *s = (session){0};
 }

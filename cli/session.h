@@ -62,6 +62,7 @@ typedef struct session {
     bool history_written;
     report_file history; /* attempted steps as csv, if it is open */
     bool tableau_written;
+    long tableau_steps;  /* the last step of which it is written */
     report_file tableau; /* the extrapolation tableau of every step as csv, if it is open */
     double *unknowns;    /* an entry of it */
     double t0, tend;     /* for the progress */

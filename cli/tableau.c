@@ -1,4 +1,5 @@
 /* The extrapolation tableau of every step, as a table. */
+#include "outputs.h"
 #include "session.h"
 
 #include <stdlib.h>
@@ -13,7 +14,9 @@ int session_open_tableau(session *s, const char *path)
                         "of this run has no tableau");
     s->unknowns = calloc((size_t)dae_problem_size(s->problem) + 1, sizeof *s->unknowns);
     if (!s->unknowns) return complain(CLI_FAILED, "out of memory for the tableau");
-    if (report_file_open(&s->tableau, path, &error) != REPORT_OK)
+    if (is_stdout(path))
+        s->tableau.stream = stdout;
+    else if (report_file_open(&s->tableau, path, &error) != REPORT_OK)
         return complain(CLI_FAILED, "%s", error.text);
     fputs("t,h,row,column", s->tableau.stream);
     for (int i = 0; i < dae_problem_size(s->problem); i++)
@@ -31,11 +34,15 @@ static void write_entry(session *s, double start, double end, int row, int colum
     fputc('\n', to);
 }
 
+/* Every step once: where it ends at an event, and where one comes to pass, there is no new one. */
 int session_write_tableau(session *s)
 {
     double start, end;
-    if (!s->tableau.stream) return CLI_OK;
+    long steps = dae_solver_stats(s->solver)->steps;
+    if (!s->tableau.stream || steps == s->tableau_steps) return CLI_OK;
     int rows = dae_solver_tableau(s->solver, 0, 0, NULL);
+    if (rows == DAE_ERR_STATE) return CLI_OK;
+    s->tableau_steps = steps;
     if (rows < 0) return complain(CLI_FAILED, "%s", dae_solver_diag(s->solver)->text);
     dae_solver_last_step(s->solver, &start, &end);
     for (int j = 0; j < rows; j++)
@@ -50,6 +57,10 @@ int session_close_tableau(session *s)
 {
     report_error error = {0};
     if (!s->tableau.stream) return CLI_OK;
+    if (s->tableau.stream == stdout) { /* the command closes it */
+        s->tableau.stream = NULL;
+        return CLI_OK;
+    }
     s->tableau_written = report_file_commit(&s->tableau, &error) == REPORT_OK;
     return s->tableau_written ? CLI_OK : complain(CLI_FAILED, "%s", error.text);
 }

@@ -71,8 +71,9 @@ DAE_API int dae_solver_unresolved(dae_solver *solver, bool *flags, double *large
 DAE_API dae_status dae_solver_local_errors(const dae_solver *solver, double *errors);
 /* Extrapolation (liex): entry T_jk of the tableau of the last accepted step, n values, with
  * row = j - 1 and column = k - 1 <= row. Returns the number of rows, or an error (< 0):
- * DAE_ERR_UNSUPPORTED if the method has no tableau, DAE_ERR_STATE before the first step,
- * DAE_ERR_ARGUMENT if there is no such entry. y may be NULL: the number of rows alone. */
+ * DAE_ERR_UNSUPPORTED if the method has no tableau, DAE_ERR_STATE before the first step, also
+ * behind an event, DAE_ERR_ARGUMENT if there is no such entry. y may be NULL: the number of rows
+ * alone. */
 DAE_API int dae_solver_tableau(dae_solver *solver, int row, int column, double *y);
 
 /* The system: n, and the names of its unknowns y[i] and equations F[i], which live as long as the

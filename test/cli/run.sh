@@ -218,6 +218,10 @@ head -n 1 t.csv | grep -q '^t,h,row,column,"FLB"' || fail "head of the tableau: 
 ends 0 run akzo --method liex --small-steps 1,2,4 --order 3 --fixed-step 0.01 --stop 0.04 --vars FLB -o -
 [ "$(tail -n 1 out | cut -d, -f2)" = "$(tail -n 1 t.csv | cut -d, -f5)" ] || fail "T_33 is not the result"
 expect 2 run robertson --method liex --small-steps 1,x && says 'small-steps'
+# every step once, also where events cut steps
+ends 0 run "$root/models/ball.mo" --method liex --tableau t.csv --stats && says '^  bounces  6'
+[ "$(awk -F, 'NR > 1 && !seen[$1]++' t.csv | wc -l)" -eq "$(sed -n 's/^steps  *//p' out)" ] || fail "tableaus of ball"
+ends 0 run "$root/models/ball.mo" --method liex --tableau - && says '^t,h,row,column,"h","v"'
 expect 2 run robertson --method bdf --tableau t.csv && says 'tableau'
 expect 2 run robertson --method liex --small-steps 3,2 && says 'number 2 is 2 after 3'
 

@@ -90,7 +90,8 @@ int dae_solver_tableau(dae_solver *s, int row, int column, double *y)
                    ? m->tableau(s->bound.state, &s->bound.context, row, column, s->bound.at_y)
                    : 0;
     if (rows == 0)
-        return diag_set(&s->diag, DAE_ERR_STATE, "dae_solver_tableau: there is no step yet.");
+        return diag_set(&s->diag, DAE_ERR_STATE,
+                        "dae_solver_tableau: there is no step yet, or an event came behind it.");
     if (!y) return rows;
     if (row < 0 || row >= rows || column < 0 || column > row)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
