@@ -337,6 +337,34 @@ static void test_schemes_by_hand(void **state)
     assert_true(fabs(T[0][1][1][0] - (2.0 * first - one)) < 1e-13);
 }
 
+/* (1 + t) y' + y = 0, from y = 1 */
+static int fading_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)user;
+    f[0] = (1.0 + t) * yp[0] + y[0];
+    return 0;
+}
+
+static void fading_start(double t, double *y, double *yp)
+{
+    (void)t;
+    y[0] = 1.0;
+    yp[0] = -1.0;
+}
+
+/* On linear equations the second scheme is implicit Euler, whatever y' the step begins with:
+ * y_n+1 = y_n (1 + t_n+1) / (1 + t_n+1 + h). By differences, whose noise is that of cbrt(u). */
+static void test_second_scheme_in_time(void **state)
+{
+    (void)state;
+    const closed_form fading = {1, fading_f, NULL, fading_start};
+    const int steps[2] = {1, 2};
+    double T[10][10][MOST];
+    tableau_of(&fading, "liex:scheme2", steps, 2, 0.2, T);
+    assert_true(fabs(T[0][0][0] - 1.2 / 1.4) < 1e-11);
+    assert_true(fabs(T[1][0][0] - 1.1 / 1.2 * 1.2 / 1.3) < 1e-11);
+}
+
 /* Runs with error control: within 100 tolerances at the end. */
 static void test_variants_run(void **state)
 {
@@ -659,13 +687,19 @@ static void test_midex_recovers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tableau),          cmocka_unit_test(test_liex_orders),
-        cmocka_unit_test(test_implicit_tableau), cmocka_unit_test(test_second_scheme),
-        cmocka_unit_test(test_schemes_by_hand),  cmocka_unit_test(test_variants_run),
-        cmocka_unit_test(test_bad_small_steps),  cmocka_unit_test(test_liex_dense),
-        cmocka_unit_test(test_liex_stiff),       cmocka_unit_test(test_liex_keeps_derivatives),
-        cmocka_unit_test(test_midex_orders),     cmocka_unit_test(test_midex_run),
-        cmocka_unit_test(test_midex_recovers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tableau),
+                                       cmocka_unit_test(test_liex_orders),
+                                       cmocka_unit_test(test_implicit_tableau),
+                                       cmocka_unit_test(test_second_scheme),
+                                       cmocka_unit_test(test_schemes_by_hand),
+                                       cmocka_unit_test(test_second_scheme_in_time),
+                                       cmocka_unit_test(test_variants_run),
+                                       cmocka_unit_test(test_bad_small_steps),
+                                       cmocka_unit_test(test_liex_dense),
+                                       cmocka_unit_test(test_liex_stiff),
+                                       cmocka_unit_test(test_liex_keeps_derivatives),
+                                       cmocka_unit_test(test_midex_orders),
+                                       cmocka_unit_test(test_midex_run),
+                                       cmocka_unit_test(test_midex_recovers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,6 +161,36 @@ static void test_gmres_incomplete(void **state)
     check_gmres(100, 40, 1, 10, true, 1e-7);
     check_gmres(100, 40, 2, 10, true, 1e-7);
     check_gmres(100, 40, 7, 10, true, 1e-7);
+    for (int j = 0; j < 100; j++) /* far from the identity: vectors lose each other soon */
+        for (int i = 0; i < 100; i++)
+            if (i != j) a_store[i + j * 100] *= 4.0;
+    check_gmres(100, 60, 2, 40, true, 1e-7);
+    check_gmres(100, 60, 5, 40, true, 1e-7);
+}
+
+/* On a symmetric matrix two vectors are as good as all: ten eigenvalues, ten steps. One is not. */
+static void test_gmres_two_vectors(void **state)
+{
+    (void)state;
+    const int n = 30, orthogonal[] = {30, 2, 1};
+    int applied[3];
+    seed = 8;
+    memset(a_store, 0, sizeof a_store);
+    random_vectors(n, 0.0);
+    for (int i = 0; i < n; i++) a_store[i + i * n] = 1.0 + i % 10;
+    for (int k = 0; k < 3; k++) {
+        operation op = new_operation(n, a_store, NULL, scale_store);
+        gmres g;
+        double x[MOST];
+        memcpy(x, b_store, sizeof x);
+        assert_true(gmres_new(&g, n, n, orthogonal[k], 10));
+        assert_int_equal(gmres_solve(&g, apply, NULL, &op, scale_store, 1e-8, x), GMRES_OK);
+        applied[k] = op.applied;
+        gmres_free(&g);
+    }
+    assert_int_equal(applied[0], 10);
+    assert_int_equal(applied[1], 10);
+    assert_true(applied[2] > 10);
 }
 
 /* Below the tolerance at once: no call of A, x = 0. */
@@ -474,21 +504,14 @@ static void test_least_squares_edges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gmres_complete),
-        cmocka_unit_test(test_gmres_restarted),
-        cmocka_unit_test(test_gmres_incomplete),
-        cmocka_unit_test(test_gmres_nothing_to_do),
-        cmocka_unit_test(test_gmres_happy_breakdown),
-        cmocka_unit_test(test_gmres_no_progress),
-        cmocka_unit_test(test_gmres_singular),
-        cmocka_unit_test(test_gmres_stalled),
-        cmocka_unit_test(test_gmres_callback_fails),
-        cmocka_unit_test(test_gmres_not_finite),
-        cmocka_unit_test(test_ilu_tridiagonal),
-        cmocka_unit_test(test_ilu_matches_on_pattern),
-        cmocka_unit_test(test_ilu_pivots),
-        cmocka_unit_test(test_least_squares),
-        cmocka_unit_test(test_least_squares_edges),
+        cmocka_unit_test(test_gmres_complete),         cmocka_unit_test(test_gmres_restarted),
+        cmocka_unit_test(test_gmres_incomplete),       cmocka_unit_test(test_gmres_two_vectors),
+        cmocka_unit_test(test_gmres_nothing_to_do),    cmocka_unit_test(test_gmres_happy_breakdown),
+        cmocka_unit_test(test_gmres_no_progress),      cmocka_unit_test(test_gmres_singular),
+        cmocka_unit_test(test_gmres_stalled),          cmocka_unit_test(test_gmres_callback_fails),
+        cmocka_unit_test(test_gmres_not_finite),       cmocka_unit_test(test_ilu_tridiagonal),
+        cmocka_unit_test(test_ilu_matches_on_pattern), cmocka_unit_test(test_ilu_pivots),
+        cmocka_unit_test(test_least_squares),          cmocka_unit_test(test_least_squares_edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,12 +67,38 @@ static void constant_errors_shrink_the_step(void **state)
     }
 }
 
+/* DASSL after failures of the error test [BCP96 5.2.3]: first 0.9 (2 EST + 1e-4)^(-1/(k+1)) within
+ * 0.25 to 0.9, then a quarter, and from the third one on a quarter at order 1. */
+static void dassl_goes_down(void **state)
+{
+    (void)state;
+    const double factor[] = {0.9 * pow(2.0 * 2.0 + 1e-4, -0.25), 0.25, 0.25, 0.25};
+    const int order[] = {3, 3, 1, 1};
+    step_control c;
+    dae_options options = dae_options_default();
+    control_start(&c, 0.1, 3, &options, 5);
+    c.dassl = true;
+    c.first = false;
+    for (int k = 0; k < 4; k++) {
+        const double term = 2.0 * (c.order + 1); /* EST = 2; lower orders are worse */
+        attempt a = {.status = ATTEMPT_OK,
+                     .order = c.order,
+                     .h = c.h,
+                     .error = 2.0,
+                     .terms = {4.0 * term, 4.0 * term, term, term}};
+        control_reject(&c, &a);
+        assert_int_equal(c.order, order[k]);
+        assert_true(fabs(c.h / a.h - factor[k]) < 1e-12);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_order_is_believed_first),
         cmocka_unit_test(reduced_orders_are_seen),
         cmocka_unit_test(constant_errors_shrink_the_step),
+        cmocka_unit_test(dassl_goes_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

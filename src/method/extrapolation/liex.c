@@ -7,8 +7,8 @@
  * [DHZ87] hold for F(t, ..) + h dF/dt at its beginning, but constraints that are driven by t are
  * met better so, and the transistor amplifier takes a fifth of the steps. For constant B it does
  * not depend on p; for B(y) y' = f(y) it is Lubich's first scheme [Lub89], which p makes
- * consistent. Variant "scheme2" is his second one, with B where the small step begins; in variant
- * "implicit" Newton's method solves F(t + h, y + d, d/h) = 0 for every small step. The last
+ * consistent. Variant "scheme2" is his second one, with B(y) where the small step begins; in
+ * variant "implicit" Newton's method solves F(t + h, y + d, d/h) = 0 for every small step. The last
  * differences of each row, extrapolated, are the derivatives at the end of the step: they give y'
  * and the dense output [HO90]. docs/methods/extrapolation.md has the orders. */
 #include "method/extrapolation/extrapolation.h"
@@ -147,7 +147,8 @@ static attempt_status linear_step(liex_scratch *w, double t)
     return status == ATTEMPT_OK ? solve_residual(w, t) : status;
 }
 
-/* New B = dF/dy' at the point in hand, with the A = dF/dy of the start, and factors for 1/h. */
+/* New B = dF/dy' of the y in hand, with the A = dF/dy of the start, and factors for 1/h. Its time
+ * is that of F: where F is linear in y', p cancels. */
 static attempt_status renew_leading(liex_scratch *w, double t, double h)
 {
     const method_context *ctx = w->ctx;
@@ -238,7 +239,7 @@ static attempt_status small_step(liex_scratch *w, double t, double h, bool first
 {
     const scheme kind = scheme_of(w->ctx);
     if (kind == SCHEME_IMPLICIT) return implicit_step(w, t, h);
-    attempt_status status = kind == SCHEME_2 ? renew_leading(w, t - h, h) : ATTEMPT_OK;
+    attempt_status status = kind == SCHEME_2 ? renew_leading(w, t, h) : ATTEMPT_OK;
     if (status == ATTEMPT_OK) status = linear_step(w, t);
     if (status != ATTEMPT_OK) return status;
     for (int i = 0; i < w->ctx->n; i++) {
