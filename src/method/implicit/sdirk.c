@@ -346,8 +346,10 @@ SDIRK_METHOD(sdirk4, "sdirk:4", "SDIRK method of order 4(3), L-stable; F(t,y,y')
              "Hairer, Wanner: Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, "
              "IV.6",
              4, "1 to 2", false);
-SDIRK_METHOD(houbak, "sdirk:2:houbak",
-             "SDIRK method of order 2, L-stable, not stiffly accurate; F(t,y,y') = 0",
-             "Houbak, Thomsen: SPARKS, a FORTRAN subroutine for the solution of large systems of "
-             "stiff ODEs with sparse Jacobians, Technical University of Denmark (1979)",
-             2, "1", true);
+SDIRK_METHOD(
+    houbak, "sdirk:2:houbak",
+    "SDIRK method of order 2, L-stable, not stiffly accurate; F(t,y,y') = 0",
+    "Coefficients of our own with what Brenan, Campbell, Petzold, Table 4.3.1, print of the "
+    "method of Houbak, Thomsen: A FORTRAN subroutine for the solution of stiff ODEs with "
+    "sparse Jacobians, Technical University of Denmark (1979), which they do not print",
+    2, "1", true);
