@@ -368,14 +368,72 @@ static void a_jump_ends_the_run(void **state)
     dae_problem_free(p);
 }
 
+/* Robertson's reaction with x + y + z = 1, and its matrices */
+static int robertson(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = yp[0] + 0.04 * y[0] - 1e4 * y[1] * y[2];
+    f[1] = yp[1] - 0.04 * y[0] + 1e4 * y[1] * y[2] + 3e7 * y[1] * y[1];
+    f[2] = y[0] + y[1] + y[2] - 1.0;
+    return 0;
+}
+
+static int robertson_matrices(double t, const double *y, const double *yp, double *dfdy,
+                              double *dfdyp, void *user)
+{
+    (void)t, (void)yp, (void)user;
+    const double by_column[9] = {
+        0.04, -0.04, 1.0, -1e4 * y[2], 1e4 * y[2] + 6e7 * y[1], 1.0, -1e4 * y[1], 1e4 * y[1], 1.0};
+    memcpy(dfdy, by_column, sizeof by_column);
+    dfdyp[0] = dfdyp[4] = 1.0;
+    return 0;
+}
+
+/* Far ends: the first steps are shorter than the least one, 4 u |tend|, which holds after failures
+ * alone. Counts and the place where it gives up are those of DDASSL (liboctave 7.3). */
+static void the_least_step(void **state)
+{
+    (void)state;
+    static const struct {
+        double tend;
+        long steps, failures;
+    } runs[] = {{1e2, 199, 1}, {1e4, 368, 2}, {1e6, 532, 3}, {1e8, 661, 6}, {1e11, 0, 0}};
+    dae_residual form = {.n = 3, .f = robertson, .jacobian = robertson_matrices};
+    dae_problem *p;
+    assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+    for (int k = 0; k < 5; k++) {
+        const double y0[3] = {1.0, 0.0, 0.0}, yp0[3] = {-0.04, 0.04, 0.0};
+        dae_options o = dae_options_default();
+        dae_solver *s;
+        double y[3];
+        o.method = "bdf:dassl";
+        o.rtol = 1e-6;
+        o.atol = 1e-9;
+        o.init = DAE_INIT_NONE;
+        assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+        assert_int_equal(dae_solver_start(s, 0.0, y0, yp0), DAE_OK);
+        dae_status status = dae_solver_run(s, runs[k].tend, y, NULL);
+        if (runs[k].steps > 0) {
+            assert_int_equal(status, DAE_OK);
+            assert_int_equal(dae_solver_stats(s)->steps, runs[k].steps);
+            assert_int_equal(dae_solver_stats(s)->rejected_error, runs[k].failures);
+        } else {
+            assert_true(status < 0 && strstr(dae_solver_diag(s)->text, "DASSL's 4 u |tend|"));
+            assert_true(fabs(dae_solver_time(s) - 3.768724e-4) < 1e-9);
+        }
+        dae_solver_free(s);
+    }
+    dae_problem_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_of_dassl),     cmocka_unit_test(index_1_pendulum),
-        cmocka_unit_test(stabilised_pendulum), cmocka_unit_test(trajectory_of_index_1),
-        cmocka_unit_test(refused_evaluations), cmocka_unit_test(band_differences),
-        cmocka_unit_test(index_3_is_refused),  cmocka_unit_test(a_jump_ends_the_run),
-        cmocka_unit_test(bounds_hold),
+        cmocka_unit_test(counts_of_dassl),       cmocka_unit_test(the_least_step),
+        cmocka_unit_test(index_1_pendulum),      cmocka_unit_test(stabilised_pendulum),
+        cmocka_unit_test(trajectory_of_index_1), cmocka_unit_test(refused_evaluations),
+        cmocka_unit_test(band_differences),      cmocka_unit_test(index_3_is_refused),
+        cmocka_unit_test(a_jump_ends_the_run),   cmocka_unit_test(bounds_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

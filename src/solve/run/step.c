@@ -175,9 +175,15 @@ static double limit_to_stop_time(const dae_solver *s, double h)
 /* Smaller steps do not move t for sure, or are below the user's limit. */
 static double least_step(const dae_solver *s)
 {
-    double t = fabs(s->run.t_new);
-    if (s->bound.method->dassl) t = fmax(t, fabs(s->run.goal)); /* [BCP96 5.2.3] */
-    return fmax(4.0 * DBL_EPSILON * t, s->bound.options.min_step);
+    return fmax(4.0 * DBL_EPSILON * fabs(s->run.t_new), s->bound.options.min_step);
+}
+
+/* After a failure smaller steps are not tried. DASSL counts with the end, too [BCP96 5.2.3]; steps
+ * that do not fail may be shorter than that. */
+static double least_retry(const dae_solver *s)
+{
+    double least = least_step(s);
+    return s->bound.method->dassl ? fmax(least, 4.0 * DBL_EPSILON * fabs(s->run.goal)) : least;
 }
 
 /* What control or the user's sequence asks for, made large enough to move t. */
@@ -192,12 +198,14 @@ static double next_step(const dae_solver *s)
 
 static bool step_too_small(const dae_solver *s, double h)
 {
-    return fabs(h) < least_step(s) || s->run.t_new + h == s->run.t_new;
+    return fabs(h) < least_retry(s) || s->run.t_new + h == s->run.t_new;
 }
 
 static const char *smallness_text(const dae_solver *s)
 {
-    bool by_user = s->bound.options.min_step > 0.0 && least_step(s) == s->bound.options.min_step;
+    const double least = least_retry(s);
+    if (least > least_step(s)) return "the next one would be below DASSL's 4 u |tend|";
+    bool by_user = s->bound.options.min_step > 0.0 && least == s->bound.options.min_step;
     return by_user ? "the next one would be below min_step"
                    : "the step size would become too small";
 }
