@@ -443,13 +443,16 @@ dae_status crowd_check(dae_solver *s)
             tell_beyond(s, q, r);
             continue;
         }
+        char last[80] = ""; /* there may be no two that could be told */
+        if (isfinite(q->gap))
+            snprintf(last, sizeof last, " (the last two that are not are %.1e apart)",
+                     fabs(q->gap));
         s->run.t = s->run.t_old;
         s->diag.t = q->when;
         diag_set(&s->diag, DAE_ERR_EVENT,
                  "Events accumulate at t = %.9g: a relation changes again and again, until its "
-                 "events are closer to each other than times can be told (the last two that are "
-                 "not are %.1e apart).",
-                 q->when, fabs(q->gap));
+                 "events are closer to each other than times can be told%s.",
+                 q->when, last);
         append_advice(s, (int)r);
         return DAE_ERR_EVENT;
     }
