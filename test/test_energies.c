@@ -451,6 +451,7 @@ static void same_when_read_back(const char *text, double t)
     dae_problem *again = problem_of(written);
     char *twice = dae_problem_emit_modelica(again, &diag);
     assert_non_null(twice);
+    dae_problem_free(problem_of(twice));
     assert_true(events_until(p, t) == events_until(again, t));
     double *expected = values_at(p, t, "auto"), *got = values_at(again, t, "auto");
     for (int i = 0; i < dae_problem_variable_count(p); i++) {
@@ -565,6 +566,12 @@ static void flat_text_refused(void **state)
     assert_null(dae_problem_emit_modelica(p, &diag));
     assert_int_equal(diag.status, DAE_ERR_UNSUPPORTED);
     assert_non_null(strstr(diag.text, "line 13 has a loop"));
+    dae_problem_free(p);
+    p = problem_of("model C\n  Real x[1](each start = 1), 'x[1]'(start = 1);\nequation\n"
+                   "  der(x[1]) = -x[1];\n  der('x[1]') = 'x[1]';\nend C;\n");
+    assert_null(dae_problem_emit_modelica(p, &diag));
+    assert_int_equal(diag.status, DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(diag.text, "would have the name 'x[1]'"));
     dae_problem_free(p);
     flat_text_of_depth(240, NULL);
     flat_text_of_depth(400, "line 13 has an expression nested too deeply");

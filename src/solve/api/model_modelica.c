@@ -65,6 +65,21 @@ static char *written_name(writer *w, const char *name)
     return text;
 }
 
+/* The name of a variable that the translator made, $floor1, with one more $ where a text that was
+ * written before has it. */
+static char *helper_name(writer *w, const char *name)
+{
+    char *text = written_name(w, name);
+    for (size_t k = 0; text && k < w->m->variable_count; k++) {
+        if (strcmp(w->m->variables[k].name, text) != 0) continue;
+        size_t size = strlen(text) + 2;
+        char *longer = arena_alloc(w->texts, size);
+        if (longer) snprintf(longer, size, "'$%s", text + 1);
+        return longer ? helper_name(w, longer) : NULL;
+    }
+    return text;
+}
+
 static bool name_all(writer *w)
 {
     const flat_model *m = w->m;
@@ -75,13 +90,33 @@ static bool name_all(writer *w)
     if (!w->variables || !w->parameters || !w->slots || !w->slot_owner) return false;
     for (size_t k = 0; k < m->variable_count; k++) {
         const flat_variable *v = &m->variables[k];
-        w->variables[k] = written_name(w, v->name);
+        w->variables[k] = v->name[0] == '$' ? helper_name(w, v->name) : written_name(w, v->name);
         if (!v->discrete) continue;
         w->slot_owner[v->memory] = w->slot_owner[v->memory_pre] = v;
     }
     for (size_t k = 0; k < m->parameter_count; k++)
         w->parameters[k] = written_name(w, m->parameters[k].name);
     return !arena_failed(w->texts);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* x[1] of an array and 'x[1]' are two names, which would become one: that name, or NULL. */
+static const char *name_of_two(writer *w)
+{
+    const flat_model *m = w->m;
+    size_t count = m->variable_count + m->parameter_count;
+    char **all = arena_alloc(w->texts, (count + 1) * sizeof *all);
+    if (!all) return NULL;
+    memcpy(all, w->variables, m->variable_count * sizeof *all);
+    memcpy(all + m->variable_count, w->parameters, m->parameter_count * sizeof *all);
+    qsort(all, count, sizeof *all, by_text);
+    for (size_t k = 1; k < count; k++)
+        if (strcmp(all[k - 1], all[k]) == 0) return all[k];
+    return NULL;
 }
 
 /* ---- expressions ---- */
@@ -498,13 +533,19 @@ static char *write_model(const dae_problem *p, dae_diag *diag)
 {
     writer w = {.f = p->model, .m = p->model->flat, .texts = arena_new(0)};
     char *text = NULL;
-    if (w.texts && name_all(&w)) put_all(&w);
+    bool named = w.texts && name_all(&w);
+    const char *twice = named ? name_of_two(&w) : NULL;
+    if (named && !twice) put_all(&w);
     bool whole = w.texts && !arena_failed(w.texts) && !w.failed && !w.out.failed && w.out.text;
     if (whole && !w.refusal) text = dae_strdup(w.out.text);
     if (whole && w.refusal)
         diag_set(diag, DAE_ERR_UNSUPPORTED,
                  "Model %s has no flat text: line %d has %s, which equations cannot say.",
                  p->model->flat->name, w.refused.line, w.refusal);
+    else if (twice)
+        diag_set(diag, DAE_ERR_UNSUPPORTED,
+                 "Model %s has no flat text: two of its variables would have the name %s.",
+                 p->model->flat->name, twice);
     else if (!text)
         diag_set(diag, DAE_ERR_MEMORY, "Out of memory while a model was written.");
     emit_free(&w.out);
