@@ -484,11 +484,19 @@ static const char relations[] =
     "  y = if noEvent(x > 0.4) then 1 else 2;\n  s = if x > 0.7 then 3 else noEvent(sign(x));\n"
     "end Relations;\n";
 
+/* (1 + 1e16) - 1e16 is not 1, and 1e200*1e200 no number. */
+static const char roundings[] =
+    "model Roundings\n  parameter Real b = 1e16, c = 1e200;\n"
+    "  Real x(start = 1, fixed = true), y, z;\n"
+    "equation\n  der(x) = -x;\n  y = x + (b*x - b*x);\n  z = c*((c*x)/(c*c^0.5));\n"
+    "end Roundings;\n";
+
 static void flat_texts(void **state)
 {
     (void)state;
     same_when_read_back(inputs, 1.0);
     same_when_read_back(relations, 1.0);
+    same_when_read_back(roundings, 1.0);
     same_when_read_back(hybrid, 2.0);
     same_when_read_back(by_hand, 1.0);
     for (size_t k = 0; k < sizeof energies / sizeof energies[0]; k++)

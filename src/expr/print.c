@@ -262,9 +262,18 @@ static void push_list(printer *p, const expr_node *n)
     push_expr(p, n->a, LEVEL_IF, true);
 }
 
+/* Whether an expression is +-2^k, with which products are exact in whatever order. */
+static bool is_power_of_two(const graph *g, expr e)
+{
+    double c;
+    int exponent;
+    return graph_is_constant(g, e, &c) && fabs(frexp(c, &exponent)) == 0.5;
+}
+
+/* A text that is read back has the roundings of the graph: a + (b - c) and a*(b*c) stay. */
 static void push_operation(printer *p, const expr_node *n)
 {
-    bool turned = is_turned(p->g, n);
+    bool turned = is_turned(p->g, n), exact = p->style && !is_power_of_two(p->g, n->a);
     expr a = turned ? n->b : n->a, b = turned ? n->a : n->b;
     switch ((expr_op)n->op) {
     case EXPR_SELECT: push_if(p, n); break;
@@ -276,9 +285,9 @@ static void push_operation(printer *p, const expr_node *n)
     case EXPR_LE:
     case EXPR_EQ:
     case EXPR_NE: push_relation(p, n); break;
-    case EXPR_ADD: push_infix(p, a, " + ", b, LEVEL_SUM, LEVEL_SUM); break;
+    case EXPR_ADD: push_infix(p, a, " + ", b, LEVEL_SUM, exact ? LEVEL_TERM : LEVEL_SUM); break;
     case EXPR_SUB: push_infix(p, a, " - ", b, LEVEL_SUM, LEVEL_TERM); break;
-    case EXPR_MUL: push_infix(p, a, "*", b, LEVEL_TERM, LEVEL_TERM); break;
+    case EXPR_MUL: push_infix(p, a, "*", b, LEVEL_TERM, exact ? LEVEL_POWER : LEVEL_TERM); break;
     case EXPR_DIV: push_infix(p, a, "/", b, LEVEL_TERM, LEVEL_POWER); break;
     case EXPR_POW: push_infix(p, a, "^", b, LEVEL_PRIMARY, LEVEL_PRIMARY); break;
     case EXPR_NOT:
