@@ -175,18 +175,6 @@ static int verdict(const dae_analysis *a)
     return a->agree_here ? CLI_OK : CLI_FAILED;
 }
 
-static int analyse(const request *r, const dae_problem *problem)
-{
-    dae_analysis *a = NULL;
-    dae_diag diag = {0};
-    dae_status status = dae_problem_analyse(problem, NAN, &a, &diag);
-    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the analysis");
-    if (status != DAE_OK) return complain(CLI_FAILED, "%s", diag.text);
-    int code = print_analysis(r, a), found = code == CLI_OK ? verdict(a) : code;
-    dae_analysis_free(a);
-    return found;
-}
-
 /* "  strangeness      2  sentence" */
 static void print_notion(const dae_index_notion *q)
 {
@@ -206,7 +194,7 @@ static void print_steps(const dae_index_notions *n)
             n->steps[k].a, n->steps[k].s01, n->steps[k].d1, n->steps[k].left, n->steps[k].right);
 }
 
-/* Which index is which: all notions, or the one that is named. Exit code. */
+/* Which index is which: all notions, or the one that is named. Exit code of the printing. */
 static int print_indices(const request *r, const dae_problem *problem)
 {
     dae_index_notions *n = NULL;
@@ -216,7 +204,8 @@ static int print_indices(const request *r, const dae_problem *problem)
     if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the analysis");
     if (status != DAE_OK) return complain(CLI_FAILED, "%s", diag.text);
     say("%s (%s), %s at time %g\n", n->model, r->file,
-        n->consistent ? "consistent values" : "start values", n->t);
+        n->consistent ? "consistent values" : "no consistent values found; near the start values",
+        n->t);
     for (int k = 0; k < n->count; k++) {
         if (!all && strcasecmp(r->index, n->notion[k].name) != 0) continue;
         print_notion(&n->notion[k]);
@@ -224,6 +213,20 @@ static int print_indices(const request *r, const dae_problem *problem)
     if (all) print_steps(n);
     dae_index_notions_free(n);
     return finish_stdout(CLI_OK);
+}
+
+/* All that is asked for, and whether a run can start. Exit code. */
+static int analyse(const request *r, const dae_problem *problem)
+{
+    dae_analysis *a = NULL;
+    dae_diag diag = {0};
+    dae_status status = dae_problem_analyse(problem, NAN, &a, &diag);
+    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the analysis");
+    if (status != DAE_OK) return complain(CLI_FAILED, "%s", diag.text);
+    int code = r->index ? print_indices(r, problem) : print_analysis(r, a);
+    int found = code == CLI_OK ? verdict(a) : code;
+    dae_analysis_free(a);
+    return found;
 }
 
 static int check_index(const char *name)
@@ -258,13 +261,7 @@ static int run(int argc, char **argv)
         code = open_text(r.file, &r.parameters, DAE_ENGINE_TAPE, &problem);
         if (code == CLI_MODEL) print_singular(&r);
     }
-    if (code == CLI_OK && r.index) {
-        code = print_indices(&r, problem);
-        dae_problem_free(problem);
-        settings_free(&r.parameters);
-        return code;
-    }
-    if (code == CLI_OK && !r.quiet && !r.json) print_sizes(&r, problem);
+    if (code == CLI_OK && !r.quiet && !r.json && !r.index) print_sizes(&r, problem);
     if (code == CLI_OK && r.list && !r.json) print_list(problem);
     if (code == CLI_OK) code = analyse(&r, problem);
     dae_problem_free(problem);

@@ -126,12 +126,50 @@ static void test_refusals(void **state)
     dae_problem_free(p);
 }
 
+/* Ranks that change at the start: y = sin(t)/t, and [HW96 VII.1 (1.32)] with y_3 through 0. No
+ * number is right there. */
+static void test_changing_ranks(void **state)
+{
+    (void)state;
+    expect("model M Real x(start = 0, fixed = true), y(start = 1); equation der(x) = 1;\n"
+           "  x*y = sin(time); end M;",
+           NULL, (int[]){1, -1, -1, -1, -1, -1}, -1);
+    expect("model M Real y[3]; equation y[3]*der(y[2]) + y[1] = 0; y[3]*der(y[3]) + y[2] = 0;\n"
+           "  y[3] = sin(time); end M;",
+           NULL, (int[]){3, -1, -1, -1, -1, -1}, -1);
+}
+
+static void expect_words(const char *text, int notion, const char *words)
+{
+    dae_index_notions *made = NULL;
+    const dae_index_notions *n = look(text, NULL, &made);
+    if (!strstr(n->notion[notion].text, words)) fail_msg("%s", n->notion[notion].text);
+    dae_index_notions_free(made);
+}
+
+/* Why a number is not told, or not the same as another */
+static void test_words(void **state)
+{
+    (void)state;
+    const char *large = "model M Real x[151](each start = 1), z[151]; equation\n"
+                        "  for i in 1:151 loop der(x[i]) = sin(z[i]); z[i] + exp(z[i]) = x[i];\n"
+                        "  end for; end M;";
+    expect_words(large, STRANGENESS, "too large");
+    expect_words(large, PERTURBATION, "too large");
+    expect_words("model M Real x, y; equation der(x) + der(y) = x; x + y = 1; end M;", STRUCTURAL,
+                 "do not agree with it: terms cancel");
+    expect_words("model M Real x(start = 0, fixed = true), y(start = 1); equation der(x) = 1;\n"
+                 "  x*y = sin(time); end M;",
+                 TRACTABILITY, "ranks change with time");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counterexamples), cmocka_unit_test(test_usual_ones),
         cmocka_unit_test(test_areas),           cmocka_unit_test(test_linear),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_changing_ranks),
+        cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

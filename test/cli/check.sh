@@ -23,6 +23,17 @@ says 'and [0-9]* more (--all lists them)'
 expect 0 check "$models/violin.mo" --all
 silent_on 'more (--all'
 
+# ---- which index is which; the exit code says whether a run can start, as without it ----------------
+expect 0 check "$models/pendulum.mo" --index all
+says 'strangeness  *2 '
+silent_on 'degrees of freedom'
+expect 0 check "$models/pendulum.mo" --index tractability
+silent_on 'strangeness'
+expect 1 check "$models/broken/redundant.mo" --index all
+says 'no consistent values found'
+says 'differentiation  *-'
+expect 2 check "$models/pendulum.mo" --index tractible
+
 # ---- json and pictures -------------------------------------------------------------------------
 expect 0 check "$models/pendulum.mo" --json
 says '"index": 3'

@@ -15,8 +15,9 @@
 
 enum { NOTIONS = 6, LARGEST = 150, LARGEST_LINEAR = 120, DERIVATIVES = 6 };
 
-/* Ranks, as where derivative arrays are integrated. */
-static const double RANK = 1e-9;
+/* Ranks, as where derivative arrays are integrated; and how much later they are looked at again, in
+ * units of time. */
+static const double RANK = 1e-9, LATER = 1e-3;
 
 /* What the caller sees, and behind it what it points to. */
 typedef struct notions_record {
@@ -36,6 +37,7 @@ typedef struct looking {
     derivative_array array;
     double *x, *matrices; /* coefficients at the point; A and B if linear; owned */
     bool linear, arrayed; /* constant coefficients; the array could be analysed */
+    bool changes;         /* .. and says something else a little later */
     array_report report;
 } looking;
 
@@ -53,16 +55,29 @@ static void add(looking *w, const char *name, int low, int high, const char *cit
 
 /* ---- each notion ---- */
 
+/* Why the derivative array tells nothing; NULL: it does. */
+static const char *why_untold(const looking *w)
+{
+    if (w->changes) return "cannot be told: ranks change with time, just here";
+    if (w->arrayed) return NULL;
+    return w->problem->model->n > LARGEST
+               ? "cannot be told: the model is too large for its derivative array"
+               : "cannot be told: equations and derivatives have no values at the point, or none "
+                 "that satisfy them were found near it";
+}
+
 static void add_structural(looking *w)
 {
     char text[400];
     const dae_analysis *a = w->analysis;
     snprintf(text, sizeof text,
              "counts differentiations by which variables occur where, numbers aside; %s",
-             a->agree_here ? "the numbers at the point agree with it"
-             : a->agree    ? "the numbers agree with it in general, but not at this very point"
-                           : "the numbers do not agree with it, so that it may be too small or "
-                             "too large");
+             a->agree && a->rewrite_count > 0
+                 ? "the numbers do not agree with it: terms cancel, and a rewriting is needed"
+             : a->agree_here ? "the numbers at the point agree with it"
+             : a->agree      ? "the numbers agree with it in general, but not at this very point"
+                             : "the numbers do not agree with it, so that it may be too small or "
+                               "too large");
     add(w, "structural", a->structural_index, a->structural_index, "Pryce 2001", text);
 }
 
@@ -74,10 +89,11 @@ static void add_differentiation(looking *w)
     if (index < 0)
         snprintf(text, sizeof text, "cannot be told: %s",
                  w->arrayed && r->dependent ? "combinations of the equations contain no unknown"
+                 : w->changes               ? "ranks change with time, just here"
                  : w->arrayed               ? "ranks of the derivative array change here, or need "
                                               "more derivatives than are tried"
-                                            : "the model is too large for its derivative array, "
-                                              "and numbers and structure disagree");
+                                            : "there is no derivative array, and numbers and "
+                                              "structure disagree");
     else if (!w->arrayed)
         snprintf(text, sizeof text, "from the structure, with which the numbers agree");
     else if (r->uniform_index > index)
@@ -114,11 +130,13 @@ static void add_strangeness(looking *w)
 {
     char text[500];
     const dae_index_notions *r = &w->r->report;
+    const char *untold = why_untold(w);
     take_values(w);
     if (r->strangeness < 0)
-        snprintf(text, sizeof text,
-                 "cannot be told: its hypothesis does not hold at the point, or "
-                 "needs more derivatives than are tried");
+        snprintf(text, sizeof text, "%s",
+                 untold ? untold
+                        : "cannot be told: its hypothesis does not hold at the point, or "
+                          "needs more derivatives than are tried");
     else
         snprintf(text, sizeof text,
                  "%d algebraic and %d differential equations are in the equations and their "
@@ -154,7 +172,7 @@ static const char *const perturbation_words[] = {
 static bool add_perturbation(looking *w)
 {
     perturbation_index p = {-1, -1, PERTURBATION_UNKNOWN};
-    if (w->arrayed) {
+    if (!why_untold(w)) {
         leading_term leading = leading_term_of(&w->set);
         array_status status =
             leading == LEADING_MEMORY
@@ -163,7 +181,7 @@ static bool add_perturbation(looking *w)
         if (status == ARRAY_MEMORY) return false;
     }
     add(w, "perturbation", p.low, p.high, "Hairer, Wanner 1996, VII.1; Campbell, Gear 1995",
-        perturbation_words[p.reason]);
+        why_untold(w) ? why_untold(w) : perturbation_words[p.reason]);
     return true;
 }
 
@@ -171,14 +189,14 @@ static bool add_perturbation(looking *w)
 static bool add_tractability(looking *w)
 {
     const int n = w->r->report.n;
-    const char *text = "cannot be told: the model is too large, or has no value here";
+    const char *text = why_untold(w);
     int index = -1;
     if (w->linear) {
         index = tractability_of_pencil(n, w->matrices, w->matrices + n * n, RANK);
         text = index < 0 ? "is not defined: no chain of projectors ends, as the pencil is singular"
                          : "so many projectors are needed until the matrix chain is regular; for "
                            "constant matrices that is Kronecker's index";
-    } else if (w->arrayed) {
+    } else if (!text) {
         const double t = w->r->report.t;
         leading_shape shape = leading_shape_at(&w->array, t, w->x, RANK);
         bool fixed = shape.unit_kernel;
@@ -234,7 +252,29 @@ static dae_status find_point(looking *w, dae_diag *diag)
     return DAE_OK;
 }
 
-/* The derivative array of the equations there, if they are not too many. */
+/* Whether the array says something else of solutions a little later; what cannot be found there
+ * says nothing. */
+static array_status look_later(looking *w, bool *changes)
+{
+    const array_report *now = &w->report;
+    const size_t size = (size_t)w->array.n * (DERIVATIVES + 2);
+    series_scaling scaling;
+    array_report later;
+    double *x = dae_copy(w->x, size, sizeof *x), t = w->r->report.t;
+    array_status status = x ? derivative_array_scaling(&w->array, t, x, &scaling) : ARRAY_MEMORY;
+    if (status == ARRAY_OK) {
+        t += LATER * scaling.unit;
+        series_scaling_free(&scaling);
+        status = derivative_array_analyse(&w->array, t, x, RANK, &later);
+    }
+    *changes = status == ARRAY_OK && (later.index != now->index || later.a != now->a ||
+                                      later.strangeness != now->strangeness);
+    dae_free(x);
+    return status == ARRAY_MEMORY ? status : ARRAY_OK;
+}
+
+/* The derivative array of the equations there, if they are not too many. Neighbours of the point
+ * are at its time: ranks that change with time show later. */
 static dae_status look_at_array(looking *w, const model_instance *m)
 {
     const model_form *f = w->problem->model;
@@ -246,6 +286,8 @@ static dae_status look_at_array(looking *w, const model_instance *m)
     w->array.memory = m->memory;
     status = derivative_array_analyse(&w->array, w->r->report.t, w->x, RANK, &w->report);
     w->arrayed = status == ARRAY_OK;
+    if (w->arrayed) status = look_later(w, &w->changes);
+    if (w->changes) w->report.index = w->report.uniform_index = w->report.strangeness = -1;
     return status == ARRAY_MEMORY ? DAE_ERR_MEMORY : DAE_OK;
 }
 
