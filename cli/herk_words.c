@@ -83,11 +83,14 @@ int herk_read(request *r, const char *text)
     }
 }
 
-void herk_finish(request *r)
+int herk_finish(request *r)
 {
-    if (!(r->herk_step > 0.0)) return;
-    if (r->herk.adaptive_steps == DAE_SWITCH_OFF)
-        r->options.fixed_step = r->herk_step;
-    else
-        r->options.initial_step = r->herk_step;
+    dae_options *o = &r->options;
+    if (!(r->herk_step > 0.0)) return CLI_OK;
+    if (o->fixed_step > 0.0 || o->initial_step > 0.0)
+        return complain(CLI_USAGE,
+                        "option '--%s' contradicts h0 of '--herk'; leave one of them out",
+                        o->fixed_step > 0.0 ? "fixed-step" : "initial-step");
+    *(r->herk.adaptive_steps == DAE_SWITCH_OFF ? &o->fixed_step : &o->initial_step) = r->herk_step;
+    return CLI_OK;
 }

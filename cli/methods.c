@@ -184,9 +184,9 @@ static int check_table(const char *method, const char *path)
     if (status == DAE_OK) status = dae_table_check(&table, method, &diag);
     if (status == DAE_ERR_FILE) return complain(CLI_USAGE, "%s", diag.text);
     if (status != DAE_OK) return complain(CLI_USAGE, "%s: %s", path, diag.text);
-    say("Method %s takes table \"%s\": %d stages, order %d%s; %s embedded weights.\n", method,
-        table.name, table.stages, table.order, table.index == 2 ? " for index 2" : "",
-        table.has_embedded ? "with" : "no");
+    say("Method %s takes table \"%s\": %d stage%s, order %d%s; %s embedded weights.\n", method,
+        table.name, table.stages, table.stages == 1 ? "" : "s", table.order,
+        table.index == 2 ? " for index 2" : "", table.has_embedded ? "with" : "no");
     return CLI_OK;
 }
 

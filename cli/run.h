@@ -42,7 +42,7 @@ void request_free(request *r);
 
 /* --herk NAME=VALUE,..; exit code. Then what its h0 stands for: the first step, or all of them. */
 int herk_read(request *r, const char *text);
-void herk_finish(request *r);
+int herk_finish(request *r);
 
 /* Open the model and complete the request by what it says: interval, output times, tolerances. Exit
  * code. */

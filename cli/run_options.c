@@ -541,7 +541,7 @@ int request_read(const command *of, int argc, char **argv, request *r)
                         r->command->name);
     if (optind + 1 < argc) return complain_word(argv[optind + 1]);
     if (check_first_step(r) != CLI_OK) return CLI_USAGE;
-    herk_finish(r);
+    if (herk_finish(r) != CLI_OK) return CLI_USAGE;
     r->model_name = argv[optind];
     r->text = names_text(r->model_name);
     return check_invariants(r);

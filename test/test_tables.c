@@ -445,6 +445,11 @@ static void bad_texts(void **state)
     dae_table t = dae_table_empty();
     assert_int_equal(dae_table_from_text(deep, &t, NULL), DAE_ERR_ARGUMENT);
     dae_diag diag = {0};
+    char numeral[600] = "order 1\nc 0.";
+    memset(numeral + strlen(numeral), '0', 500); /* what follows must not be cut off */
+    strcat(numeral, "1e600\nA\n0\nb 1\n");
+    assert_int_equal(dae_table_from_text(numeral, &t, &diag), DAE_ERR_ARGUMENT);
+    assert_non_null(strstr(diag.text, "Line 2 of the table: a number in c is longer than"));
     assert_int_equal(dae_table_from_file("no/such/table", &t, &diag), DAE_ERR_FILE);
     assert_non_null(strstr(diag.text, "no/such/table"));
 }

@@ -168,7 +168,7 @@ for value in 0 -1 x inf nan; do
     refused 2 "option '--fixed-step' needs a finite number above 0" --method rattle --fixed-step "$value"
 done
 for method in symplectic_euler shake rattle:2 rattle:4 rattle:6 rattle:8 lobatto:4 lobatto:6; do
-    refused 2 "Method $method keeps what it keeps with constant steps only" --method $method
+    refused 2 "Method $method takes constant steps only" --method $method
 done
 model=drag.mo
 for method in symplectic_euler shake; do

@@ -293,6 +293,9 @@ herk="run decay.mo --method herk:thesis"
 ends 0 $herk --herk ssc=1,eps0=1e-6,beta=0.8,h0=0.1,tol=1e-9 -o own.csv
 ends 0 $herk --herk SSC=0,h0=0.1,jopt=0,delta=1e-7,estat=1,nopt=0,ptol=1e-12
 ends 0 $herk --herk ssc=0 --fixed-step 0.1
+expect 2 $herk --herk ssc=0,h0=0.1 --fixed-step 0.2 && says "'--fixed-step' contradicts h0"
+expect 2 run decay.mo --method herk --herk h0=0.1 --fixed-step 0.2 && says "'--fixed-step' contradicts h0"
+expect 2 $herk --herk ssc=1,h0=0.1 --initial-step 0.2 && says "'--initial-step' contradicts h0"
 expect 2 $herk --herk beta && says "needs NAME=VALUE,.. as beta=0.8, not 'beta'"
 expect 2 $herk --herk ssc=1,gamma=1 && says 'gamma'
 expect 2 $herk --herk ssc=yes && says "ssc is 0 or 1, not 'yes'"

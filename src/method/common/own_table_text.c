@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/diag.h"
 
 enum { MOST_DEPTH = 20, MOST_WORD = 200 };
@@ -47,12 +48,9 @@ static double read_factor(number_text *n)
         if (n->at) n->at = *n->at == ')' ? n->at + 1 : NULL;
         if (root) value = sqrt(value);
     } else {
-        char *end = NULL;
-        bool digit = isdigit((unsigned char)n->at[0]) ||
-                     (n->at[0] == '.' && isdigit((unsigned char)n->at[1]));
-        bool decimal = digit && n->at[1] != 'x' && n->at[1] != 'X';
-        if (decimal) value = strtod(n->at, &end);
-        n->at = end;
+        const size_t length = decimal_length(n->at);
+        value = decimal_value(n->at, length);
+        n->at = length > 0 ? n->at + length : NULL;
     }
     n->depth--;
     return value;
@@ -123,6 +121,9 @@ static dae_status read_numbers(table_text *x, const char *what, bool more, char 
 {
     for (*count = 0; more; more = next_word(x, word)) {
         number_text n = {word, 0};
+        if (strlen(word) == MOST_WORD - 1)
+            return WRONG(x, "a number in %s is longer than %d characters: \"%.20s..\".", what,
+                         MOST_WORD - 2, word);
         double value = read_sum(&n);
         if (!n.at || *n.at)
             return WRONG(x, "\"%s\" in %s is not a number; write 0.5, 1/3 or (4-sqrt(6))/10.", word,

@@ -1,14 +1,14 @@
 #include "modelica/syntax/lexer.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "daedal.h"
 
-enum { MAX_NAME_LENGTH = 4096, MAX_NUMBER_LENGTH = 400 };
+enum { MAX_NAME_LENGTH = 4096 };
 
 static const char *const spellings[TOK_COUNT] = {
 #define SPELLING(name, spelling) [TOK_##name] = spelling,
@@ -382,23 +382,6 @@ static void read_string(lexer *lx, token *t)
 
 /* ---- numbers ---- */
 
-/* The value of digits with '.' as decimal point, whatever the locale says; exact rounding is left
- * to strtod. */
-static double number_value(const char *text, size_t length)
-{
-    char copy[MAX_NUMBER_LENGTH + 16];
-    const char *point = localeconv()->decimal_point;
-    size_t n = 0, point_length = strlen(point);
-    if (point_length == 0 || point_length > 8) point = ".", point_length = 1;
-    for (size_t i = 0; i < length; i++) {
-        bool is_point = text[i] == '.';
-        memcpy(copy + n, is_point ? point : text + i, is_point ? point_length : 1);
-        n += is_point ? point_length : 1;
-    }
-    copy[n] = '\0';
-    return strtod(copy, NULL);
-}
-
 static void skip_digits(lexer *lx)
 {
     while (is_digit(peek(lx, 0))) advance(lx);
@@ -463,12 +446,12 @@ static void read_number(lexer *lx, token *t)
         LEX_ERROR(lx, t->place, "a number begins with a digit; write '0' before the '.'");
     bool exponent_ok = scan_number(lx, t);
     size_t length = (size_t)(lx->at - from);
-    if (length > MAX_NUMBER_LENGTH) {
+    if (length > DECIMAL_LONGEST) {
         LEX_ERROR(lx, t->place, "this number has %zu characters; at most %d are allowed", length,
-                  MAX_NUMBER_LENGTH);
-        length = MAX_NUMBER_LENGTH;
+                  DECIMAL_LONGEST);
+        length = DECIMAL_LONGEST;
     }
-    t->value = number_value(from, length);
+    t->value = decimal_value(from, length);
     if (report_glued(lx, t, from, exponent_ok)) return;
     if (!isfinite(t->value)) {
         LEX_ERROR(lx, t->place, "the number %.*s is too large; the largest is about 1.8e308",

@@ -523,7 +523,7 @@ static dae_status check_steps(const dae_options *o, dae_diag *diag)
     if (!m->constant_steps) return DAE_OK;
     if (m->own_steps && herk_options_adaptive(o)) return DAE_OK;
     return diag_set(diag, DAE_ERR_ARGUMENT,
-                    "Method %s keeps what it keeps with constant steps only: give their size, "
+                    "Method %s takes constant steps only: give their size, "
                     "opt.fixed_step (--fixed-step), or all of them, opt.step_sequence (--steps)%s.",
                     m->name,
                     m->own_steps ? ", or ask for the thesis' control of steps, "
