@@ -370,6 +370,16 @@ static hem_failure try_unless_lost(const hem_state *s, hem_scratch *w, const met
     return failure;
 }
 
+/* The estimate, or what f does where no estimate sees it, if that is more. */
+static double unseen_error(const hem_state *s, hem_scratch *w, const method_context *ctx,
+                           double estimate)
+{
+    double error = fmax(estimate, leap(s, w, ctx));
+    bool quiet = error < QUIET && w->rough < QUIET && !ctx->fixed_steps;
+    bool longer = fabs(w->h) > fabs(s->t - s->t_old);
+    return quiet && longer ? fmax(error, hem_look_inside(s, w, ctx)) : error;
+}
+
 void hem_attempt(const void *state, void *scratch, const method_context *ctx, double h, int order,
                  attempt *result)
 {
@@ -389,16 +399,10 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
         result->variable = hem_x_at(c, culprit - 1);
     if (failure.status) return;
     dense_point(s, w, ctx->cache);
-    if (s->table->published) {
+    if (s->table->published)
         result->next_factor = published_factor(result->error);
-        result->terms[2] = result->error;
-        assemble(s, w, ctx->cache);
-        return;
-    }
-    result->error = fmax(result->error, leap(s, w, ctx));
-    bool quiet = result->error < QUIET && w->rough < QUIET && !ctx->fixed_steps;
-    if (quiet && fabs(w->h) > fabs(s->t - s->t_old))
-        result->error = fmax(result->error, hem_look_inside(s, w, ctx));
+    else
+        result->error = unseen_error(s, w, ctx, result->error);
     result->terms[2] = result->error;
     if (ctx->look_at_stability && c->lost == 0) result->stability = stability(s, w, ctx);
     assemble(s, w, ctx->cache);

@@ -235,8 +235,8 @@ static dae_status explain_lost_step(dae_solver *s, double h)
  * have none, and F tells which of them. */
 static void attempt_once(dae_solver *s, double h, attempt *a)
 {
-    s->bound.context.look_at_stability = !s->run.control.fixed && !s->run.control.literal &&
-                                         stiffness_due(&s->run.stiffness, s->stats.steps);
+    s->bound.context.look_at_stability =
+        !s->run.control.fixed && stiffness_due(&s->run.stiffness, s->stats.steps);
     s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, h,
                              s->run.control.order, a);
     if (s->stop.code < 0 && a->status < ATTEMPT_UNSUPPORTED) {
