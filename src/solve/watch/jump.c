@@ -101,11 +101,18 @@ static bool only_bounded_algebraic(dae_solver *s, const attempt *a)
     return true;
 }
 
+/* Whether the error of an algebraic variable may be left alone. A method that neither iterates nor
+ * looks at the equations where its steps end has nothing else that would see it, and it goes on
+ * into the states. */
+static bool may_exempt(const dae_solver *s, const attempt *a)
+{
+    return s->hybrid && s->hybrid->instance->form->unmet < 0 && !s->bound.method->ends_unseen &&
+           s->bound.options.error_test == DAE_ERROR_AUTO && isfinite(a->error);
+}
+
 bool jump_last_resort(dae_solver *s, const attempt *a)
 {
-    if (!s->hybrid || s->bound.options.error_test != DAE_ERROR_AUTO || !isfinite(a->error))
-        return false;
-    if (s->hybrid->instance->form->unmet >= 0 || !only_bounded_algebraic(s, a)) return false;
+    if (!may_exempt(s, a) || !only_bounded_algebraic(s, a)) return false;
     bool any = false; /* an error that is nobody's cannot be exempt */
     for (int i = 0; i < s->bound.n; i++) {
         double size = a->error_constant * fabs(a->estimate[i]) * s->bound.norm.tested[i];
@@ -120,8 +127,7 @@ bool jump_last_resort(dae_solver *s, const attempt *a)
 
 bool jump_exempt(dae_solver *s, const attempt *a)
 {
-    if (!s->hybrid || s->hybrid->instance->form->unmet >= 0) return false;
-    if (s->bound.options.error_test != DAE_ERROR_AUTO || !isfinite(a->error)) return false;
+    if (!may_exempt(s, a)) return false;
     bool any = false;
     for (int i = 0; i < s->bound.n; i++) {
         double e = fabs(a->estimate[i]), size = a->error_constant * e * s->bound.norm.tested[i];
