@@ -299,6 +299,53 @@ static int track(double t, const double *y, const double *yp, double *f, void *u
     return 0;
 }
 
+static int decay(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = yp[0] + y[0];
+    return 0;
+}
+
+/* Largest errors of y and y' in the middle of the steps of glm:3:rk on y' = -y, t = 0 .. 1 */
+static void middle_errors(int steps, double error[2])
+{
+    dae_residual form = {.n = 1, .f = decay};
+    dae_options o = dae_options_default();
+    dae_problem *p;
+    dae_solver *s;
+    double y = 1.0, yp = -1.0;
+    error[0] = error[1] = 0.0;
+    o.method = "glm:3:rk";
+    o.rtol = o.atol = 1e-12;
+    o.fixed_step = 1.0 / steps;
+    assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, &y, &yp), DAE_OK);
+    for (dae_status status = DAE_STEPPED; status > 0;) {
+        double from, to;
+        status = dae_solver_step(s, 1.0);
+        assert_true(status >= 0);
+        dae_solver_last_step(s, &from, &to);
+        const double t = 0.5 * (from + to), exact = exp(-t);
+        assert_int_equal(dae_solver_at(s, t, 0, &y), DAE_OK);
+        assert_int_equal(dae_solver_at(s, t, 1, &yp), DAE_OK);
+        error[0] = fmax(error[0], fabs(y - exact));
+        error[1] = fmax(error[1], fabs(yp + exact));
+    }
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+/* Order 3 between steps, too, though its stages have order 1. */
+static void runge_kutta_method_between_steps(void **state)
+{
+    (void)state;
+    double coarse[2], fine[2];
+    middle_errors(16, coarse);
+    middle_errors(32, fine);
+    for (int d = 0; d < 2; d++) assert_true(log2(coarse[d] / fine[d]) > 2.7);
+}
+
 /* y, y' at t */
 static void track_exact(double t, double *y, double *yp)
 {
@@ -426,6 +473,7 @@ int main(void)
         cmocka_unit_test(stability),
         cmocka_unit_test(observed_orders),
         cmocka_unit_test(multistep_methods_have_stage_order_s),
+        cmocka_unit_test(runge_kutta_method_between_steps),
         cmocka_unit_test(runge_kutta_method_has_order_3),
         cmocka_unit_test(orders_at_index_1_and_2),
         cmocka_unit_test(orders_at_index_3),

@@ -471,7 +471,21 @@ static void glm_accept(void *state, void *scratch, const method_context *ctx)
     w->tries = w->failures = 0;
 }
 
-/* The polynomial through the stages of the last step, of x and of velocities */
+/* The cubic with y and y' at both ends of the step, at the part x of it */
+static void hermite(const glm_state *s, int n, double x, int derivative, double *y)
+{
+    const double h = s->t - s->t_old, z = 1.0 - x;
+    for (int i = 0; i < n; i++) {
+        const double rise = s->y[i] - s->y_old[i];
+        const double left = h * s->yp_old[i] - rise, right = rise - h * s->yp[i];
+        const double bump = left * z + right * x;
+        y[i] = derivative ? (rise + (1.0 - 2.0 * x) * bump + x * z * (right - left)) / h
+                          : s->y_old[i] + x * rise + x * z * bump;
+    }
+}
+
+/* The polynomial through the stages of the last step, of x and of velocities; stages of Runge-Kutta
+ * methods are less accurate than its ends. */
 static void glm_interpolate(const void *state, const method_context *ctx, double t, int derivative,
                             double *y)
 {
@@ -484,6 +498,10 @@ static void glm_interpolate(const void *state, const method_context *ctx, double
     }
     const double h = s->t - s->t_old, r = derivative ? 1.0 / h : 1.0;
     double weight[GLM_STAGES];
+    if (c->m->one_step) {
+        hermite(s, ctx->n, (t - s->t_old) / h, derivative, y);
+        return;
+    }
     for (int j = 0; j < c->m->stages; j++) {
         double slope, value = lagrange_term(c->m->stages, c->m->c, j, (t - s->t_old) / h, &slope);
         weight[j] = derivative ? slope : value;
