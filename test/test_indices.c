@@ -87,6 +87,11 @@ static void test_areas(void **state)
     expect("model M Real x(start = 1, fixed = true), y, z; equation\n"
            "  der(x) + z*der(y) - y*der(z) = -x; y + y^3 = sin(time); z + z^3 = cos(time); end M;",
            NULL, (int[]){1, 1, 0, 2, 1, -1}, 2);
+    /* a small area is one, too */
+    expect("model M Real x(start = 1, fixed = true), y, z; equation\n"
+           "  der(x) + 1e-3*(z*der(y) - y*der(z)) = -x; y + y^3 = sin(time);\n"
+           "  z + z^3 = cos(time); end M;",
+           NULL, (int[]){1, 1, 0, 2, 1, -1}, 2);
 }
 
 /* Linear with constant coefficients: all are alike, and the values of every step are there */

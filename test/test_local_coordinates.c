@@ -399,6 +399,44 @@ static void test_residual_orders(void **state)
     dae_problem_free(p);
 }
 
+/* Height of a pendulum in axes turned by an angle, after four steps of implicit Euler. */
+static double turned_height(double angle, dae_coordinates coordinates)
+{
+    char text[600];
+    double y[5];
+    dae_problem *p;
+    snprintf(text, sizeof text,
+             "model P parameter Real a = %.17g; Real x(start=cos(0.3+a),fixed=true), "
+             "y(start=sin(0.3+a)), u(start=-0.5*sin(0.3+a),fixed=true), v(start=0.5*cos(0.3+a)), "
+             "l; equation der(x)=u; der(y)=v; der(u)=-l*x+sin(a); der(v)=-l*y-cos(a); "
+             "x^2+y^2=1; end P;",
+             angle);
+    dae_model model = {.text = text};
+    assert_int_equal(dae_problem_from_model(&model, &p, NULL), DAE_OK);
+    dae_options o = options_for("bdf", coordinates, 1e-10);
+    o.max_order = 1;
+    o.fixed_step = 0.05;
+    assert_int_equal(run(p, &o, NULL, 0.2, y, NULL, NULL), DAE_OK);
+    dae_problem_free(p);
+    return cos(angle) * y[1] - sin(angle) * y[0];
+}
+
+/* The tangent space does not depend on the axes, so that steps do not, either: N' A = 0 for the
+ * dependent and independent variables that the axes make. Those of a partition do. */
+static void test_turned_axes(void **state)
+{
+    (void)state;
+    const double tangent = turned_height(0.0, DAE_COORDINATES_TANGENT);
+    const double partitioned = turned_height(0.0, DAE_COORDINATES_PARTITIONED);
+    for (int k = -1; k <= 1; k += 2) {
+        const double angle = 0.35 * k;
+        double off = fabs(turned_height(angle, DAE_COORDINATES_TANGENT) - tangent);
+        if (!(off < 1e-9)) fail_msg("tangent, %g: %.1e", angle, off);
+        off = fabs(turned_height(angle, DAE_COORDINATES_PARTITIONED) - partitioned);
+        assert_true(off > 1e-6);
+    }
+}
+
 /* What cannot be: another formulation beside it, second order methods, residual callbacks. */
 static void test_residual_refusals(void **state)
 {
@@ -429,6 +467,7 @@ int main(void)
         cmocka_unit_test(test_choice),
         cmocka_unit_test(test_residual_methods),
         cmocka_unit_test(test_residual_orders),
+        cmocka_unit_test(test_turned_axes),
         cmocka_unit_test(test_residual_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
