@@ -166,6 +166,10 @@ static void test_words(void **state)
     expect_words("model M Real x(start = 0, fixed = true), y(start = 1); equation der(x) = 1;\n"
                  "  x*y = sin(time); end M;",
                  TRACTABILITY, "ranks change with time");
+    /* powers of units that overflow are no lack of memory */
+    expect_words("model M Real x, y, z; equation 1e150*der(x) = y; 1e-150*y = z;\n"
+                 "  1e180*x = cos(time); end M;",
+                 PERTURBATION, "have no values");
 }
 
 int main(void)

@@ -71,9 +71,11 @@ array_status derivative_array_level(derivative_array *d, int k, double t, const 
     vector_copy(count, d->jac.a, s.a);
     vector_copy(count, d->jac.b, s.b);
     jacobian_series_scale(&s, scaling);
-    bool done = array_level_new(level, &s, k, tolerance);
+    const bool finite =
+        vector_finite(count, s.a) && vector_finite(count, s.b); /* powers of units */
+    const bool done = finite && array_level_new(level, &s, k, tolerance);
     jacobian_series_free(&s);
-    return done ? ARRAY_OK : ARRAY_MEMORY;
+    return done ? ARRAY_OK : finite ? ARRAY_MEMORY : ARRAY_EVALUATION;
 }
 
 /* Whether level k looks at neighbouring points, solutions or not, as it does at x; those that
