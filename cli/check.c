@@ -223,7 +223,11 @@ static int analyse(const request *r, const dae_problem *problem)
     dae_status status = dae_problem_analyse(problem, NAN, &a, &diag);
     if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the analysis");
     if (status != DAE_OK) return complain(CLI_FAILED, "%s", diag.text);
-    int code = r->index ? print_indices(r, problem) : print_analysis(r, a);
+    int code = CLI_OK;
+    if (!r->index)
+        code = print_analysis(r, a);
+    else if (!r->quiet)
+        code = print_indices(r, problem);
     int found = code == CLI_OK ? verdict(a) : code;
     dae_analysis_free(a);
     return found;

@@ -27,6 +27,10 @@ silent_on 'more (--all'
 expect 0 check "$models/pendulum.mo" --index all
 says 'strangeness  *2 '
 silent_on 'degrees of freedom'
+expect 0 check "$models/pendulum.mo" --index all --quiet
+[ -s out ] && fail 'check --index prints in spite of --quiet'
+expect 1 check "$models/pendulum.mo" --index all --set L=0
+says 'the numbers agree with it in general \['
 expect 0 check "$models/pendulum.mo" --index tractability
 silent_on 'strangeness'
 expect 1 check "$models/broken/redundant.mo" --index all

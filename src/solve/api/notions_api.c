@@ -74,10 +74,11 @@ static void add_structural(looking *w)
              "counts differentiations by which variables occur where, numbers aside; %s",
              a->agree && a->rewrite_count > 0
                  ? "the numbers do not agree with it: terms cancel, and a rewriting is needed"
-             : a->agree_here ? "the numbers at the point agree with it"
-             : a->agree      ? "the numbers agree with it in general, but not at this very point"
-                             : "the numbers do not agree with it, so that it may be too small or "
-                               "too large");
+             : !a->agree ? "the numbers do not agree with it, so that it may be too small or too "
+                           "large"
+             : !a->consistent ? "the numbers agree with it in general"
+             : a->agree_here  ? "the numbers at the point agree with it"
+                              : "the numbers agree with it in general, but not at this very point");
     add(w, "structural", a->structural_index, a->structural_index, "Pryce 2001", text);
 }
 
