@@ -181,7 +181,7 @@ typedef struct dae_options {
     size_t size; /* set by dae_options_default; do not touch */
 
     const char *method; /* "auto" or a name from dae_method_at(); see order and variant below */
-    const char *formulation; /* "auto", "residual" (as given), or for models a name from
+    const char *formulation; /* "auto", "residual" (as given), or a name from
                                 dae_formulation_name(), with a parameter as "baumgarte:10" */
 
     double rtol, atol;             /* 1e-6, 1e-9 */

@@ -748,6 +748,7 @@ static const seeds_row rows[] = {
      .run = example_a_1},
     {.id = "000-XA.0.2",
      .where = "Example A.0.2",
+     .how = "opt.method = \"glm:4:bdf\", opt.fixed_step = h; beside \"bdf\" with h/4",
      .what = "BDF of order 2, 3, 4 as general linear methods",
      .run = example_a_2},
     {.id = "000-A.0.8",

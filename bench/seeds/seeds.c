@@ -237,6 +237,7 @@ static void compute(const seeds_row *row, seeds_run *run, const char *command, b
     if (row->how) snprintf(run->how, sizeof run->how, "%s", row->how);
     row->run(run);
     if (run->entries == 0) seeds_fail(run, "the row has no entry");
+    if (!run->how[0]) seeds_fail(run, "the row says no command and no public call");
     forget_command(run);
 }
 
@@ -291,11 +292,12 @@ static void print_row(const seeds_row *row, const seeds_run *run)
 {
     char words[2 * TEXT];
     verdict(run, words, sizeof words);
-    const char *cells[] = {row->where, row->what, run->how, run->ours, run->printed, words};
-    for (int i = 0; i < 6; i++) {
-        fputs(i == 2 ? "| `" : "| ", stdout);
+    const char *cells[] = {row->id,   row->where,   row->what, run->how,
+                           run->ours, run->printed, words};
+    for (int i = 0; i < 7; i++) {
+        fputs(i == 3 ? "| `" : "| ", stdout);
         print_cell(cells[i]);
-        fputs(i == 2 ? "` " : " ", stdout);
+        fputs(i == 3 ? "` " : " ", stdout);
     }
     puts("|");
 }
@@ -352,26 +354,41 @@ static const char page_head[] =
     "# The five documents, row by row\n\n"
     "To see a table, figure, algorithm or example of a document that Daedal implements, find its "
     "row and run its\n"
-    "command, in the folder of the sources. Our figure stands beside the printed one; where a row "
-    "has several, the\n"
-    "one farthest from its print is shown, and `bench_seeds --detail ID` prints all of them.\n"
-    "The program `bench/seeds` computes every row through the public header and the command, and "
-    "prints this page:\n\n"
+    "command, in the folder of the sources. Rows that name a public call are programs of "
+    "`bench/seeds`. Our figure\n"
+    "stands beside the printed one, or the one that theory gives; where a row has several, the one "
+    "farthest from its\n"
+    "print is shown. To see all figures of a row, and to make this page again:\n\n"
     "```\n"
     "cmake --build --preset release --target bench_seeds\n"
+    "build/release/bench/seeds/bench_seeds build/release/daedal --detail 000-T8.3\n"
     "build/release/bench/seeds/bench_seeds build/release/daedal --page > docs/seeds.md\n"
     "```\n\n"
-    "`make test` checks the rows that take less than a second. Bounds come from the print: half a "
-    "unit of its last\n"
-    "digit, or the accuracy that its text claims.\n";
+    "Everything goes through the public header and the command. `make test` checks the rows that "
+    "take less than a\n"
+    "second. Bounds come from the print: half a unit of its last digit, or the accuracy that its "
+    "text claims. A row is\n"
+    "*not reproducible* if another program, `bench/seeds/independent_*.c`, which shares nothing "
+    "with the library, finds\n"
+    "our figures and not the printed ones.\n\n"
+    "| documents | |\n|---|---|\n"
+    "| 000 | Wunderlich, Numerical Solution of Second Order Differential-Algebraic Equations, 2005 "
+    "|\n"
+    "| 001 | Hairer, Wanner, Solving Ordinary Differential Equations II, VII.1 and VII.2, 1996 |\n"
+    "| 002 | Brasey, Hairer, Half-Explicit Runge-Kutta Methods for Differential-Algebraic Systems "
+    "of Index 2, 1993 |\n"
+    "| 003 | Brenan, Campbell, Petzold, Numerical Solution of Initial-Value Problems in DAEs, 1996 "
+    "|\n"
+    "| 004 | Baese, half-explicit Runge-Kutta methods for overdetermined semi-implicit DAEs, 2017 "
+    "|\n";
 
 static int page(const char *command)
 {
     int rows = 0, gone = 0, off = 0;
     fputs(page_head, stdout);
     for (int p = 0; p < PARTS; p++) {
-        printf("\n## %s\n\n| where | what | run it | ours | printed | verdict "
-               "|\n|---|---|---|---|---|---|\n",
+        printf("\n## %s\n\n| row | where | what | run it | ours | printed | verdict "
+               "|\n|---|---|---|---|---|---|---|\n",
                parts[p]->title);
         for (int i = 0; i < parts[p]->row_count; i++) {
             seeds_run run;
