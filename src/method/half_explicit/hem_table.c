@@ -36,53 +36,29 @@ static const double hem4_c[6] = {0.0, 0.3, 0.15505102572168219018, 0.64494897427
 static const double hem4_zeta[5] = {0.15, -0.130454076850486028838, 0.15505102572168219018,
                                     0.64494897427831780982, 1.0};
 
+/* What all methods with the coefficients of [BH93 Table 5] share. */
+#define HEM4_COEFFICIENTS                                                                          \
+    .stages = 5, .order = 4, .stable = 5.3649, .a = hem4_a, .a_bar = hem4_a + 1, .c = hem4_c,      \
+    .c_bar = hem4_c + 1, .zeta = hem4_zeta
+
 /* The embedded solution is the quadrature of order 3 on the slopes at 0, c3, c4. */
-const hem_table hem4_table = {
-    .stages = 5,
-    .order = 4,
-    .stable = 5.3649,
-    .error_order = 3,
-    .transversal = true,
-    .a = hem4_a,
-    .a_bar = hem4_a + 1,
-    .c = hem4_c,
-    .c_bar = hem4_c + 1,
-    .zeta = hem4_zeta,
-    .error = {0.0, 0.0, 0.519359401574974127477, -0.297137179352751905255, 1.0 / 9.0},
-    .error_start = -1.0 / 3.0,
-};
+#define HEM4_QUADRATURE                                                                            \
+    .error_order = 3, .transversal = true,                                                         \
+    .error = {0.0, 0.0, 0.519359401574974127477, -0.297137179352751905255, 1.0 / 9.0},             \
+    .error_start = -1.0 / 3.0
+
+const hem_table hem4_table = {HEM4_COEFFICIENTS, HEM4_QUADRATURE};
+
+/* z = Z_5, of order 2: it meets condition 1 of [BH93 Table 4], and not those of the next order. */
+const hem_table hem4_stage_table = {HEM4_COEFFICIENTS, HEM4_QUADRATURE, .last_stage = true};
 
 /* The code of the article: the embedded solution is Y_5, of order 2 and on the manifold (6.1). */
 const hem_table hem4_published_table = {
-    .stages = 5,
-    .order = 4,
-    .stable = 5.3649,
+    HEM4_COEFFICIENTS,
     .error_order = 2,
     .published = true,
-    .a = hem4_a,
-    .a_bar = hem4_a + 1,
-    .c = hem4_c,
-    .c_bar = hem4_c + 1,
-    .zeta = hem4_zeta,
     .error = {-4.37457478565264841516, -1.52440469991370778123, 6.91301011257102894690,
               -1.12514173811578386161, 1.0 / 9.0},
-};
-
-/* z = Z_5, of order 2: it meets condition 1 of [BH93 Table 4], and not those of the next order. */
-const hem_table hem4_stage_table = {
-    .stages = 5,
-    .order = 4,
-    .stable = 5.3649,
-    .error_order = 3,
-    .transversal = true,
-    .last_stage = true,
-    .a = hem4_a,
-    .a_bar = hem4_a + 1,
-    .c = hem4_c,
-    .c_bar = hem4_c + 1,
-    .zeta = hem4_zeta,
-    .error = {0.0, 0.0, 0.519359401574974127477, -0.297137179352751905255, 1.0 / 9.0},
-    .error_start = -1.0 / 3.0,
 };
 
 /* Brasey's method [Bra94], as in his code HEM5; its 16 digits brought to 21 by Newton's method on

@@ -178,9 +178,35 @@ static double rounding(const higher_step *w, const method_context *ctx)
     return 4.0 * DBL_EPSILON * sqrt(sum / ctx->n);
 }
 
+/* Settings of the iteration for this step, which begins at the prediction. */
+static void begin_iteration(higher_step *w, const method_context *ctx)
+{
+    stage_newton *nw = &w->newton;
+    vector_copy(ctx->second->n, w->x0[0], w->x[0]);
+    norm_set_step(ctx->norm, w->h);
+    nw->most = newton_most(ctx->newton, MOST_ITERATIONS);
+    nw->first = 1;
+    nw->kappa = KAPPA;
+    nw->noise = NOISE;
+    nw->patient = true;
+    nw->eta = INFINITY;
+    set_point(w, ctx->second);
+    nw->floor =
+        fmax(stage_newton_round_off(norm_of(ctx->norm, w->y, ctx->norm->newton)), rounding(w, ctx));
+}
+
+/* Once more from the prediction, with matrices of this very point. */
+static attempt_status iterate_anew(higher_step *w, const stage_task *task)
+{
+    vector_copy(task->count, w->x0[0], w->x[0]);
+    attempt_status status = stage_newton_prepare(task, true);
+    return status == ATTEMPT_OK ? stage_newton_iterate(task) : status;
+}
+
 attempt_status higher_solve(higher_step *w, const method_context *ctx, attempt *result)
 {
     const second_order *s = ctx->second;
+    const higher_cache *c = ctx->cache;
     stage_newton *nw = &w->newton;
     stage_task task = {.equations = &equations,
                        .newton = nw,
@@ -190,34 +216,18 @@ attempt_status higher_solve(higher_step *w, const method_context *ctx, attempt *
                        .stages = w->x[0],
                        .predicted = w->x0[0],
                        .count = s->n};
-    vector_copy(s->n, w->x0[0], w->x[0]);
-    norm_set_step(ctx->norm, w->h);
-    nw->most = newton_most(ctx->newton, MOST_ITERATIONS);
-    nw->first = 1;
-    nw->kappa = KAPPA;
-    nw->noise = NOISE;
-    nw->patient = true;
-    nw->eta = INFINITY;
-    set_point(w, s);
-    nw->floor =
-        fmax(stage_newton_round_off(norm_of(ctx->norm, w->y, ctx->norm->newton)), rounding(w, ctx));
+    begin_iteration(w, ctx);
     attempt_status status = stage_newton_prepare(&task, false);
     /* a chain may end with an acceleration that is an unknown: that is of second order */
-    if (status == ATTEMPT_OK && second_matrix_top(((higher_cache *)ctx->cache)->matrix) < 3) {
+    if (status == ATTEMPT_OK && second_matrix_top(c->matrix) < 3) {
         refuse_order(result);
         return result->status;
     }
     if (status == ATTEMPT_OK) status = stage_newton_iterate(&task);
     bool retry = status == ATTEMPT_CONVERGENCE || status == ATTEMPT_EVALUATION;
-    if (retry && !nw->fresh) {
-        vector_copy(s->n, w->x0[0], w->x[0]);
-        status = stage_newton_prepare(&task, true);
-        if (status == ATTEMPT_OK) status = stage_newton_iterate(&task);
-    }
-    if (status == ATTEMPT_SINGULAR) {
-        const higher_cache *c = ctx->cache;
+    if (retry && !nw->fresh) status = iterate_anew(w, &task);
+    if (status == ATTEMPT_SINGULAR)
         ctx->newton->matrix->singular_column = second_matrix_singular(c->matrix);
-    }
     set_point(w, s);
     ctx->newton->iterations = nw->iterations;
     ctx->newton->rate = nw->theta;

@@ -323,6 +323,21 @@ static void name_stage(dae_solver *s, const attempt *a)
                     s->bound.method->name);
 }
 
+/* Where kinds of index 2 or 3 were declared: what they may lack. */
+static void advise_on_kinds(dae_solver *s)
+{
+    diag_append(&s->diag, " The kinds that were declared are heeded.");
+    if (at_start(s))
+        diag_append(&s->diag,
+                    " Values that do not meet the hidden constraints, which are derivatives of "
+                    "others, look like this: give values that do%s.",
+                    s->bound.options.init == DAE_INIT_NONE
+                        ? ", or let opt.init look for them"
+                        : "; those of index 3 are not looked for among callbacks");
+    diag_append(&s->diag, " Or differentiate constraints, or write a model text, whose index "
+                          "is reduced.");
+}
+
 static dae_status explain_convergence(dae_solver *s, const attempt *a, const char *limit)
 {
     char text[32];
@@ -348,18 +363,9 @@ static dae_status explain_convergence(dae_solver *s, const attempt *a, const cha
                                   "beyond this point.");
         return DAE_ERR_CONVERGENCE;
     }
-    if (declares_high_kinds(s->bound.problem)) {
-        diag_append(&s->diag, " The kinds that were declared are heeded.");
-        if (at_start(s))
-            diag_append(&s->diag,
-                        " Values that do not meet the hidden constraints, which are derivatives of "
-                        "others, look like this: give values that do%s.",
-                        s->bound.options.init == DAE_INIT_NONE
-                            ? ", or let opt.init look for them"
-                            : "; those of index 3 are not looked for among callbacks");
-        diag_append(&s->diag, " Or differentiate constraints, or write a model text, whose index "
-                              "is reduced.");
-    } else if (index_suspected(s, variable))
+    if (declares_high_kinds(s->bound.problem))
+        advise_on_kinds(s);
+    else if (index_suspected(s, variable))
         diag_append(&s->diag, " Inconsistent initial values or an index above 1 look like this: "
                               "try opt.init, and kinds for variables of index 2 and 3; or "
                               "differentiate constraints.");
