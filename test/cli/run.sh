@@ -191,6 +191,8 @@ expect 0 run akzo --history - --rtol-of '*=1e-9'
 ends 0 run "$root/models/circle.mo" --method bdf2nd:thesis --fixed-step 1e-3 --stop 0.006 --history -
 [ "$(awk -F, 'NR > 1 { printf "%s", ($5 > 0 ? "+" : "0") }' out)" = 0000++ ] ||
     fail "bdf2nd:thesis tests errors from the fifth step on"
+ends 0 run "$root/models/circle.mo" --method bdf2nd:thesis --rtol 1e-4 --atol-of 'q*=1e-4' --atol-of 'v*=1e-2' --atol-of lambda=1e-2 --stop 0.1
+says 'which nothing checks'
 expect 2 run akzo --initial-step 0 && says 'initial-step'
 expect 2 run akzo --initial-step 1e-5 --fixed-step 1e-4 && says "'--initial-step' and '--fixed-step' exclude"
 expect 2 run akzo --initial-step 1e-5 --steps nowhere && says "'--initial-step' and '--steps' exclude"

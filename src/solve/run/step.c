@@ -78,16 +78,19 @@ static int most_order(const dae_solver *s)
     return method_run_order(s->bound.method, &s->bound.options);
 }
 
-/* DASSL to the letter has DASSL's errors, which are larger than ours: after a first step that
- * failed, say, its error test still counts with the length of that one. */
-static void note_dassl(const dae_solver *s)
+/* Methods that repeat a source to the letter have its errors. DASSL's are larger than ours: after a
+ * first step that failed, say, its error test still counts with the length of that one. */
+static void note_source(const dae_solver *s)
 {
+    const method *m = s->bound.method;
     char text[300];
-    if (!s->bound.method->dassl || s->run.control.fixed || s->stats.attempts > 0) return;
-    snprintf(text, sizeof text,
-             "note: %s takes the steps of DASSL, to compare with: its errors are DASSL's, and may "
-             "be thousands of tolerances. For results choose bdf without a variant.",
-             s->bound.method->name);
+    if (!(m->dassl || m->raw_output) || s->run.control.fixed || s->stats.attempts > 0) return;
+    snprintf(text, sizeof text, "note: %s takes the steps of %s. For results choose %s.", m->name,
+             m->dassl ? "DASSL, to compare with: its errors are DASSL's, and may be thousands of "
+                        "tolerances"
+                      : "a thesis, to compare with: values between them are those of its "
+                        "polynomials, which nothing checks",
+             m->dassl ? "bdf without a variant" : "the method without its variant");
     solver_note(s, text);
 }
 
@@ -132,7 +135,7 @@ static void start_method(dae_solver *s, double tend)
     s->run.control.dassl = s->bound.method->dassl;
     s->run.control.literal = s->bound.method->own_steps && !s->run.control.fixed;
     s->run.stiffness = (stiffness){0};
-    note_dassl(s);
+    note_source(s);
     note_uneven(s);
     s->stats.h0 = h;
     s->run.direction = h > 0.0 ? 1.0 : -1.0;
