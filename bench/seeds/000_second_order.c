@@ -332,7 +332,7 @@ static void table_6_1(seeds_run *run)
                            methods[m].order))
             return;
         for (int k = 0; k < 5; k++) {
-            char label[64], name[8];
+            char label[64], name[16];
             snprintf(name, sizeof name, "x[%d]", k + 1);
             snprintf(label, sizeof label, "%s, sum of b~ c^%d", methods[m].name, k);
             seeds_number(run, label, seeds_last(run, &r, name),
