@@ -260,7 +260,28 @@ static void many_patterns(many *m)
     assert_int_equal(at, 11 * COUNT);
 }
 
-/* Every one against itself alone, with dense matrices. */
+/* A pattern with all entries says what a dense matrix says: the same selection, steps and values.
+ */
+static void a_full_pattern_changes_nothing(void **state)
+{
+    (void)state;
+    static runner dense, sparse;
+    static const int colptr[] = {0, 3, 6, 9, 12, 15};
+    static const int rowind[] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2};
+    quasilinear_form full = pendulum;
+    full.g_x_matrix.colptr = colptr;
+    full.g_x_matrix.rowind = rowind;
+    runner_open(&dense, &method_herk, &pendulum, 1e-8, 1e-8, NULL);
+    runner_open(&sparse, &method_herk, &full, 1e-8, 1e-8, NULL);
+    runner_start(&dense, 0, (double[]){-1, 0, 0, 0, 0}, 0.01);
+    runner_start(&sparse, 0, (double[]){-1, 0, 0, 0, 0}, 0.01);
+    assert_true(run_to(&dense, 2, 0.01) && run_to(&sparse, 2, 0.01));
+    for (int j = 0; j < 5; j++) assert_true(fabs(sparse.x[j] - dense.x[j]) < 1e-6);
+    runner_close(&dense);
+    runner_close(&sparse);
+}
+
+/* Energy and length of every one. */
 static void many_pendulums_run_sparse(void **state)
 {
     (void)state;
@@ -556,6 +577,7 @@ int main(void)
         cmocka_unit_test(levels_are_solved_for_what_they_bring_in),
         cmocka_unit_test(a_varying_E_changes_nothing),
         cmocka_unit_test(an_E_that_is_not_reducible_is_stacked_on_g_x),
+        cmocka_unit_test(a_full_pattern_changes_nothing),
         cmocka_unit_test(many_pendulums_run_sparse),
         cmocka_unit_test(dense_output_has_its_order),
         cmocka_unit_test(dense_output_of_the_pendulum_stays_on_its_constraints),
