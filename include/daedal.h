@@ -230,12 +230,10 @@ typedef struct dae_options {
     dae_projection projection;    /* for methods that project */
     dae_precision precision;      /* other than double: for methods that have it, such as taylor */
     int threads; /* 2: a second one where a method has several large linear systems a step; 0, 1 */
-    bool multiplier_correction; /* bdf on index-3 forms with velocities: multipliers and
-                                   accelerations are corrected after every step, and keep their
+    bool multiplier_correction; /* bdf on index-3 forms with velocities: multipliers keep their
                                    accuracy where step or order change */
 
-    bool
-        baumgarte; /* explicit methods on manifolds (dopri, prk): g'' + 2 alpha g' + beta^2 g = 0 */
+    bool baumgarte; /* explicit methods on manifolds: g'' + 2 alpha g' + beta^2 g = 0 */
     double baumgarte_alpha, baumgarte_beta; /* in place of projection; 0: by step size; alpha */
     dae_coordinates coordinates;
 
@@ -248,18 +246,14 @@ typedef struct dae_options {
     int order;           /* of the method: one that it has, dae_method_at(); 0: its own choice */
     const char *variant; /* of the method, such as "thesis"; NULL: none */
 
-    const double *step_sequence; /* prescribed steps: the times at which they end, in the direction
-                                    of the run; no error control. A first time that is the start
-                                    is no step. The last may not lie before the stop time */
-    int step_count;              /* how many times; 0: steps are chosen */
+    const double
+        *step_sequence; /* prescribed steps: the times at which they end, no error control */
+    int step_count;     /* how many times; 0: steps are chosen */
     const struct dae_table *table; /* coefficients for hem, herk, prk or irk: daedal/tables.h */
-    int small_steps[10]; /* of liex: a step is done in n_1 < n_2 < .. small ones, one order more for
-                            each number; 0 ends the list. All 0: 2, 3, 4, .. 11 */
-    const dae_herk_options *herk; /* of method herk; NULL: defaults */
-    bool invariants_in_output;    /* geometric methods: what is reported is projected onto the
-                                     invariants, and steps go on with the values as they were */
-    int krylov_orthogonal; /* GMRES: new vectors are orthogonalised against the last so many (KMP of
-                              DASPK); 0: against all of them */
+    int small_steps[10];           /* of liex: numbers of small steps, up to a 0. 0: 2, 3, .. 11 */
+    const dae_herk_options *herk;  /* of method herk; NULL: defaults */
+    bool invariants_in_output; /* geometric methods: output alone is projected onto invariants */
+    int krylov_orthogonal;     /* GMRES: KMP of DASPK, incomplete; 0: complete */
 
     int formula_steps; /* k of multistep:own and oneleg:own, 1 to 7: 1/h sum a_j x_(n-j), */
     double formula_a[8], formula_b[8]; /* j = 0 .. k, for sum b_j x'_(n-j), or x' at the leg */
