@@ -379,7 +379,7 @@ static const char page_head[] =
     "off by 3.0 %.\n"
     "- 004-T1-e: a factor of 2 at eps0 = 1e-5 and 1e-6, where the phase is lost and rounding "
     "decides.\n"
-    "- 004-F20: errors of at most 10 eps0. At eps0 = 1e-6 ours is 3.0e-6, where the thesis' "
+    "- 004-F20: errors of at most 10 eps0. At eps0 = 1e-6 ours is 3.0e-6, where another "
     "program has 2.7e-7.\n"
     "- Orders of `glm` at index 3 on (2.55): over four halvings, since single pairs of grids give "
     "1.8 to 4.5.\n\n"
