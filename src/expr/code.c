@@ -15,9 +15,18 @@ bool code_new(expr_code *c, const graph *g, const expr *e, size_t count)
     return c->work != NULL;
 }
 
+bool code_share(expr_code *c, const expr_code *of)
+{
+    *c = *of;
+    c->borrowed = true;
+    c->work = DAE_ARRAY(double, c->work_size);
+    if (!c->work) code_free(c);
+    return c->work != NULL;
+}
+
 void code_free(expr_code *c)
 {
-    tape_free(c->tape);
+    if (!c->borrowed) tape_free(c->tape);
     dae_free(c->work);
     *c = (expr_code){0};
 }

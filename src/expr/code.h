@@ -12,14 +12,17 @@ typedef void (*native_function)(double time, const double *y, const double *yp, 
                                 const double *parameters, const double *memory, double *out);
 
 typedef struct expr_code {
-    tape *tape;             /* always there; owned */
+    tape *tape;             /* always there; owned, unless borrowed */
     native_function native; /* NULL: run the tape; belongs to a native_module */
     double *work;           /* of the tape; owned */
     size_t outputs;
     size_t length, work_size; /* instructions of the tape, and doubles it works on */
+    bool borrowed;            /* the tape is that of another code, which outlives this one */
 } expr_code;
 
 bool code_new(expr_code *c, const graph *g, const expr *e, size_t count);
+/* The same program with work space of its own, for another thread; `of` must outlive it. */
+bool code_share(expr_code *c, const expr_code *of);
 void code_free(expr_code *c);
 
 /* Parameters or memory have changed. */

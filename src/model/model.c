@@ -5,7 +5,6 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
-#include "model/kept_forms.h"
 #include "model/model_redundant.h"
 #include "model/model_structure.h"
 
@@ -139,7 +138,7 @@ static void free_texts(char **texts, size_t count)
 void model_form_free(model_form *f)
 {
     if (!f) return;
-    kept_forms_free(f->kept);
+    if (f->plans) f->plans_free(f->plans);
     native_free(f->native);
     free_texts(f->unknown_names, (size_t)f->n);
     free_texts(f->equation_names, f->equation_room);

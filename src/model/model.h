@@ -48,10 +48,20 @@ typedef struct model_place {
     signed char sign;
 } model_place;
 
+/* What was made for the plans of a problem, for tests: all of it is to be made once. */
+typedef struct plan_counts {
+    long asked;    /* plans asked for, */
+    long analyses; /* made from an analysis of their mode, */
+    long forms;    /* and variants of the model, which were compiled */
+} plan_counts;
+
 typedef struct model_form {
     flat_model *flat; /* owned */
-    struct kept_list
-        *kept; /* of a base form: variants that solvers may share (kept_forms.h); owned */
+    /* Of a base form: plans that solvers share (solve/prepare/plan_store.h); owned, with the
+     * function that frees them, and how often they were made. */
+    struct plan_store *plans;
+    void (*plans_free)(struct plan_store *);
+    plan_counts counts;
     native_module *native; /* its native code, once there is some; guarded by the graph's lock */
     model_alias *alias;    /* per flat variable, owned */
     int n;                 /* unknowns of the residual form */

@@ -38,6 +38,7 @@ dae_status ask_for_mode(dae_solver *s, double t, const double *y, const double *
     plan p = {0};
     mode_point at = point_of(s, t, y, yp);
     at.release = release;
+    if (release) at.release_count = s->modes->current->plan.form->analysed->set.m;
     dae_status status = ask(s, &at, &p);
     *result = NULL;
     if (status != DAE_OK) return status;

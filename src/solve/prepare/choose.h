@@ -1,5 +1,7 @@
 /* Which method "auto" stands for: by form, tolerance, size and what the run has shown.
- * docs/notes/choice.md has the measurements behind the rules. */
+ * docs/notes/choice.md has the measurements behind the rules. Plans are kept by the problem, the
+ * wishes and what the first two of these choose: what else decides belongs into their key
+ * (plan_store.c). */
 #ifndef DAE_SOLVE_PREPARE_CHOOSE_H
 #define DAE_SOLVE_PREPARE_CHOOSE_H
 

@@ -1,14 +1,14 @@
 /* A plan: how a problem is to be solved, in one mode if it is a model, with the reasons in words.
  *
  * Plans are made by prepare_plan() from the problem, a point and wishes, and from nothing else: no
- * solver is read or written, so that they can be made, compared and kept without one. */
+ * solver is read or written, so that they can be made, compared and kept without one. The problem
+ * keeps those of models (plan_store.h); what is the caller's here is a copy, or borrowed. */
 #ifndef DAE_SOLVE_PREPARE_PLAN_H
 #define DAE_SOLVE_PREPARE_PLAN_H
 
 #include "formulation/formulation.h"
 #include "method/common/method.h"
 #include "model/analyse.h"
-#include "model/kept_forms.h"
 #include "model/model_redundant.h"
 #include "problem/residual.h"
 #include "solve/prepare/rank_blocks.h"
@@ -32,8 +32,11 @@ typedef struct mode_point {
     const mode_slots *slots; /* that decide the structure; borrowed */
     model_point at;
     const bool *release; /* equations that follow from others and are left out; NULL: none */
+    int release_count;   /* of the analysed equations, that it speaks of */
     bool levels;         /* a form for consistent values is wanted by all means */
 } mode_point;
+
+typedef struct kept_plan kept_plan;
 
 typedef struct plan {
     const method *method;
@@ -48,7 +51,7 @@ typedef struct plan {
 
     /* Models: the form that is integrated. */
     model_form *form;      /* owned unless kept; NULL: the model as it is written */
-    kept_form *kept;       /* whose the form is, where it is shared; NULL: ours */
+    kept_plan *kept;       /* whose form and rewrites these are (plan_store.h); NULL: ours */
     rewrite_list rewrites; /* of its equations; names in the form refer to it */
     bool offers_forms;     /* the form has what methods on other forms than the residual one want */
     bool runs_base;        /* the form, if there is one, is for consistent values only: the model as

@@ -2,6 +2,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "solve/prepare/choose.h"
+#include "solve/prepare/plan_store.h"
 
 void solve_plan_free(plan *p)
 {
@@ -9,7 +10,7 @@ void solve_plan_free(plan *p)
     rank_watch_free(p->watch);
     released_watch_free(p->released);
     if (p->kept)
-        kept_form_release(p->kept);
+        kept_plan_release(p->kept);
     else
         model_form_free(p->form);
     rewrite_list_free(&p->rewrites);

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "model/model_structure.h"
 #include "solve/prepare/choose.h"
+#include "solve/prepare/plan_store.h"
 
 bool is_doubtful(const model_analysis *a)
 {
@@ -16,51 +17,6 @@ static bool has_levels(const model_analysis *a)
     for (int i = 0; i < a->reduced.set.m; i++)
         if (a->reduced.structure.c[i] > 0) return true;
     return false;
-}
-
-/* ---- forms that are shared ---- */
-
-/* Whether the form belongs to the point it is made at and to the forms of the method alone: not to
- * other options */
-static bool may_share(const preparation *p)
-{
-    return method_needs_form(p->plan->method) && p->wishes->formulation->automatic &&
-           !p->mode->release && !p->mode->levels;
-}
-
-/* What a form is kept by, beside its point: where the method is our choice fewer forms will do. */
-static unsigned kept_key(const preparation *p)
-{
-    enum { OPEN = 1 << 15 };
-    return p->plan->method->forms | (p->wishes->open ? (unsigned)OPEN : 0u);
-}
-
-/* The form that an earlier solver made at the same point, if there is one. True: the plan has it.
- */
-static bool take_kept(preparation *p)
-{
-    if (!may_share(p)) return false;
-    plan *made = p->plan;
-    made->kept = kept_form_find(p->problem->model, kept_key(p), &p->mode->at);
-    if (!made->kept) return false;
-    made->form = made->kept->form;
-    made->index = made->kept->index;
-    made->offers_forms = true;
-    return true;
-}
-
-/* Keep the form for other solvers, unless one is kept already: it was not found where the method
- * that was tried first has none. */
-static void share(preparation *p)
-{
-    plan *made = p->plan;
-    model_form *base = p->problem->model;
-    const model_point *at = &p->mode->at;
-    kept_form *before = kept_form_find(base, kept_key(p), at);
-    if (before)
-        kept_form_release(before);
-    else
-        made->kept = kept_form_add(base, kept_key(p), at, made->form, &made->rewrites, made->index);
 }
 
 /* ---- redundant constraints ---- */
@@ -187,28 +143,38 @@ static dae_status plan_mode(preparation *p)
         !rank_watch_new(&made->watch, made->form ? made->form->analysed : &a->reduced,
                         p->problem->form.n))
         return plan_exhausted(p->diag);
-    if (!prepare_search(p)) return plan_exhausted(p->diag);
-    if (may_share(p) && made->form && plan_is_plain(made)) share(p);
-    return DAE_OK;
+    return prepare_search(p) ? DAE_OK : plan_exhausted(p->diag);
+}
+
+/* The plan that is made where none is kept. */
+static dae_status make_plan(const dae_problem *problem, const mode_point *mode, const wishes *w,
+                            plan *made, dae_diag *diag)
+{
+    preparation p = {.problem = problem, .mode = mode, .wishes = w, .plan = made, .diag = diag};
+    made->method = w->method;
+    if (w->open)
+        made->method = mode->levels ? choose_residual(problem, w, made->why)
+                                    : choose_first(problem, w, made->why);
+    problem->model->counts.analyses++;
+    dae_status status = plan_mode(&p);
+    model_analysis_free(&p.analysis);
+    if (status != DAE_OK) return status;
+    problem->model->counts.forms += made->form != NULL;
+    return plan_store_add(problem, mode, w, made) ? DAE_OK : plan_exhausted(diag);
 }
 
 dae_status prepare_model(const dae_problem *problem, const mode_point *mode, const wishes *w,
                          plan *made, dae_diag *diag)
 {
     graph *g = problem->model->flat->graph; /* shared with other solvers of the problem */
-    preparation p = {.problem = problem, .mode = mode, .wishes = w, .plan = made, .diag = diag};
     dae_status status = DAE_OK;
-    made->method = w->method;
-    if (w->open)
-        made->method = mode->levels ? choose_residual(problem, w, made->why)
-                                    : choose_first(problem, w, made->why);
+    bool ok = true;
     graph_enter(g);
-    if (!take_kept(&p))
-        status = plan_mode(&p);
-    else if (!rank_watch_new(&made->watch, made->form->analysed, problem->form.n) ||
-             !prepare_search(&p))
+    problem->model->counts.asked++;
+    if (!plan_store_find(problem, mode, w, made, &ok))
+        status = make_plan(problem, mode, w, made, diag);
+    else if (!ok)
         status = plan_exhausted(diag);
-    model_analysis_free(&p.analysis);
     graph_recover(g);
     graph_leave(g);
     return status;

@@ -16,6 +16,32 @@ void rank_watch_free(rank_watch *w)
     dae_free(w);
 }
 
+/* Room for entries and for the work of a determinant. False: memory */
+static bool make_room(rank_watch *w)
+{
+    w->value = DAE_ARRAY(double, w->entries + LARGEST_WATCHED * LARGEST_WATCHED);
+    w->dense = w->value ? w->value + w->entries : NULL;
+    w->fresh = true;
+    return w->value;
+}
+
+bool rank_watch_copy(const rank_watch *of, rank_watch **result)
+{
+    *result = NULL;
+    if (!of) return true;
+    rank_watch *w = DAE_NEW(rank_watch);
+    if (!w) return false;
+    *w = (rank_watch){.count = of->count, .entries = of->entries, .need_count = of->need_count};
+    w->block = dae_copy(of->block, (size_t)of->count, sizeof *w->block);
+    w->need =
+        dae_copy(of->need, (size_t)(of->need_count > 0 ? of->need_count : 1), sizeof *w->need);
+    if (w->block && w->need && make_room(w) && code_share(&w->code, &of->code))
+        *result = w;
+    else
+        rank_watch_free(w);
+    return *result;
+}
+
 int rank_watch_blocks(const rank_watch *w)
 {
     return w ? w->count : 0;
@@ -267,11 +293,8 @@ bool rank_watch_new(rank_watch **result, const analysed *a, int n)
     if (ok) w->block = DAE_ARRAY(rank_block, most > 0 ? most : 1);
     ok = ok && w->block && collect_blocks(w, &c, n, entry);
     if (ok && w->count > 0) {
-        ok = code_new(&w->code, g, entry, (size_t)w->entries) && list_needs(w, g, entry, n);
-        w->value = DAE_ARRAY(double, w->entries + LARGEST_WATCHED * LARGEST_WATCHED);
-        ok = ok && w->value;
-        w->dense = ok ? w->value + w->entries : NULL;
-        w->fresh = true;
+        ok = code_new(&w->code, g, entry, (size_t)w->entries) && list_needs(w, g, entry, n) &&
+             make_room(w);
     }
     system_jacobian_free(&own);
     dae_free(entry);

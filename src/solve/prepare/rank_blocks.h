@@ -49,6 +49,9 @@ typedef struct rank_watch {
 /* The blocks of analysed equations over the n unknowns of a base form that are worth it. *watch =
  * NULL: there are none. False: memory. Adds to the graph. */
 bool rank_watch_new(rank_watch **watch, const analysed *a, int n);
+/* Another one with the same program, for another run; `of` must outlive it, and may be NULL. False:
+ * memory. */
+bool rank_watch_copy(const rank_watch *of, rank_watch **watch);
 void rank_watch_free(rank_watch *watch); /* NULL is fine */
 int rank_watch_blocks(const rank_watch *watch);
 

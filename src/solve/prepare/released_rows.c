@@ -11,6 +11,24 @@ void released_watch_free(released_watch *w)
     dae_free(w);
 }
 
+bool released_watch_copy(const released_watch *of, released_watch **result)
+{
+    *result = NULL;
+    if (!of) return true;
+    released_watch *w = DAE_NEW(released_watch);
+    if (!w) return false;
+    size_t values = of->code.outputs;
+    w->count = of->count;
+    w->rows = dae_copy(of->rows, (size_t)of->count, sizeof *w->rows);
+    w->slots = dae_copy(of->slots, values, sizeof *w->slots);
+    w->value = DAE_ARRAY(double, values);
+    if (w->rows && w->slots && w->value && code_share(&w->code, &of->code))
+        *result = w;
+    else
+        released_watch_free(w);
+    return *result;
+}
+
 /* Constraint i of the set as row of w, its expressions behind the `used` ones; false: memory, or no
  * more room */
 static bool add_row(released_watch *w, const model_form *base, const equation_row *from,

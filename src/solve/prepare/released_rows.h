@@ -34,6 +34,9 @@ typedef struct released_watch {
  * false: memory. Adds to the graph. */
 bool released_watch_new(released_watch **watch, const model_form *base, const analysed *a,
                         const bool *rows);
+/* Another one with the same program, for another run; `of` must outlive it, and may be NULL. False:
+ * memory. */
+bool released_watch_copy(const released_watch *of, released_watch **watch);
 void released_watch_free(released_watch *watch); /* NULL is fine */
 
 #endif

@@ -1,0 +1,232 @@
+#include "solve/prepare/plan_store.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "solve/prepare/choose.h"
+
+/* Plans beyond these go, those first that were not asked for the longest; and beyond FEW where
+ * their forms have more than MOST_UNKNOWNS together: what large models need is kept for a few
+ * starts. */
+enum { MOST = 64, FEW = 4, MOST_UNKNOWNS = 20000 };
+
+/* What decides about a plan beside the numbers at its point. */
+typedef struct plan_key {
+    const formulation *formulation;
+    const method *method;
+    const char *reason;
+    double parameter;        /* of the formulation */
+    const method *choice[2]; /* what `auto` begins with, and its method for residual forms */
+    dae_projection projection;
+    bool open, implicit, careful, levels;
+    int release; /* equations among which some are left out; 0: none are */
+} plan_key;
+
+struct kept_plan {
+    plan plan; /* owned, with all that it has */
+    plan_key key;
+    double *numbers; /* t, y, y', parameters and memory; owned */
+    bool *release;   /* equations left out; owned, NULL: none */
+    int users;       /* the store is one */
+    graph *graph;    /* whose lock guards the count */
+    struct kept_plan *next;
+};
+
+struct plan_store {
+    kept_plan *first; /* the latest used one */
+};
+
+/* ---- keys ---- */
+
+static plan_key key_of(const dae_problem *problem, const mode_point *mode, const wishes *w)
+{
+    plan_key key;
+    char why[CHOICE_TEXT];
+    memset(&key, 0, sizeof key); /* padding takes part in the comparison */
+    key.formulation = w->formulation;
+    key.method = w->method;
+    key.reason = w->reason;
+    key.parameter = w->options->formulation_parameter;
+    if (w->open) key.choice[0] = choose_first(problem, w, why);
+    if (w->open) key.choice[1] = choose_residual(problem, w, why);
+    key.projection = w->options->projection;
+    key.open = w->open;
+    key.implicit = w->implicit;
+    key.careful = w->careful;
+    key.levels = mode->levels;
+    key.release = mode->release ? mode->release_count : 0;
+    return key;
+}
+
+/* The numbers of a point, in parts */
+typedef struct number_part {
+    const double *from;
+    size_t count;
+} number_part;
+
+enum { PARTS = 5 };
+
+static size_t parts_of(const model_form *base, const model_point *at, number_part part[PARTS])
+{
+    size_t n = (size_t)base->n, total = 0;
+    part[0] = (number_part){&at->t, 1};
+    part[1] = (number_part){at->y, n};
+    part[2] = (number_part){at->yp, n};
+    part[3] = (number_part){at->parameters, base->flat->parameter_count};
+    part[4] = (number_part){at->memory, (size_t)base->flat->memory_count};
+    for (int k = 0; k < PARTS; k++) total += part[k].count;
+    return total;
+}
+
+/* Whether the numbers are those of the point, bit by bit */
+static bool same_numbers(const model_form *base, const model_point *at, const double *numbers)
+{
+    number_part part[PARTS];
+    parts_of(base, at, part);
+    for (int k = 0; k < PARTS; k++) {
+        size_t bytes = part[k].count * sizeof *numbers;
+        if (bytes > 0 && memcmp(numbers, part[k].from, bytes) != 0) return false;
+        numbers += part[k].count;
+    }
+    return true;
+}
+
+static double *copy_numbers(const model_form *base, const model_point *at)
+{
+    number_part part[PARTS];
+    double *numbers = DAE_ARRAY(double, parts_of(base, at, part)), *to = numbers;
+    for (int k = 0; numbers && k < PARTS; k++) {
+        if (part[k].count > 0) memcpy(to, part[k].from, part[k].count * sizeof *to);
+        to += part[k].count;
+    }
+    return numbers;
+}
+
+static bool same_release(const kept_plan *kept, const mode_point *mode)
+{
+    size_t bytes = (size_t)mode->release_count * sizeof *kept->release;
+    return !mode->release || memcmp(kept->release, mode->release, bytes) == 0;
+}
+
+/* ---- users ---- */
+
+static void discard(kept_plan *kept)
+{
+    if (--kept->users > 0) return;
+    solve_plan_free(&kept->plan);
+    dae_free_all(kept->numbers, kept->release, kept);
+}
+
+void kept_plan_release(kept_plan *kept)
+{
+    graph *g = kept->graph;
+    graph_enter(g);
+    discard(kept);
+    graph_leave(g);
+}
+
+/* The share of a user: the form is borrowed, watches are its own. False: memory */
+static bool share(kept_plan *kept, plan *result)
+{
+    *result = kept->plan;
+    result->kept = kept;
+    result->rewrites = (rewrite_list){0};
+    result->watch = NULL;
+    result->released = NULL;
+    kept->users++;
+    bool ok = rank_watch_copy(kept->plan.watch, &result->watch) &&
+              released_watch_copy(kept->plan.released, &result->released);
+    if (!ok) solve_plan_free(result);
+    return ok;
+}
+
+/* ---- the list ---- */
+
+static void free_store(struct plan_store *store)
+{
+    while (store->first) {
+        kept_plan *next = store->first->next;
+        discard(store->first);
+        store->first = next;
+    }
+    dae_free(store);
+}
+
+static void drop_oldest(struct plan_store *store)
+{
+    int count = 0;
+    long unknowns = 0;
+    for (kept_plan **at = &store->first; *at;) {
+        kept_plan *kept = *at;
+        unknowns += kept->plan.form ? kept->plan.form->n : 0;
+        if (++count <= FEW || (count <= MOST && unknowns <= MOST_UNKNOWNS)) {
+            at = &kept->next;
+            continue;
+        }
+        *at = kept->next;
+        discard(kept);
+    }
+}
+
+static void put_first(struct plan_store *store, kept_plan *kept)
+{
+    kept->next = store->first;
+    store->first = kept;
+}
+
+bool plan_store_find(const dae_problem *problem, const mode_point *mode, const wishes *w,
+                     plan *result, bool *ok)
+{
+    struct plan_store *store = problem->model->plans;
+    const plan_key key = key_of(problem, mode, w);
+    for (kept_plan **at = store ? &store->first : NULL; at && *at; at = &(*at)->next) {
+        kept_plan *kept = *at;
+        if (memcmp(&kept->key, &key, sizeof key) != 0 ||
+            !same_numbers(problem->model, &mode->at, kept->numbers) || !same_release(kept, mode))
+            continue;
+        *at = kept->next;
+        put_first(store, kept);
+        *ok = share(kept, result);
+        return true;
+    }
+    return false;
+}
+
+static kept_plan *entry_new(const dae_problem *problem, const mode_point *mode, const wishes *w)
+{
+    const model_form *base = problem->model;
+    kept_plan *kept = DAE_NEW(kept_plan);
+    if (!kept) return NULL;
+    kept->users = 1;
+    kept->graph = base->flat->graph;
+    kept->key = key_of(problem, mode, w);
+    kept->numbers = copy_numbers(base, &mode->at);
+    if (mode->release)
+        kept->release = dae_copy(mode->release, (size_t)mode->release_count, sizeof *kept->release);
+    if (kept->numbers && (kept->release || !mode->release)) return kept;
+    discard(kept);
+    return NULL;
+}
+
+bool plan_store_add(const dae_problem *problem, const mode_point *mode, const wishes *w, plan *made)
+{
+    model_form *base = problem->model;
+    if (!base->plans) {
+        base->plans = DAE_NEW(struct plan_store);
+        base->plans_free = free_store;
+    }
+    kept_plan *kept = base->plans ? entry_new(problem, mode, w) : NULL;
+    plan mine;
+    if (!kept) return false;
+    kept->plan = *made;
+    bool ok = share(kept, &mine);
+    if (ok) {
+        *made = mine;
+        put_first(base->plans, kept);
+        drop_oldest(base->plans);
+    } else {
+        kept->plan = (plan){0};
+        discard(kept);
+    }
+    return ok;
+}

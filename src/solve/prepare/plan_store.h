@@ -1,0 +1,26 @@
+/* Plans that are kept with their problem, for all of its solvers.
+ *
+ * A plan depends on the problem, the wishes, the mode and the point where the analysis looks. The
+ * store is a list of such plans, the latest used one first; a plan is found again where all of that
+ * is the same, bit by bit. What a plan has is shared and never changes; what a run writes into
+ * (watches, a doubt that comes up at the start) is copied for each user. Counts and lists are
+ * guarded by the lock of the model's graph. */
+#ifndef DAE_SOLVE_PREPARE_PLAN_STORE_H
+#define DAE_SOLVE_PREPARE_PLAN_STORE_H
+
+#include "solve/prepare/plan.h"
+
+/* The plan that was kept for this, in *result, which is zeroed before. True: it was found, *ok or
+ * memory ran out for what the caller owns of it. The caller holds the lock. */
+bool plan_store_find(const dae_problem *problem, const mode_point *mode, const wishes *w,
+                     plan *result, bool *ok);
+
+/* Keep a plan: it goes over to the store, and *made is the caller's share of it. False: memory; the
+ * plan is still the caller's. The caller holds the lock. */
+bool plan_store_add(const dae_problem *problem, const mode_point *mode, const wishes *w,
+                    plan *made);
+
+/* One user less; the caller does not hold the lock. */
+void kept_plan_release(kept_plan *kept);
+
+#endif
