@@ -240,7 +240,7 @@ static dae_status settle_values(dae_solver *s, double t, double h, dae_init mode
     return status == DAE_OK ? solver_update_weights(s, t, s->bound.y) : status;
 }
 
-static dae_status start_events(dae_solver *s, double t)
+dae_status solver_start_events(dae_solver *s, double t)
 {
     if (!s->bound.events) return DAE_OK;
     eval_status eval = event_finder_start(s->bound.events, t, s->bound.y, s->bound.yp);
@@ -285,7 +285,7 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     double h = start_scale(s, t);
     status = settle_kinds(s, t, h);
     if (status == DAE_OK) status = settle_values(s, t, h, resolve_init(s, mode));
-    if (status == DAE_OK) status = start_events(s, t);
+    if (status == DAE_OK) status = solver_start_events(s, t);
     if (status == DAE_OK) status = forms_choose(s, t, true);
     if (status == DAE_OK && binding_second_order(&s->bound)) status = second_find(s, t);
     if (status == DAE_OK) status = renew_cache(s);

@@ -47,6 +47,8 @@ typedef struct relation_trace {
 
 /* Bounds of crossing functions (hybrid_range.c). */
 typedef struct relation_ranges relation_ranges;
+/* What equations and crossing functions read of the memory (hybrid_reads.c). */
+typedef struct memory_reads memory_reads;
 /* Changes of relations of time that are no events (hybrid_seams.c). */
 typedef struct time_seams time_seams;
 /* The same of variables (hybrid_state_seams.c). */
@@ -79,6 +81,7 @@ typedef struct hybrid {
     bool *decided;            /* per relation: by the event at hand */
     relation_trace *trace;    /* per relation */
     relation_ranges *ranges;  /* owned; NULL: not needed so far */
+    memory_reads *reads;      /* owned; NULL: not known, and all of it counts as read */
     time_seams *seams;        /* owned; NULL: not needed so far */
     state_seams *state_seams; /* owned; NULL: not needed so far */
     double cut, cut_from;     /* a seam of them, for the step from there; NAN: none */
@@ -90,6 +93,8 @@ typedef struct hybrid {
     bool *is_reset;           /* if it does */
     bool *is_held;            /* per unknown: reinit has set it in the event at hand */
     bool solved;              /* continuous values agree with the memory in `before` */
+    bool looked;              /* crossing and crossing_ahead belong to them */
+    bool armed;               /* the search knows the sides of the relations */
     double started;           /* initial time */
     double crowd_since;       /* events close to each other: since when, */
     int crowd;                /* and how many */

@@ -42,6 +42,15 @@ static void end_run(dae_solver *s)
     s->run.phase = PHASE_ENDED;
 }
 
+/* Relations that changed after the last beginning are searched for from their new sides. */
+static dae_status arm_again(dae_solver *s, double t)
+{
+    if (s->hybrid->armed || !s->bound.events) return DAE_OK;
+    dae_status status = solver_start_events(s, t);
+    if (status == DAE_OK) hybrid_arm(s);
+    return status;
+}
+
 /* Solve the event at s->run.t for its memory as it is. */
 static dae_status run_event(dae_solver *s, double t)
 {
@@ -50,6 +59,7 @@ static dae_status run_event(dae_solver *s, double t)
                              s->hybrid->crossing_entry);
     if (t != s->hybrid->started) s->hybrid->other[0] = 0;
     dae_status status = modes_mend(s, t, false, events_iterate(s, t));
+    if (status == DAE_OK) status = arm_again(s, t);
     if (status != DAE_OK) return status;
     events_settle(s, t);
     model_instance_prepare(s->hybrid->instance);

@@ -162,6 +162,8 @@ static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_in
 dae_status hybrid_ready(dae_solver *s)
 {
     if (s->bound.events) hybrid_arm(s);
+    s->hybrid->armed = true;
+    reads_bind(s);
     dae_status status = hybrid_check_branches(s);
     if (status != DAE_OK) s->run.phase = PHASE_NEW;
     return status;
@@ -251,6 +253,10 @@ static dae_status agree(dae_solver *s, double t, bool initial, dae_init init, in
         if (!*mode) {
             status = take_discretes(s, t, initial, init, passes, &agreed);
             if (status != DAE_OK || agreed) return status;
+            if (!initial && reads_unchanged(s)) {
+                relations_update(s, t);
+                continue;
+            }
             *mode = true;
             if (!is_mode_bound(s)) return DAE_OK;
         }
@@ -258,6 +264,8 @@ static dae_status agree(dae_solver *s, double t, bool initial, dae_init init, in
         if (status == DAE_OK) status = hybrid_ready(s);
         if (status != DAE_OK) return status;
         s->hybrid->solved = true;
+        s->hybrid->looked = false;
+        reads_keep(s);
         relations_update(s, t);
     }
 }

@@ -132,6 +132,17 @@ dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status);
 /* Let the search of crossings know bounds of the crossing functions of the form at hand. */
 void ranges_bind(dae_solver *s);
 
+/* hybrid_reads.c */
+
+/* See what the equations and crossing functions of the model read of its memory. */
+void reads_bind(dae_solver *s);
+/* The continuous values are solved for the memory as it is. */
+void reads_keep(dae_solver *s);
+/* Whether they still are, and so are the crossing functions. */
+bool reads_unchanged(const dae_solver *s);
+/* Whether anything asks for algebraic variables or derivatives a moment ahead. */
+bool reads_ahead(const dae_solver *s);
+
 /* hybrid_seams.c */
 
 /* Whether any expression has pieces at all. */

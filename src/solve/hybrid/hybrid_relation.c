@@ -18,10 +18,11 @@ static double moment(const dae_solver *s, double t)
     return s->hybrid->direction < 0.0 ? -delta : delta;
 }
 
-/* A moment ahead of t: differential variables on their tangent, algebraic ones by the equations. A
- * correction before makes the tangent as good as rounding allows; a start stops at its tolerance.
+/* A moment ahead of t: differential variables on their tangent, algebraic ones by the equations if
+ * they are to be solved. A correction before makes the tangent as good as rounding allows; a start
+ * stops at its tolerance.
  */
-static double look_ahead(dae_solver *s, double t)
+static double look_ahead(dae_solver *s, double t, bool solve)
 {
     hybrid *h = s->hybrid;
     const double delta = moment(s, t);
@@ -32,8 +33,9 @@ static double look_ahead(dae_solver *s, double t)
     vector_copy(s->bound.n, h->ahead_yp, h->tangent);
     for (int i = 0; i < s->bound.n; i++)
         if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->ahead_yp[i];
-    h->foreseen = initializer_project(s->bound.init, t + delta, delta, s->bound.kinds,
-                                      s->bound.norm.weights, h->ahead, h->ahead_yp) == EVAL_OK;
+    h->foreseen =
+        solve && initializer_project(s->bound.init, t + delta, delta, s->bound.kinds,
+                                     s->bound.norm.weights, h->ahead, h->ahead_yp) == EVAL_OK;
     return t + delta;
 }
 
@@ -88,11 +90,11 @@ static void see_past_rounding(dae_solver *s, double t, size_t r)
     h->crossing_ahead[r] = now + (noise > 0.0 ? change : change * (p.delta / delta));
 }
 
-/* Crossing functions at t and a moment later. */
-static void look_at_relations(dae_solver *s, double t)
+/* Crossing functions at t and a moment later; solve: there by the equations, too. */
+static void look_at_relations(dae_solver *s, double t, bool solve)
 {
     hybrid *h = s->hybrid;
-    h->soon = look_ahead(s, t);
+    h->soon = look_ahead(s, t, solve);
     h->window =
         fmin(1.0, 2.0 * event_finder_resolution(s->bound.events, t, 0.0) / fabs(h->soon - t));
     model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
@@ -140,11 +142,13 @@ bool relations_update(dae_solver *s, double t)
     const flat_model *m = flat_of(s);
     bool changed = false, below;
     if (m->relation_count == 0) return false;
-    look_at_relations(s, t);
+    if (!h->looked) look_at_relations(s, t, reads_ahead(s));
+    h->looked = true;
     for (size_t r = 0; r < m->relation_count; r++) {
         if (!side_of(h, r, &below)) continue;
         if (!memory_store(&h->instance->memory[m->relations[r].memory], below)) continue;
         changed = h->decided[r] = true;
+        h->armed = false;
     }
     return changed;
 }
@@ -156,7 +160,8 @@ bool relations_leave(dae_solver *s, double t)
     bool any = false, below;
     if (m->relation_count == 0) return false;
     relations_decide(s, false);
-    look_at_relations(s, t);
+    h->looked = false;
+    look_at_relations(s, t, true);
     for (size_t r = 0; r < m->relation_count; r++) {
         bool held = h->instance->memory[m->relations[r].memory] != 0.0;
         any = any || (side_of(h, r, &below) && below != held);
