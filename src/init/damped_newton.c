@@ -8,6 +8,9 @@
 static const double keep_matrix_rate = 0.2; /* full steps that contract so need no new matrix: three
                                                more of them reach the tolerance from 1 */
 static const double longest_stride = 1e6;
+/* The estimate from the factors is at most an order of magnitude off, and so are their row and
+ * column scales: a condition that is better by this factor is better for sure. */
+static const double SURE = 1e4;
 
 static engine_outcome from_iteration(const initializer *init, iteration_status status)
 {
@@ -50,10 +53,10 @@ static void set_scales(initializer *init)
 {
     const iteration *it = init->matrix;
     bool stored = !it->matrix_free && it->jac.valid;
-    double rate = stored ? scales_rate(&it->jac.layout, it->jac.dfdy, it->jac.dfdyp, init->weights,
-                                       init->ynew, init->ypnew)
-                         : 0.0;
-    init->T = scales_time(init, rate, init->y, init->yp);
+    init->rate = stored ? scales_rate(&it->jac.layout, it->jac.dfdy, it->jac.dfdyp, init->weights,
+                                      init->ynew, init->ypnew)
+                        : 0.0;
+    init->T = scales_time(init, init->rate, init->y, init->yp);
     set_units(init);
     if (stored)
         scales_rows(init, &init->rows, &it->jac.layout, it->jac.dfdy, it->jac.dfdyp, init->y,
@@ -84,7 +87,25 @@ engine_outcome newton_matrix(initializer *init, bool reuse_derivatives)
     set_scales(init);
     iteration_status status = iteration_factor_columns(it, init->cy, init->cyp);
     if (status == ITERATION_SINGULAR) init->singular_variable = it->singular_column;
+    init->kept = status == ITERATION_OK && !it->matrix_free ? it->factorings : 0;
     return from_iteration(init, status);
+}
+
+/* The factors are those of columns in the units of another point, which cy and cyp have: `scale`
+ * takes a correction from those to the units of this one. */
+bool newton_keeps_factors(initializer *init)
+{
+    const iteration *it = init->matrix;
+    if (init->kept == 0 || init->kept != it->factorings || !it->factored || !it->by_columns)
+        return false;
+    init->T = scales_time(init, init->rate, init->y, init->yp);
+    for (int j = 0; j < init->n; j++) {
+        bool derivative = init->derivative[j];
+        init->unit[j] =
+            derivative ? scales_derivative_unit(init, j, init->yp[j]) : init->weights[j];
+        init->scale[j] = (derivative ? init->cyp[j] : init->cy[j]) / init->unit[j];
+    }
+    return true;
 }
 
 engine_outcome newton_correction(initializer *init, const double *f, double *dx)
@@ -141,12 +162,13 @@ bool newton_full_rank(initializer *init)
 {
     int n = init->n;
     if (n > RANK_TEST_LIMIT || init->matrix->matrix_free) return true;
+    /* differences carry errors of sqrt(u), a user's derivatives of u */
+    double rcond = init->eval->problem->form.jacobian ? 1e-13 : 1e-7;
+    if (iteration_condition(init->matrix) > SURE * rcond) return true;
     vector_zero(n * n, init->rank_matrix);
     for (int j = 0; j < n; j++) dense_column(init, j, init->rank_matrix + j * n);
     equilibrate(n, init->rank_matrix);
     vector_zero(n, init->dxbar);
-    /* differences carry errors of sqrt(u), a user's derivatives of u */
-    double rcond = init->eval->problem->form.jacobian ? 1e-13 : 1e-7;
     if (!least_squares_solve(&init->rank, n, n, init->rank_matrix, init->dxbar, rcond)) return true;
     return init->rank.rank == n;
 }

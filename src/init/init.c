@@ -110,7 +110,11 @@ static void load(initializer *init, const start *s)
 /* Newton's unknowns: y' of differential variables, y of the others. */
 static void seek_by_kind(initializer *init, const dae_kind *kinds)
 {
-    for (int j = 0; j < init->n; j++) init->derivative[j] = kinds[j] == DAE_KIND_DIFFERENTIAL;
+    for (int j = 0; j < init->n; j++) {
+        bool derivative = kinds[j] == DAE_KIND_DIFFERENTIAL;
+        if (init->derivative[j] != derivative) init->kept = 0;
+        init->derivative[j] = derivative;
+    }
 }
 
 /* F, and Newton's matrix with its factors, at the point. */
@@ -329,6 +333,7 @@ static dae_status start_differential(initializer *init, const start *s, dae_diag
 static dae_status start_derivative(initializer *init, const start *s, dae_diag *diag)
 {
     for (int j = 0; j < init->n; j++) init->derivative[j] = false;
+    init->kept = 0;
     engine_outcome newton = run_newton(init, s, true);
     if (newton == ENGINE_MET || engine_ends(newton) || init->rescued)
         return finish_newton(init, s, newton, diag);
@@ -433,11 +438,16 @@ static eval_status to_eval(engine_outcome status)
     return status == ENGINE_MET ? EVAL_OK : (status == ENGINE_STOP ? EVAL_STOP : EVAL_RETRY);
 }
 
-/* dx at the iterate, with the derivatives at hand if there are any. */
+/* dx at the iterate, with the factors, or at least the derivatives, at hand if there are any. */
 static eval_status first_correction(initializer *init, bool keep)
 {
     const iteration *it = init->matrix;
-    engine_outcome newton = look(init, keep && !it->matrix_free && it->jac.valid);
+    engine_outcome newton;
+    if (keep && newton_keeps_factors(init))
+        newton = engine_from(evaluate_residual(init->eval, init->call->t, init->y, init->yp,
+                                               init->f, &init->eval->stats->residuals));
+    else
+        newton = look(init, keep && !it->matrix_free && it->jac.valid);
     if (newton == ENGINE_MET) newton = newton_correction(init, init->f, init->dx);
     return to_eval(newton);
 }

@@ -42,6 +42,8 @@ struct initializer {
     int n;
     const start *call;           /* borrowed, while it lasts */
     double T;                    /* time scale of this call */
+    double rate;                 /* of the equations, where the last matrix was made; 0: unknown */
+    long kept;                   /* factoring of `matrix` that this made last; 0: none */
     double *weights;             /* at the current iterate */
     double *y, *yp, *f;          /* current iterate */
     double *ynew, *ypnew, *fnew; /* trial point */
@@ -106,6 +108,9 @@ int scales_outside(const initializer *init, const double *y);
 engine_outcome damped_newton(initializer *init);
 /* New partial derivatives at the iterate, factored in units: ready for newton_correction. */
 engine_outcome newton_matrix(initializer *init, bool reuse_derivatives);
+/* Whether the factors of the last newton_matrix are still there, for the unknowns at hand; then
+ * they are: in units of the point at hand. */
+bool newton_keeps_factors(initializer *init);
 /* dx = -G^-1 f in units. The iterate is where matrix-free products are taken. */
 engine_outcome newton_correction(initializer *init, const double *f, double *dx);
 /* Root mean square of a correction in units. */

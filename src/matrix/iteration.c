@@ -329,6 +329,7 @@ static iteration_status set_up_preconditioner(iteration *it, double cj, const li
 static iteration_status factored(iteration *it, double cj, iteration_status status)
 {
     if (it->preconditioner != DAE_PRECOND_NONE) count_factorization(it);
+    it->factorings++;
     it->factored = status == ITERATION_OK;
     it->cj = it->factored ? cj : 0.0;
     return status;

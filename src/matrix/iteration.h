@@ -54,6 +54,7 @@ typedef struct iteration {
     int *scaled_rows;     /* rows with a factor other than 1 */
     int scaled_count;
     bool by_columns;       /* the factors are those of iteration_factor_columns */
+    long factorings;       /* so far: who keeps factors knows by it whether they are still his */
     long factored_version; /* of jac, or of the evaluation point */
     bool renewed;          /* the last factorisation followed new derivatives, not a new shift */
     long counted_repivots; /* of solver, already in the statistics */
