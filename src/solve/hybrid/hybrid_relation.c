@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/vector.h"
+#include "control/bracket.h"
 #include "solve/hybrid/hybrid_parts.h"
 
 /* ---- the sides of relations ---- */
@@ -284,48 +285,54 @@ static bool has_algebraic(const dae_solver *s)
     return false;
 }
 
-/* Whether relation r has crossed in direction `flag` at t. */
-static bool has_crossed(dae_solver *s, double t, size_t r, int flag)
+/* The crossing function of relation r by the equations, with the sign of `flag` once it has
+ * crossed.
+ */
+static double crossed_by(dae_solver *s, double t, size_t r, int flag)
 {
-    return crossing_at(s, t, r) * flag > 0.0;
+    return flag * crossing_at(s, t, r);
 }
 
-/* From s->run.t away, in steps that grow, towards `end`: the first time at which `crossed` is no
- * longer what it is at s->run.t, *same the last one before; false: there is none. */
-static bool leave_crossing(dae_solver *s, size_t r, int flag, double end, bool crossed,
-                           double *same, double *other)
+/* From s->run.t, where the crossing function is *g, towards `end`: out to a time at which it is on
+ * the other side, at first by a little, then as far as its slope says and twice over, or by ever
+ * longer steps. *b: a bracket of the crossing; false: there is none. */
+static bool bracket_crossing(dae_solver *s, size_t r, int flag, double end, double g, bracket *b)
 {
-    double way = end - s->run.t, reach = copysign(1e-12 * fabs(s->run.t_new - s->run.t_old), way);
-    *same = *other = s->run.t;
-    if (way == 0.0) return false;
-    do {
-        *same = *other;
-        *other = s->run.t + reach;
-        if (*other == *same || fabs(reach) >= fabs(way)) return false;
-        reach *= 4.0;
-    } while (has_crossed(s, *other, r, flag) == crossed);
-    return true;
+    static const double FIRST = 1e-9, LEAST_GROWTH = 4.0, MOST_GROWTH = 1e3;
+    const bool crossed = g > 0.0;
+    double way = end - s->run.t, t = s->run.t, length = FIRST * fabs(s->run.t_new - s->run.t_old);
+    for (double reach = fmax(length, 8.0 * DBL_EPSILON * fabs(t)); reach < fabs(way);) {
+        double next = s->run.t + copysign(reach, way), after = crossed_by(s, next, r, flag);
+        if ((after > 0.0) != crossed) {
+            *b = crossed ? (bracket){next, t, after, g, NAN, NAN, false}
+                         : (bracket){t, next, g, after, NAN, NAN, true};
+            return true;
+        }
+        double left = 2.0 * after / (g - after) * fabs(next - t); /* NAN, < 0: it goes away */
+        double least = LEAST_GROWTH * reach, most = MOST_GROWTH * reach;
+        t = next;
+        g = after;
+        reach = reach + left > least ? fmin(reach + left, most) : least;
+    }
+    return false;
 }
 
 /* The first time at which relation r has crossed in direction `flag`, by the equations, near
- * s->run.t where the interpolant lets it: by growing steps and bisection, back to `from` or on to
- * the end of the step; s->run.t if it is not found there. */
+ * s->run.t where the interpolant lets it: back to `from` or on to the end of the step; s->run.t if
+ * it is not found there. */
 static double crossing_time(dae_solver *s, size_t r, int flag, double from)
 {
-    const bool crossed = has_crossed(s, s->run.t, r, flag);
-    double same, other;
-    if (!leave_crossing(s, r, flag, crossed ? from : s->run.t_new, crossed, &same, &other))
-        return s->run.t;
-    double near = crossed ? other : same, far = crossed ? same : other;
-    for (int k = 0; k < 60 && far != near; k++) {
-        double middle = 0.5 * (near + far);
-        if (middle == near || middle == far) break;
-        if (has_crossed(s, middle, r, flag))
-            far = middle;
-        else
-            near = middle;
+    const double g = crossed_by(s, s->run.t, r, flag);
+    bracket b;
+    if (!bracket_crossing(s, r, flag, g > 0.0 ? from : s->run.t_new, g, &b)) return s->run.t;
+    double tolerance = DBL_EPSILON * fmax(fabs(b.near), fabs(b.far));
+    for (int k = 0; k < 60 && fabs(b.far - b.near) > tolerance; k++) {
+        double t = bracket_next(&b, tolerance);
+        if ((t - b.near) * (t - b.far) >= 0.0) break; /* no number between them */
+        double at = crossed_by(s, t, r, flag);
+        bracket_take(&b, t, at, at > 0.0);
     }
-    return far;
+    return b.far;
 }
 
 bool hybrid_relation_changes(const dae_solver *s)

@@ -1,0 +1,118 @@
+/* What an event costs, in counts: beginnings, evaluations, factorisations and steps for each; and
+ * that its time is as good as the tolerances at any of them. */
+#include "model_run.h"
+
+/* A run to tend that began at r: what was counted on the way, per event. */
+typedef struct per_event {
+    double starts, residuals, jacobians, factorisations, steps, looks;
+    long events;
+} per_event;
+
+static per_event cost_of(run *r, double tend)
+{
+    const dae_stats from = *dae_solver_stats(r->solver);
+    assert_int_equal(step_to(r, tend), DAE_OK);
+    const dae_stats *to = dae_solver_stats(r->solver);
+    double n = (double)(to->events - from.events);
+    per_event c = {.starts = (double)(to->starts - from.starts) / n,
+                   .residuals = (double)(to->residuals - from.residuals) / n,
+                   .jacobians = (double)(to->jacobians - from.jacobians) / n,
+                   .factorisations = (double)(to->factorisations - from.factorisations) / n,
+                   .steps = (double)(to->steps - from.steps) / n,
+                   .looks = (double)(to->event_evaluations - from.event_evaluations) / n,
+                   .events = to->events - from.events};
+    print_message(
+        "%ld events: %.2f starts, %.1f residuals, %.1f jacobians, %.1f factorisations, %.1f "
+        "steps, %.1f looks each\n",
+        c.events, c.starts, c.residuals, c.jacobians, c.factorisations, c.steps, c.looks);
+    return c;
+}
+
+static const char thermostat[] =
+    MODEL("Real T(start=19, fixed=true);\nBoolean on(start=true, fixed=true);\n"
+          "Integer n(start=0, fixed=true);\nequation\n"
+          "der(T) = (if on then 15 else 0) - 0.5*(T - 10);\n"
+          "when T >= 21 then\n  on = false;\n  n = pre(n) + 1;\n"
+          "elsewhen T <= 19 then\n  on = true;\n  n = pre(n) + 1;\nend when;");
+
+/* Counters, pre(..) and conditions of when change in several passes; the equations read one flag,
+ * and are solved once. */
+static void test_one_beginning_per_event(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, thermostat));
+    per_event c = cost_of(&r, 200.0);
+    assert_true(c.events > 300);
+    assert_true(c.starts <= 1.01);
+    assert_true(c.residuals <= 40.0);
+    assert_true(c.steps <= 4.0);
+    end(&r);
+}
+
+/* A reinit sets a state: the equations are solved before it and behind it. */
+static void test_two_beginnings_per_reinit(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nInteger n(start=0, fixed=true);\n"
+                       "equation\nder(x) = 1;\nwhen x >= 1 then\n  reinit(x, 0);\n"
+                       "  n = pre(n) + 1;\nend when;")));
+    per_event c = cost_of(&r, 100.5);
+    EXACTLY("n", 100.0);
+    assert_true(c.starts <= 2.01);
+    end(&r);
+}
+
+/* Crossings of algebraic variables are found by the equations: few solves, with few factors. */
+static void test_polished_crossings(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("constant Real w = 6.283185307179586;\nReal e, u, i;\n"
+                       "Real Q(start=0, fixed=true);\n"
+                       "Boolean conducting(start=true, fixed=true);\nequation\n"
+                       "e = 10*sin(w*time + 0.5);\ne = u + 5*i;\n"
+                       "conducting = if pre(conducting) then i >= 0 else u > 0;\n"
+                       "if conducting then\n  u = 0;\nelse\n  i = 0;\nend if;\n"
+                       "der(Q) = i;")));
+    per_event c = cost_of(&r, 100.1);
+    assert_true(c.events > 190);
+    assert_true(c.starts <= 1.01);
+    assert_true(c.factorisations <= c.steps + 20.0);
+    end(&r);
+}
+
+/* x' = -x down to 1/2 and up again: at t_k = k log(2) + .. the closed form; times at every
+ * tolerance as good as that, or better. */
+static void test_times_at_all_tolerances(void **state)
+{
+    (void)state;
+    for (double tolerance = 1e-4; tolerance > 5e-11; tolerance *= 0.1) {
+        run r;
+        prepare(&r, MODEL("Real x(start=1, fixed=true);\nReal last(start=0, fixed=true);\n"
+                          "Boolean falls(start=true, fixed=true);\nequation\n"
+                          "der(x) = if falls then -x else 1.5 - x;\n"
+                          "when x <= 0.5 then\n  falls = false;\n  last = time;\n"
+                          "elsewhen x >= 1 then\n  falls = true;\n  last = time;\n"
+                          "end when;"));
+        r.options.rtol = r.options.atol = tolerance;
+        OK(start_at(&r, 0.0));
+        OK(step_to(&r, 13.0));
+        /* down and up each take log 2: 18 in 12.48 */
+        double error = fabs(value(&r, "last") - 18.0 * log(2.0));
+        assert_true(error <= 200.0 * tolerance);
+        end(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_beginning_per_event),
+        cmocka_unit_test(test_two_beginnings_per_reinit),
+        cmocka_unit_test(test_polished_crossings),
+        cmocka_unit_test(test_times_at_all_tolerances),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
