@@ -49,6 +49,14 @@ static long analyses_since(const dae_problem *problem, long *before)
           "  when {x < 0, time > 1.5} then\n    held = not pre(held);\n"                           \
           "    reinit(v, 0);\n  end when;")
 
+/* A constraint twice */
+#define TWICE                                                                                      \
+    MODEL("  parameter Real g = 1;\n  Real x(start = 0.6, fixed = true), y(start = 0.8), "         \
+          "vx(start = 0, fixed = true), vy, "                                                      \
+          "k, l;\nequation\n  der(x) = vx; der(y) = vy;\n"                                         \
+          "  der(vx) = -2*x*k - 4*x*l; der(vy) = -g - 2*y*k - 4*y*l;\n"                            \
+          "  x^2 + y^2 = 1; 2*x^2 + 2*y^2 = 2;")
+
 static const char *const texts[] = {
     PENDULUM, LOOP,
     MODEL("  parameter Real a = 2;\n  Real x(start = 1, fixed = true), y;\nequation\n"
@@ -148,13 +156,169 @@ static void store_is_bounded(void **unused)
     end(&r);
 }
 
-/* ---- words ---- */
+/* ---- parameters ---- */
 
-#define TWICE                                                                                      \
-    MODEL("  Real x(start = 0.6, fixed = true), y(start = 0.8), vx(start = 0, fixed = true), vy, " \
-          "k, l;\nequation\n  der(x) = vx; der(y) = vy;\n"                                         \
-          "  der(vx) = -2*x*k - 4*x*l; der(vy) = -1 - 2*y*k - 4*y*l;\n"                            \
-          "  x^2 + y^2 = 1; 2*x^2 + 2*y^2 = 2;")
+/* A text, a parameter, its other value, and what that comes to: no analysis (KEEPS), a new one
+ * (CHANGES), or either. */
+typedef enum outcome { KEEPS, CHANGES, EITHER } outcome;
+typedef struct change {
+    const char *text, *name;
+    double value;
+    outcome outcome;
+} change;
+
+#define DIVIDED                                                                                    \
+    MODEL("  parameter Real m = 2, g = 9.81;\n"                                                    \
+          "  Real x(start = 1, fixed = true), y(start = 0), vx(start = 0, fixed = true), vy, l;\n" \
+          "equation\n  der(x) = vx; der(y) = vy;\n"                                                \
+          "  der(vx) = -l*x/m; der(vy) = -l*y/m - g;\n  x^2 + y^2 = 1;")
+
+/* Two masses that a gain couples; with other signs, or without it, the matrix is another one. */
+#define COUPLED                                                                                    \
+    MODEL("  parameter Real a = 0.5, b = 0.5, m = 2;\n"                                            \
+          "  Real x(start = 0.6, fixed = true), y(start = 0.8), z(start = 0, fixed = true);\n"     \
+          "  Real vx(start = 0, fixed = true), vy, vz(start = 1, fixed = true), l;\nequation\n"    \
+          "  der(x) = vx; der(y) = vy; der(z) = vz;\n"                                             \
+          "  m*der(vx) + a*der(vz) = -2*l*x; m*der(vy) = -2*l*y - m;\n"                            \
+          "  b*der(vx) + 3*der(vz) = -z;\n  x^2 + y^2 = 1;")
+
+/* The force is divided by s, unless that is zero and the force another one's. */
+#define DEFINED                                                                                    \
+    MODEL("  parameter Real s = 2;\n"                                                              \
+          "  Real x(start = 0.6, fixed = true), y(start = 0.8), vx(start = 0, fixed = true), vy, " \
+          "l, f, w;\nequation\n  der(x) = vx; der(y) = vy;\n"                                      \
+          "  der(vx) = -2*l*x + f; der(vy) = -2*l*y - 1;\n"                                        \
+          "  s*f + w = -x; f - 2*w = 0.1;\n  x^2 + y^2 = 1;")
+
+/* With a = 0 the algebraic variable is a multiplier, and the index 3. */
+#define HELD                                                                                       \
+    MODEL("  parameter Real a = 1, c = 1;\n  Real x, v, z;\nequation\n"                            \
+          "  der(x) = v; der(v) = -z;\n  a*z = c*x - cos(time);")
+
+/* c = 0: one equation loses its variable, and the model determines nothing. */
+#define CHAIN                                                                                      \
+    MODEL("  parameter Real c = 2, d = 1;\n  Real x(start = 1, fixed = true), y, z;\nequation\n"   \
+          "  der(x) = -y;\n  c*y + d*z = x; d*y + z = sin(time);")
+
+#define SIZED                                                                                      \
+    MODEL("  parameter Real big = 100;\n  Real x(start = 1, fixed = true, nominal = big), y;\n"    \
+          "equation\n  der(x) = -y;\n  y = x*x;")
+
+static const change changes[] = {
+    {PENDULUM, "g", 3.0, KEEPS},   {PENDULUM, "m", 5.0, KEEPS},   {PENDULUM, "L", 1.5, KEEPS},
+    {PENDULUM, "m", 0.0, CHANGES}, {PENDULUM, "L", 0.0, EITHER},  {PENDULUM, "m", -1.0, EITHER},
+    {DIVIDED, "g", 3.0, KEEPS},    {DIVIDED, "m", 3.0, CHANGES},  {COUPLED, "a", 0.25, CHANGES},
+    {COUPLED, "a", 0.0, CHANGES},  {COUPLED, "b", -0.5, CHANGES}, {COUPLED, "m", 3.0, KEEPS},
+    {COUPLED, "m", 0.01, EITHER},  {DEFINED, "s", 3.0, KEEPS},    {DEFINED, "s", 0.0, CHANGES},
+    {DEFINED, "s", -0.5, CHANGES}, {HELD, "a", 2.0, KEEPS},       {HELD, "a", 0.0, CHANGES},
+    {HELD, "c", 0.0, EITHER},      {CHAIN, "c", 3.0, KEEPS},      {CHAIN, "d", 0.0, EITHER},
+    {CHAIN, "c", 1.0, CHANGES},    {CHAIN, "c", 0.0, EITHER},     {SIZED, "big", 0.5, CHANGES},
+    {LOOP, "R", 3.0, EITHER},      {LOOP, "C", 0.0, EITHER},      {CATCH, "k", 5.0, KEEPS},
+    {TWICE, "g", 2.0, EITHER}};
+enum { CHANGES_COUNT = sizeof changes / sizeof *changes };
+
+/* What a run of a small model leaves behind, to the last bit */
+typedef struct small_trace {
+    dae_status status;
+    double values[MOST_VALUES];
+    long steps;
+    char text[DAE_TEXT_SIZE], messages[MESSAGES], method[40];
+} small_trace;
+
+static void run_small(run *r, small_trace *t)
+{
+    memset(t, 0, sizeof *t);
+    r->messages[0] = 0;
+    t->status = dae_solver_start(r->solver, 0.0, NULL, NULL);
+    if (t->status == DAE_OK) t->status = step_to(r, 0.7);
+    if (t->status == DAE_OK) dae_solver_variables(r->solver, 0.7, t->values);
+    t->steps = dae_solver_stats(r->solver)->steps;
+    snprintf(t->text, sizeof t->text, "%s", diag_of(r)->text);
+    snprintf(t->messages, sizeof t->messages, "%s", r->messages);
+    snprintf(t->method, sizeof t->method, "%s", dae_solver_method(r->solver));
+}
+
+static void expect_same(const change *c, const char *how, const small_trace *a,
+                        const small_trace *b)
+{
+    if (memcmp(a, b, sizeof *a) == 0) return;
+    print_error("%s = %g, %s: %s %d %ld %.17g %s %s\nagainst %s %d %ld %.17g %s %s\n%s\n", c->name,
+                c->value, how, a->method, a->status, a->steps, a->values[0], a->text, a->messages,
+                b->method, b->status, b->steps, b->values[0], b->text, b->messages, c->text);
+    fail();
+}
+
+static void expect_outcome(const change *c, long made)
+{
+    bool fits = c->outcome == EITHER || (made == 0) == (c->outcome == KEEPS);
+    if (!fits) print_error("%s = %g: %ld analyses\n%s\n", c->name, c->value, made, c->text);
+    assert_true(fits);
+}
+
+/* A parameter that is set between two starts of a solver, or between two solvers, against a fresh
+ * problem with that value; then back again. */
+static void change_and_compare(const change *c, const char *method)
+{
+    static small_trace first, fresh, again, other, back;
+    run r, alone;
+    long before = 0;
+    prepare(&alone, c->text);
+    alone.options.method = method;
+    OK(dae_problem_set_parameter(alone.problem, c->name, c->value, NULL));
+    assert_int_equal(dae_solver_new(alone.problem, &alone.options, &alone.solver, NULL), DAE_OK);
+    run_small(&alone, &fresh);
+    prepare(&r, c->text);
+    r.options.method = method;
+    double value = NAN;
+    for (int k = 0; k < dae_problem_parameter_count(r.problem); k++)
+        if (strcmp(dae_problem_parameter(r.problem, k), c->name) == 0)
+            value = dae_problem_parameter_value(r.problem, k);
+    assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+    run_small(&r, &first);
+    analyses_since(r.problem, &before);
+    OK(dae_problem_set_parameter(r.problem, c->name, c->value, NULL));
+    run_small(&r, &again);
+    if (strcmp(method, "auto") == 0) expect_outcome(c, analyses_since(r.problem, &before));
+    dae_solver_free(r.solver);
+    assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+    run_small(&r, &other);
+    OK(dae_problem_set_parameter(r.problem, c->name, value, NULL));
+    run_small(&r, &back);
+    other.steps = again.steps = fresh.steps = first.steps = back.steps = 0; /* they add up */
+    expect_same(c, "second start", &again, &fresh);
+    expect_same(c, "second solver", &other, &fresh);
+    expect_same(c, "and back", &back, &first);
+    end(&alone);
+    end(&r);
+}
+
+static void parameters_between_starts_and_solvers(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < CHANGES_COUNT; k++)
+        for (int i = 0; i < METHODS; i++) change_and_compare(&changes[k], methods[i]);
+}
+
+/* Modes that another solver has met at other points */
+static void modes_with_other_parameters(void **unused)
+{
+    (void)unused;
+    run r;
+    long before = 0;
+    prepare(&r, CATCH);
+    for (int k = 0; k < 4; k++) {
+        OK(dae_problem_set_parameter(r.problem, "k", 3.0 + k, NULL));
+        OK(start_at(&r, 0.0));
+        OK(step_to(&r, 3.0));
+        long made = analyses_since(r.problem, &before);
+        assert_true(k == 0 ? made >= 2 : made == 0);
+        dae_solver_free(r.solver);
+    }
+    r.solver = NULL;
+    end(&r);
+}
+
+/* ---- words ---- */
 
 static void second_solver_says_the_same(void **unused)
 {
@@ -358,6 +522,8 @@ int main(void)
         cmocka_unit_test(modes_are_found_again),
         cmocka_unit_test(wishes_are_part_of_the_key),
         cmocka_unit_test(store_is_bounded),
+        cmocka_unit_test(parameters_between_starts_and_solvers),
+        cmocka_unit_test(modes_with_other_parameters),
         cmocka_unit_test(second_solver_says_the_same),
         cmocka_unit_test(corpus_has_the_bits_of_fresh_problems),
         cmocka_unit_test(threads_share_plans),

@@ -209,6 +209,36 @@ static bool certify_whole(model_analysis *r, const equation_point *point)
     return ok;
 }
 
+/* Whether variables that were analysed have the nominal values that they had. */
+static bool nominals_hold(const model_form *f, const equation_set *set)
+{
+    for (int j = 0; j < set->n; j++) {
+        int model = set->model[j], v = model >= 0 ? f->unknown_variable[model] : -1;
+        double constant;
+        expr e = v >= 0 ? f->flat->variables[v].nominal : EXPR_NONE;
+        if (e == EXPR_NONE || graph_is_constant(f->flat->graph, e, &constant)) continue;
+        if (nominal_of(f, model) != set->nominal[j]) return false;
+    }
+    return true;
+}
+
+int model_analysis_holds(const model_form *f, const analysed *a, const model_point *at)
+{
+    const equation_set *set = &a->set;
+    if (!a->jacobian || !nominals_hold(f, set)) return 0;
+    int orders = largest(a->structure.d, set->n) + 1;
+    double **x = analysed_values(set, at, orders);
+    if (!x) return -1;
+    shake(x, set, orders);
+    equation_point point = {at->t, (const double *const *)x, orders, at->parameters, at->memory};
+    certify_watch w;
+    bool ok = certify_watch_new(&w, a->jacobian, &a->structure, SINGULAR);
+    int holds = ok ? certify_watch_check(&w, &point, NULL) : -1;
+    if (ok) certify_watch_free(&w);
+    dae_free(x);
+    return holds;
+}
+
 bool model_analysis_settle(model_analysis *r, const model_point *at)
 {
     equation_set *set = &r->reduced.set;

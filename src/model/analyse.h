@@ -44,6 +44,9 @@ dae_status model_analyse(const model_form *f, const mode_slots *slots, const mod
  * changes to it. False: memory. */
 bool model_analysis_settle(model_analysis *a, const model_point *at);
 void model_analysis_free(model_analysis *a);
+/* Whether the numbers of equations that were analysed without rewriting agree with their structure
+ * at another point, too, with nominal values as they were: 1, 0, -1: memory. */
+int model_analysis_holds(const model_form *f, const analysed *a, const model_point *at);
 
 /* Values x_j^(p) of an analysed set from those of the base form, zero where none is known; p up to
  * `orders`. x: orders + 1 pointers to n values each, in one block; free with dae_free. NULL:

@@ -58,6 +58,9 @@ typedef struct plan {
                               it is written has index 1, but its constraints do not show */
     bool seeks_redundant;  /* constraints that follow from others are sought where a run begins */
     int index;             /* as the analysis found it */
+    bool portable;         /* all it was decided on can be checked at other points */
+    analysed *basis;       /* what was analysed, where there is no form that has it; owned unless
+                              kept; NULL: not there */
     rank_watch *watch;     /* for singular points of its equations, or NULL; owned */
     released_watch *released;  /* for constraints it is made without, or NULL; owned */
     char doubt[DAE_TEXT_SIZE]; /* why the equations may not determine the solution; "": no reason */

@@ -28,6 +28,7 @@ struct kept_plan {
     double *numbers; /* t, y, y', parameters and memory; owned */
     bool *release;   /* equations left out; owned, NULL: none */
     int users;       /* the store is one */
+    int mechanism;   /* it holds where the plan was made: 1, 0; -1: not looked at yet */
     graph *graph;    /* whose lock guards the count */
     struct kept_plan *next;
 };
@@ -131,6 +132,7 @@ static bool share(kept_plan *kept, plan *result)
     *result = kept->plan;
     result->kept = kept;
     result->rewrites = (rewrite_list){0};
+    result->basis = NULL;
     result->watch = NULL;
     result->released = NULL;
     kept->users++;
@@ -174,22 +176,95 @@ static void put_first(struct plan_store *store, kept_plan *kept)
     store->first = kept;
 }
 
+/* ---- plans at other points ---- */
+
+static bool same_mode(const model_form *base, const mode_slots *slots, const kept_plan *kept,
+                      const double *memory)
+{
+    const double *then = kept->numbers + 1 + 2 * base->n + base->flat->parameter_count;
+    for (int k = 0; k < slots->count; k++)
+        if (then[slots->slot[k]] != memory[slots->slot[k]]) return false;
+    return true;
+}
+
+/* Whether the mechanism of the plan is the same at a point: 1, 0, -1: memory */
+static int mechanism_holds(const analysed *a, const model_point *at)
+{
+    enum { ORDERS = 2 };
+    double **x = analysed_values(&a->set, at, ORDERS);
+    if (!x) return -1;
+    equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters, at->memory};
+    int holds = mechanical_holds(&a->set, a->mechanism, &point);
+    dae_free(x);
+    return holds;
+}
+
+/* Whether all that the plan was decided on is the same at the point: 1, 0, -1: memory */
+static int plan_holds(const model_form *base, kept_plan *kept, const mode_point *mode)
+{
+    const plan *p = &kept->plan;
+    if (!p->portable || !same_mode(base, mode->slots, kept, mode->at.memory)) return 0;
+    const analysed *a = p->form ? p->form->analysed : p->basis;
+    bool mechanism = a->mechanism && a->mechanism->q;
+    if (mechanism && kept->mechanism < 0) {
+        const double *y = kept->numbers + 1, *parameters = y + 2 * base->n;
+        model_point then = {kept->numbers[0], y, y + base->n, parameters,
+                            parameters + base->flat->parameter_count};
+        int held = mechanism_holds(a, &then);
+        if (held < 0) return -1;
+        kept->mechanism = held;
+    }
+    if (mechanism && !kept->mechanism) return 0;
+    int holds = model_analysis_holds(base, a, &mode->at);
+    return holds == 1 && mechanism ? mechanism_holds(a, &mode->at) : holds;
+}
+
+/* The plan of another point that holds at this one, among the latest used; NULL: none, or, *ok
+ * false, memory */
+static kept_plan **find_other(const dae_problem *problem, const mode_point *mode,
+                              const plan_key *key, bool *ok)
+{
+    enum { LOOKED_AT = 3 };
+    struct plan_store *store = problem->model->plans;
+    int looked = 0;
+    for (kept_plan **at = &store->first; *at && looked < LOOKED_AT; at = &(*at)->next) {
+        if (memcmp(&(*at)->key, key, sizeof *key) != 0 || key->release) continue;
+        int holds = plan_holds(problem->model, *at, mode);
+        looked += (*at)->plan.portable;
+        *ok = holds >= 0;
+        if (holds == 1) return at;
+        if (!*ok) break;
+    }
+    return NULL;
+}
+
+/* The plan of the very same point; NULL: none */
+static kept_plan **find_same(const dae_problem *problem, const mode_point *mode,
+                             const plan_key *key)
+{
+    struct plan_store *store = problem->model->plans;
+    for (kept_plan **at = &store->first; *at; at = &(*at)->next)
+        if (memcmp(&(*at)->key, key, sizeof *key) == 0 &&
+            same_numbers(problem->model, &mode->at, (*at)->numbers) && same_release(*at, mode))
+            return at;
+    return NULL;
+}
+
 bool plan_store_find(const dae_problem *problem, const mode_point *mode, const wishes *w,
                      plan *result, bool *ok)
 {
     struct plan_store *store = problem->model->plans;
     const plan_key key = key_of(problem, mode, w);
-    for (kept_plan **at = store ? &store->first : NULL; at && *at; at = &(*at)->next) {
-        kept_plan *kept = *at;
-        if (memcmp(&kept->key, &key, sizeof key) != 0 ||
-            !same_numbers(problem->model, &mode->at, kept->numbers) || !same_release(kept, mode))
-            continue;
-        *at = kept->next;
-        put_first(store, kept);
-        *ok = share(kept, result);
-        return true;
-    }
-    return false;
+    *ok = true;
+    if (!store) return false;
+    kept_plan **at = find_same(problem, mode, &key);
+    if (!at) at = find_other(problem, mode, &key, ok);
+    if (!at) return !*ok;
+    kept_plan *kept = *at;
+    *at = kept->next;
+    put_first(store, kept);
+    *ok = share(kept, result);
+    return true;
 }
 
 static kept_plan *entry_new(const dae_problem *problem, const mode_point *mode, const wishes *w)
@@ -198,6 +273,7 @@ static kept_plan *entry_new(const dae_problem *problem, const mode_point *mode, 
     kept_plan *kept = DAE_NEW(kept_plan);
     if (!kept) return NULL;
     kept->users = 1;
+    kept->mechanism = -1;
     kept->graph = base->flat->graph;
     kept->key = key_of(problem, mode, w);
     kept->numbers = copy_numbers(base, &mode->at);

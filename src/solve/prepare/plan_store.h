@@ -2,9 +2,10 @@
  *
  * A plan depends on the problem, the wishes, the mode and the point where the analysis looks. The
  * store is a list of such plans, the latest used one first; a plan is found again where all of that
- * is the same, bit by bit. What a plan has is shared and never changes; what a run writes into
- * (watches, a doubt that comes up at the start) is copied for each user. Counts and lists are
- * guarded by the lock of the model's graph. */
+ * is the same, bit by bit, or where all that it was decided on can be checked and still holds:
+ * structure and numbers of the equations, and the mechanism they are. What a plan has is shared and
+ * never changes; what a run writes into (watches, a doubt that comes up at the start) is copied for
+ * each user. Counts and lists are guarded by the lock of the model's graph. */
 #ifndef DAE_SOLVE_PREPARE_PLAN_STORE_H
 #define DAE_SOLVE_PREPARE_PLAN_STORE_H
 

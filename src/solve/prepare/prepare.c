@@ -4,6 +4,14 @@
 #include "solve/prepare/choose.h"
 #include "solve/prepare/plan_store.h"
 
+/* What all users of a plan share. */
+static void free_shared(plan *p)
+{
+    model_form_free(p->form);
+    if (p->basis) analysed_free(p->basis);
+    dae_free(p->basis);
+}
+
 void solve_plan_free(plan *p)
 {
     dae_problem_free(p->rewritten);
@@ -12,7 +20,7 @@ void solve_plan_free(plan *p)
     if (p->kept)
         kept_plan_release(p->kept);
     else
-        model_form_free(p->form);
+        free_shared(p);
     rewrite_list_free(&p->rewrites);
     *p = (plan){0};
 }

@@ -1,6 +1,7 @@
 /* The plan of a model in a mode: analysis, method and formulation. */
 #include "base/diag.h"
 #include "base/memory.h"
+#include "formulation/form_plan.h"
 #include "model/model_structure.h"
 #include "solve/prepare/choose.h"
 #include "solve/prepare/plan_store.h"
@@ -146,6 +147,36 @@ static dae_status plan_mode(preparation *p)
     return prepare_search(p) ? DAE_OK : plan_exhausted(p->diag);
 }
 
+/* Whether what the plan was decided on is in it, so that it can be checked elsewhere: structure and
+ * numbers of the equations as they are, and the mechanism. Rewritten equations may have been
+ * multiplied by what vanishes elsewhere; formulations by name, and other forms, have chosen by
+ * numbers. Large models are not worth the memory. */
+static bool is_portable(const preparation *p, bool rewritten)
+{
+    enum { LARGEST = 5000 };
+    const plan *made = p->plan;
+    const form_plan *form = made->form ? made->form->formulated->plan : NULL;
+    const analysed *a = made->form ? made->form->analysed : &p->analysis.reduced;
+    bool mechanism = a->mechanism && a->mechanism->q,
+         refused = a->mechanism && !mechanism && a->mechanism->looked;
+    bool plain = p->analysis.numbers_agree && !rewritten && !made->doubt[0] && !made->released;
+    bool usual = p->wishes->formulation->automatic && !p->mode->release;
+    bool known = !form || (form->form == FORM_MECHANICAL && mechanism);
+    return plain && usual && known && !refused && a->jacobian && a->set.n <= LARGEST;
+}
+
+/* Keep what was analysed with a plan without a form. False: memory */
+static bool keep_basis(preparation *p)
+{
+    plan *made = p->plan;
+    if (!made->portable || made->form) return true;
+    made->basis = DAE_NEW(analysed);
+    if (!made->basis) return false;
+    *made->basis = p->analysis.reduced;
+    p->analysis.reduced = (analysed){0};
+    return true;
+}
+
 /* The plan that is made where none is kept. */
 static dae_status make_plan(const dae_problem *problem, const mode_point *mode, const wishes *w,
                             plan *made, dae_diag *diag)
@@ -157,6 +188,9 @@ static dae_status make_plan(const dae_problem *problem, const mode_point *mode, 
                                     : choose_first(problem, w, made->why);
     problem->model->counts.analyses++;
     dae_status status = plan_mode(&p);
+    bool rewritten = p.analysis.rewrites.count > 0 || made->rewrites.count > 0;
+    made->portable = status == DAE_OK && is_portable(&p, rewritten);
+    if (status == DAE_OK && !keep_basis(&p)) status = plan_exhausted(diag);
     model_analysis_free(&p.analysis);
     if (status != DAE_OK) return status;
     problem->model->counts.forms += made->form != NULL;

@@ -14,7 +14,8 @@ void mechanical_free(mechanical *m)
 {
     dae_free_all(m->q, m->dynamic, m->lambda, m->constraint, m->other, m->other_row, m->contact,
                  m->contact_row, m->h, m->slope, m->force, m->M.entry, m->C.entry, m->G.entry, m->f,
-                 m->g, m->scale, m->factor, m->steady);
+                 m->g, m->scale, m->factor, m->steady, m->divisor, m->tested.entry);
+    if (m->test.tape) code_free(&m->test);
     *m = (mechanical){0};
 }
 
@@ -36,10 +37,12 @@ static bool mechanical_new(mechanical *m, int n, int rows)
                       .g = DAE_ARRAY(expr, most),
                       .scale = DAE_ARRAY(double, most),
                       .factor = DAE_ARRAY(double, most),
-                      .steady = DAE_ARRAY(bool, most)};
+                      .steady = DAE_ARRAY(bool, most),
+                      .divisor = DAE_ARRAY(expr, most)};
     bool lists = m->q && m->dynamic && m->lambda && m->constraint && m->other && m->other_row;
     bool contact = m->contact && m->contact_row && m->h && m->slope;
-    return lists && contact && m->force && m->f && m->g && m->scale && m->factor && m->steady;
+    return lists && contact && m->force && m->f && m->g && m->scale && m->factor && m->steady &&
+           m->divisor;
 }
 
 bool mechanical_add(mechanical_matrix *a, int row, int column, expr value)
@@ -304,7 +307,9 @@ static mechanical_status recognise(const equation_set *set, const equation_point
               s.value && s.place && s.surface;
     mechanical_status status = ok ? search(&s) : MECHANICAL_MEMORY;
     dae_free_all(s.row, s.highest, s.role, s.use, s.value, s.place, s.surface, s.J.entry);
+    bool looked = m->looked;
     if (status != MECHANICAL_OK) mechanical_free(m);
+    m->looked = looked;
     return status;
 }
 

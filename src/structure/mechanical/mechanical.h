@@ -53,6 +53,10 @@ typedef struct mechanical {
     double *factor;            /* nlambda: of constraint k; at one point, if it changes */
     bool *steady;              /* nlambda: factor_k is the same everywhere */
     bool friction;             /* some multipliers act otherwise, C is df/dlambda: no factors */
+    expr *divisor;             /* explicit_count: what the definitions were divided by */
+    bool looked;               /* numbers took part, also where the form was not found */
+    mechanical_matrix tested;  /* what mechanical_holds() evaluates, and its program */
+    expr_code test;
 } mechanical;
 
 /* Constraints that have a position level: the first ones. */
@@ -74,6 +78,10 @@ mechanical_status mechanical_recognise(const equation_set *set, const equation_p
 mechanical_status mechanical_recognise_any(const equation_set *set, const equation_point *at,
                                            mechanical *m, char *reason, size_t size);
 void mechanical_free(mechanical *m); /* leaves it zeroed */
+/* Whether the recognition at another point, or with other parameters, comes to the very same: 1, 0:
+ * it may not, -1: memory. Entries that vanish everywhere, factors other than 1 and -1 between
+ * equations, contact and friction are not looked into: 0. */
+int mechanical_holds(const equation_set *set, mechanical *m, const equation_point *at);
 
 /* Constraint l differentiated k times, over q, q', .. and s: derivatives of s are put in.
  * EXPR_NONE: memory. */

@@ -68,6 +68,7 @@ static int look(const mechanical_search *s, double time, const double *x, surfac
 {
     const double *values[1] = {x};
     equation_point at = *s->at;
+    s->m->looked = true;
     int rows = s->nsurface, columns = s->m->nq + s->m->ns;
     at.time = time;
     at.x = values;

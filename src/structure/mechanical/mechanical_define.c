@@ -68,6 +68,7 @@ static int take_definition(mechanical_search *s, int i, int j, expr leaf, expr b
     s->role[j] = ROLE_DEFINED;
     s->value[j] = value;
     s->use[i] = USE_DEFINITION;
+    s->m->divisor[s->m->explicit_count] = by;
     s->m->other[s->m->explicit_count] = j;
     s->m->other_row[s->m->explicit_count++] = i;
     return 1;
@@ -86,6 +87,7 @@ static int try_definition(mechanical_search *s, int i, const gradient *d)
         mechanical_entry entry = {0, 0, d->derivative[k]};
         mechanical_matrix factor = {1, 1, &entry};
         double by;
+        s->m->looked = s->m->looked || !graph_is_constant(g, entry.value, &by);
         if (!mechanical_evaluate(s->set, &factor, s->at, &by)) return -1;
         if (!isfinite(by) || by == 0.0) continue;
         int taken = take_definition(s, i, node->index, d->leaf[k], d->derivative[k]);

@@ -9,11 +9,6 @@
 #include "base/memory.h"
 #include "structure/mechanical/mechanical_parts.h"
 
-enum { POINTS = 3 };
-
-/* Ratios of expressions that are equal agree to this, relatively: rounding of a few operations. */
-static const double SAME = 1e-8;
-
 /* ---- numbers ---- */
 
 static double random_unit(unsigned *state)
@@ -22,26 +17,36 @@ static double random_unit(unsigned *state)
     return (double)(*state >> 8) / 16777216.0; /* in [0, 1) */
 }
 
+equation_point mechanical_sample(const equation_set *set, const equation_point *at, int p,
+                                 double spread, double *work, const double *x[3])
+{
+    size_t n = (size_t)set->n;
+    unsigned state = 4711u + 97u * (unsigned)p;
+    for (int order = 0; order < 3; order++) {
+        x[order] = work + (size_t)order * n;
+        for (int j = 0; j < set->n; j++) {
+            double base = order <= at->orders ? at->x[order][j] : 0.0;
+            double size = fmax(fabs(base), set->nominal[j]);
+            work[(size_t)order * n + (size_t)j] =
+                base + spread * size * (random_unit(&state) - 0.4);
+        }
+    }
+    equation_point point = *at;
+    point.time += 0.3 * spread * (p + 1);
+    point.x = x;
+    point.orders = 2;
+    return point;
+}
+
 /* Values of all entries at point p around s->at, `spread` of the variables' sizes away; 1, 0: they
  * cannot be evaluated, -1: memory */
 static int evaluate_point(const mechanical_search *s, int p, double spread, double *work,
                           const mechanical_matrix *const a[3], double *const value[3])
 {
     const equation_set *set = s->set;
-    size_t n = (size_t)set->n;
-    const double *x[3] = {work, work + n, work + 2 * n};
-    unsigned state = 4711u + 97u * (unsigned)p;
-    for (int order = 0; order < 3; order++)
-        for (int j = 0; j < set->n; j++) {
-            double base = order <= s->at->orders ? s->at->x[order][j] : 0.0;
-            double size = fmax(fabs(base), set->nominal[j]);
-            work[(size_t)order * n + (size_t)j] =
-                base + spread * size * (random_unit(&state) - 0.4);
-        }
-    equation_point point = *s->at;
-    point.time += 0.3 * spread * (p + 1);
-    point.x = x;
-    point.orders = 2;
+    const double *x[3];
+    equation_point point = mechanical_sample(set, s->at, p, spread, work, x);
+    s->m->looked = true;
     int settled = mechanical_settle(s, point.time, work); /* gradients need be along only there */
     if (settled <= 0) return settled;
     for (int k = 0; k < 3; k++) {
@@ -57,12 +62,12 @@ static int evaluate_point(const mechanical_search *s, int p, double spread, doub
 static int evaluate(const mechanical_search *s, double *work, const mechanical_matrix *const a[3],
                     double *const value[3])
 {
-    for (int p = 0; p < POINTS; p++) {
-        double spread = 0.4;
+    for (int p = 0; p < MECHANICAL_POINTS; p++) {
+        double spread = MECHANICAL_SPREAD;
         int done;
         while ((done = evaluate_point(s, p, spread, work, a, value)) == 0) {
             spread *= 0.1;
-            if (spread < 1e-6) return 0;
+            if (spread < MECHANICAL_NARROW) return 0;
         }
         if (done < 0) return -1;
     }
@@ -93,7 +98,7 @@ static bool relate(factors *f, int i, int j, double ratio)
 {
     double wi, wj;
     int ri = factor_root(f, i, &wi), rj = factor_root(f, j, &wj);
-    if (ri == rj) return fabs(wi - ratio * wj) <= SAME * fabs(wi);
+    if (ri == rj) return fabs(wi - ratio * wj) <= MECHANICAL_SAME * fabs(wi);
     f->parent[ri] = rj; /* wi s_ri = ratio wj s_rj */
     f->weight[ri] = ratio * wj / wi;
     return true;
@@ -104,12 +109,12 @@ static bool relate(factors *f, int i, int j, double ratio)
 static double steady_ratio(const double *numerator, const double *denominator, int stride)
 {
     double ratio = 0.0;
-    for (int p = 0; p < POINTS; p++) {
+    for (int p = 0; p < MECHANICAL_POINTS; p++) {
         double a = numerator[p * stride], b = denominator[p * stride];
         if (isnan(a) || isnan(b) || (a == 0.0 && b == 0.0)) continue;
         if (a == 0.0 || b == 0.0) return 0.0;
         if (ratio == 0.0) ratio = a / b;
-        if (fabs(a / b - ratio) > SAME * fabs(ratio)) return 0.0;
+        if (fabs(a / b - ratio) > MECHANICAL_SAME * fabs(ratio)) return 0.0;
     }
     return ratio;
 }
@@ -151,7 +156,7 @@ static void transpose(mechanical_matrix *a)
  */
 static bool vanishes(const double *value, int e, int stride)
 {
-    for (int p = 0; e >= 0 && p < POINTS; p++) {
+    for (int p = 0; e >= 0 && p < MECHANICAL_POINTS; p++) {
         double here = value[p * stride + e];
         if (here != 0.0 && !isnan(here)) return false;
     }
@@ -199,8 +204,8 @@ static double force_ratio(const pairing *q, int p, int c, int g)
  * which must be the same at all points; 0: it is not. */
 static double factor_ratio(const pairing *q, int c0, int g0, int first, int at)
 {
-    double top[POINTS], bottom[POINTS];
-    for (int p = 0; p < POINTS; p++) {
+    double top[MECHANICAL_POINTS], bottom[MECHANICAL_POINTS];
+    for (int p = 0; p < MECHANICAL_POINTS; p++) {
         top[p] = force_ratio(q, p, c0 + first, g0 + first);
         bottom[p] = force_ratio(q, p, c0 + at, g0 + at);
     }
@@ -282,7 +287,7 @@ static bool column_ratios(const mechanical *m, const double *C_value, const doub
     for (int e = 0; e < m->G.count; e++) {
         if (m->G.entry[e].row != l) continue;
         has[m->G.entry[e].column] = 1;
-        for (int p = 0; p < POINTS; p++)
+        for (int p = 0; p < MECHANICAL_POINTS; p++)
             ratio[p * n + m->G.entry[e].column] = G_value[p * m->G.count + e];
     }
     for (int e = 0; e < m->C.count; e++) {
@@ -290,7 +295,7 @@ static bool column_ratios(const mechanical *m, const double *C_value, const doub
         int i = m->C.entry[e].row;
         if (has[i] != 1) return false;
         has[i] = 2;
-        for (int p = 0; p < POINTS; p++) {
+        for (int p = 0; p < MECHANICAL_POINTS; p++) {
             double force = C_value[p * m->C.count + e], *to = &ratio[p * n + i];
             *to = *to != 0.0 ? force / *to : force == 0.0 ? NAN : 0.0;
         }
@@ -303,7 +308,7 @@ static bool column_ratios(const mechanical *m, const double *C_value, const doub
 /* Whether position i has a ratio at some point */
 static bool has_ratio(const mechanical *m, const double *ratio, const signed char *has, int i)
 {
-    for (int p = 0; has[i] != 0 && p < POINTS; p++)
+    for (int p = 0; has[i] != 0 && p < MECHANICAL_POINTS; p++)
         if (!isnan(ratio[p * m->nq + i])) return true;
     return false;
 }
@@ -323,11 +328,11 @@ mechanical_status mechanical_acts_along(mechanical_search *s, bool *along)
     const mechanical *m = s->m;
     const mechanical_matrix *const a[3] = {&m->M, &m->C, &m->G};
     double *value[3] = {0}, *x = DAE_ARRAY(double, 3 * (size_t)s->set->n);
-    double *ratio = DAE_ARRAY(double, POINTS *(size_t)m->nq);
+    double *ratio = DAE_ARRAY(double, MECHANICAL_POINTS *(size_t)m->nq);
     signed char *has = DAE_ARRAY(signed char, m->nq);
     bool ready = x && ratio && has;
     for (int k = 0; k < 3; k++) {
-        value[k] = DAE_ARRAY(double, POINTS *(size_t)a[k]->count);
+        value[k] = DAE_ARRAY(double, MECHANICAL_POINTS *(size_t)a[k]->count);
         ready = ready && value[k];
     }
     int known = ready ? evaluate(s, x, a, value) : -1;
@@ -369,8 +374,9 @@ static bool take_pairs(mechanical *m, const pairing *q, const int *multiplier)
         double scale = m->scale[q->C->entry[c].column];
         m->factor[l] = scale * force_ratio(q, 0, c, g);
         m->steady[l] = true;
-        for (int p = 1; p < POINTS; p++)
-            if (fabs(scale * force_ratio(q, p, c, g) - m->factor[l]) > SAME * fabs(m->factor[l]))
+        for (int p = 1; p < MECHANICAL_POINTS; p++)
+            if (fabs(scale * force_ratio(q, p, c, g) - m->factor[l]) >
+                MECHANICAL_SAME * fabs(m->factor[l]))
                 m->steady[l] = false;
     }
     dae_free(lambda);
@@ -397,7 +403,7 @@ static mechanical_status match_friction(mechanical_search *s, const pairing *q, 
                                         int *multiplier)
 {
     const mechanical *m = s->m;
-    for (int p = 0; p < POINTS; p++) {
+    for (int p = 0; p < MECHANICAL_POINTS; p++) {
         int regular = mechanical_regular(m, M + p * m->M.count, q->C_value + p * m->C.count,
                                          q->G_value + p * m->G.count);
         if (regular < 0) return MECHANICAL_MEMORY;
@@ -452,7 +458,7 @@ static bool match_work_new(match_work *w, const mechanical_search *s)
                       .x = DAE_ARRAY(double, 3 * (size_t)s->set->n)};
     bool ok = w->start && w->multiplier && w->parent && w->weight && w->x;
     for (int k = 0; k < 3; k++) {
-        w->value[k] = DAE_ARRAY(double, POINTS *(size_t)a[k]->count);
+        w->value[k] = DAE_ARRAY(double, MECHANICAL_POINTS *(size_t)a[k]->count);
         ok = ok && w->value[k];
     }
     for (int i = 0; ok && i < m->nq; i++) {
@@ -467,7 +473,7 @@ static mechanical_status check_masses(mechanical_search *s, const double *M_valu
 {
     const mechanical *m = s->m;
     int bad = -1;
-    for (int p = 0; p < POINTS; p++) {
+    for (int p = 0; p < MECHANICAL_POINTS; p++) {
         bad = mechanical_bad_mass(m, M_value + p * m->M.count, false);
         if (bad == -2) return MECHANICAL_MEMORY;
         if (bad == -1) return MECHANICAL_OK;

@@ -46,6 +46,16 @@ enum role_of_row {
 mechanical_status mechanical_refuse(mechanical_search *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Relations are tested at so many points, these parts of the variables' sizes away: the larger one,
+ * or where the equations cannot be evaluated there, smaller ones. */
+enum { MECHANICAL_POINTS = 3 };
+static const double MECHANICAL_SPREAD = 0.4, MECHANICAL_NARROW = 1e-6;
+/* Ratios of expressions that are equal agree to this, relatively: rounding of a few operations. */
+static const double MECHANICAL_SAME = 1e-8;
+/* Point p around `at`; work: 3 n values, to which x refers */
+equation_point mechanical_sample(const equation_set *set, const equation_point *at, int p,
+                                 double spread, double *work, const double *x[3]);
+
 bool mechanical_add(mechanical_matrix *a, int row, int column, expr value); /* false: memory */
 
 /* mechanical_define.c: find explicit definitions of algebraic variables, and see through them. */
