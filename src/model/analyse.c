@@ -239,6 +239,13 @@ int model_analysis_holds(const model_form *f, const analysed *a, const model_poi
     return holds;
 }
 
+/* The system Jacobian of equations that were rewritten, for all who look at it. */
+static bool renew_jacobian(analysed *a)
+{
+    a->jacobian = DAE_NEW(system_jacobian);
+    return a->jacobian && system_jacobian_new(a->jacobian, &a->set, &a->structure);
+}
+
 bool model_analysis_settle(model_analysis *r, const model_point *at)
 {
     equation_set *set = &r->reduced.set;
@@ -260,6 +267,7 @@ bool model_analysis_settle(model_analysis *r, const model_point *at)
     if (ok && !r->numbers_agree && r->certificate.finite) {
         ok = regularise(set, s, &point, SINGULAR, &r->rewrites);
         r->numbers_agree = ok && r->rewrites.solved;
+        if (r->numbers_agree) ok = renew_jacobian(&r->reduced);
         if (ok && !r->numbers_agree && set->n <= LARGEST_WHOLE) ok = certify_whole(r, &point);
     }
     dae_free(x);

@@ -3,12 +3,21 @@
 #define DAE_SOLVE_BEGIN_BEGIN_PARTS_H
 
 #include "solve/begin/begin.h"
+#include "solve/prepare/start_memory.h"
 
 /* resolve_kinds.c: differential or index-1 for every variable left to us. */
 dae_status resolve_kinds(dae_solver *s, double t, double h);
 
 /* levels_of_model.c: nearest values that satisfy all levels. */
 dae_status solve_levels(dae_solver *s, double t, bool initial);
+
+/* start_facts.c: what was computed at another start of the plan at hand, where this is one, too. */
+
+/* The numbers of a point, to begin a key with; `at` must outlive it. */
+fact_key key_at(const dae_solver *s, const model_point *at);
+bool recalls(const dae_solver *s, start_fact what, const fact_key *key, void *result, size_t bytes);
+void remembers(const dae_solver *s, start_fact what, const fact_key *key, const void *result,
+               size_t bytes);
 
 /* certify.c: once per mode, where all equations hold at s->bound.y, s->bound.yp: whether the
  * structure is right there. If not, it leaves a doubt, or an error where nothing but the structure

@@ -157,10 +157,17 @@ dae_status certify_mode(dae_solver *s, double t)
     double *y = user_values(s);
     if (!y) return plan_exhausted(&s->diag);
     model_point at = {t, y, y + s->base->form.n, m->parameters, v->instance->memory};
-    graph_enter(g);
-    int regular = look_along(s, v, &at);
-    graph_recover(g);
-    graph_leave(g);
+    fact_key key = key_at(s, &at);
+    fact_key_add_numbers(&key, s->bound.y, (size_t)s->bound.n);
+    fact_key_add_numbers(&key, s->bound.yp, (size_t)s->bound.n);
+    int regular = recalls(s, FACT_REGULAR, &key, NULL, 0);
+    if (!regular) {
+        graph_enter(g);
+        regular = look_along(s, v, &at);
+        graph_recover(g);
+        graph_leave(g);
+        if (regular == 1) remembers(s, FACT_REGULAR, &key, NULL, 0);
+    }
     dae_free(y);
     if (regular < 0) return plan_exhausted(&s->diag);
     bool stuck = !regular && method_needs_form(s->bound.method);

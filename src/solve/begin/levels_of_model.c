@@ -345,6 +345,29 @@ static bool describe_values(const dae_solver *s, bool initial, level_values *w)
     return true;
 }
 
+/* All that the values depend on: ranks, and which unknowns are states, belong to the plan. */
+static fact_key levels_key(const dae_solver *s, const level_context *c, bool initial,
+                           const level_values *w)
+{
+    const model_instance *m = c->m;
+    const flat_model *flat = m->form->flat;
+    const size_t n = (size_t)m->form->n;
+    fact_key key = {.count = 0};
+    fact_key_add_numbers(&key, &c->t, 1);
+    fact_key_add(&key, initial ? "initial" : "later", 5);
+    fact_key_add(&key, &s->hybrid->turned, sizeof s->hybrid->turned);
+    fact_key_add(&key, &s->bound.options.init_iterations, sizeof(int));
+    fact_key_add_numbers(&key, m->parameters,
+                         flat->parameter_count + (size_t)m->form->pinned_count);
+    fact_key_add_numbers(&key, m->memory, (size_t)flat->memory_count);
+    fact_key_add_numbers(&key, w->given, n);
+    fact_key_add_numbers(&key, w->scale, n);
+    fact_key_add_numbers(&key, w->reach, n);
+    fact_key_add(&key, w->tag, n * sizeof *w->tag);
+    fact_key_add(&key, w->open, n * sizeof *w->open);
+    return key;
+}
+
 static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, level_values *w)
 {
     const model_form *levels = c->m->form;
@@ -369,9 +392,16 @@ static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, 
                              .state = w->state,
                              .turned = s->hybrid->turned};
     level_report report = {0};
+    fact_key key = levels_key(s, c, initial, w);
+    const size_t bytes = (size_t)levels->n * sizeof *w->u;
     vector_copy(levels->n, w->given, w->u);
-    dae_status status = levels_solve(&system, &request, w->u, &report, &s->diag);
+    dae_status status = DAE_OK;
+    report.other = -1;
+    bool known = recalls(s, FACT_LEVELS, &key, w->u, bytes);
+    if (!known) status = levels_solve(&system, &request, w->u, &report, &s->diag);
     s->diag.t = c->t;
+    if (!known && status == DAE_OK && report.other < 0)
+        remembers(s, FACT_LEVELS, &key, w->u, bytes);
     if (status == DAE_OK) note_other(s, &system, w->u, c->t, &report, w->spare);
     if (status == DAE_OK) take_levels(s, w->u, w->spare);
     if (status == DAE_ERR_INITIAL) append_aliases(s, &report);

@@ -163,34 +163,47 @@ static bool suspects_redundant(const dae_solver *s, double t)
            SELECTION_SINGULAR;
 }
 
+/* Constraints that follow from others at a point: rows, and how many; -1: memory. */
+static int search_redundant(dae_solver *s, const model_point *at, bool *rows,
+                            model_conflict *conflict)
+{
+    enum { ORDERS = 2 };
+    model_form *f = s->modes->current->plan.form;
+    const analysed *a = f->analysed;
+    const fact_key key = key_at(s, at);
+    if (recalls(s, FACT_INDEPENDENT, &key, NULL, 0)) return 0;
+    double **x = analysed_values(&a->set, at, ORDERS);
+    if (!x) return -1;
+    equation_point point = {at->t, (const double *const *)x, ORDERS, at->parameters, at->memory};
+    graph *g = s->base->model->flat->graph;
+    graph_enter(g);
+    bool ready = f->constraints || model_redundant_prepare(a, &point, &f->constraints);
+    int count = ready ? model_redundant_find(a, f->constraints, &point, rows, conflict) : -1;
+    graph_recover(g);
+    graph_leave(g);
+    dae_free(x);
+    if (count == 0 && conflict->row < 0) remembers(s, FACT_INDEPENDENT, &key, NULL, 0);
+    return count;
+}
+
 /* Once per mode, where all equations hold: release constraints that follow from others. */
 dae_status settle_redundant(dae_solver *s, double t)
 {
-    enum { ORDERS = 2 };
     model_mode *v = s->modes->current;
     if (v->searched || !suspects_redundant(s, t)) return DAE_OK;
     v->searched = true;
-    model_form *f = v->plan.form;
-    const analysed *a = f->analysed;
-    const model_instance *m = v->instance;
+    const equation_set *set = &v->plan.form->analysed->set;
     double *y = user_values(s);
-    model_point at = {t, y, y + s->base->form.n, m->parameters, m->memory};
-    double **x = y ? analysed_values(&a->set, &at, ORDERS) : NULL;
-    bool *rows = DAE_ARRAY(bool, 2 * (size_t)a->set.m);
-    model_conflict conflict = {.row = -1, .with = rows ? rows + a->set.m : NULL};
+    bool *rows = DAE_ARRAY(bool, 2 * (size_t)set->m);
+    model_conflict conflict = {.row = -1, .with = rows ? rows + set->m : NULL};
     int count = -1;
-    if (x && rows) {
-        equation_point point = {t, (const double *const *)x, ORDERS, m->parameters, m->memory};
-        graph *g = s->base->model->flat->graph;
-        graph_enter(g);
-        bool ready = f->constraints || model_redundant_prepare(a, &point, &f->constraints);
-        count = ready ? model_redundant_find(a, f->constraints, &point, rows, &conflict) : -1;
-        graph_recover(g);
-        graph_leave(g);
+    if (y && rows) {
+        model_point at = {t, y, y + s->base->form.n, v->instance->parameters, v->instance->memory};
+        count = search_redundant(s, &at, rows, &conflict);
     }
     dae_status status = count < 0 ? plan_exhausted(&s->diag) : DAE_OK;
     if (count > 0) status = release(s, t, rows);
-    if (count == 0 && conflict.row >= 0) status = refuse_conflict(&a->set, &conflict, &s->diag);
-    dae_free_all(rows, x, y);
+    if (count == 0 && conflict.row >= 0) status = refuse_conflict(set, &conflict, &s->diag);
+    dae_free_all(rows, y);
     return status;
 }

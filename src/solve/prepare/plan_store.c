@@ -25,11 +25,12 @@ typedef struct plan_key {
 struct kept_plan {
     plan plan; /* owned, with all that it has */
     plan_key key;
-    double *numbers; /* t, y, y', parameters and memory; owned */
-    bool *release;   /* equations left out; owned, NULL: none */
-    int users;       /* the store is one */
-    int mechanism;   /* it holds where the plan was made: 1, 0; -1: not looked at yet */
-    graph *graph;    /* whose lock guards the count */
+    double *numbers;             /* t, y, y', parameters and memory; owned */
+    bool *release;               /* equations left out; owned, NULL: none */
+    int users;                   /* the store is one */
+    int mechanism;               /* it holds where the plan was made: 1, 0; -1: not looked at yet */
+    graph *graph;                /* whose lock guards this */
+    struct start_memory *starts; /* owned */
     struct kept_plan *next;
 };
 
@@ -115,6 +116,7 @@ static void discard(kept_plan *kept)
 {
     if (--kept->users > 0) return;
     solve_plan_free(&kept->plan);
+    start_memory_free(kept->starts);
     dae_free_all(kept->numbers, kept->release, kept);
 }
 
@@ -124,6 +126,17 @@ void kept_plan_release(kept_plan *kept)
     graph_enter(g);
     discard(kept);
     graph_leave(g);
+}
+
+graph *kept_plan_enter(kept_plan *kept)
+{
+    graph_enter(kept->graph);
+    return kept->graph;
+}
+
+struct start_memory **kept_plan_starts(kept_plan *kept)
+{
+    return &kept->starts;
 }
 
 /* The share of a user: the form is borrowed, watches are its own. False: memory */

@@ -24,4 +24,12 @@ bool plan_store_add(const dae_problem *problem, const mode_point *mode, const wi
 /* One user less; the caller does not hold the lock. */
 void kept_plan_release(kept_plan *kept);
 
+/* ---- for start_memory.c ---- */
+
+/* Take the lock that guards the plan; graph_leave() gives it back. */
+graph *kept_plan_enter(kept_plan *kept);
+/* Where what its starts have computed is; NULL there: nothing so far. */
+struct start_memory **kept_plan_starts(kept_plan *kept);
+void start_memory_free(struct start_memory *m); /* NULL is fine */
+
 #endif

@@ -1,0 +1,99 @@
+#include "solve/prepare/start_memory.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "solve/prepare/plan_store.h"
+
+/* Solvers of a problem seldom alternate between more starts; a start leaves up to six facts. */
+enum { FACTS = 24 };
+/* Keys and results of a large model are not worth their memory. */
+enum { MOST_BYTES = 1 << 18 };
+
+typedef struct known_fact {
+    start_fact what;
+    size_t key_bytes, result_bytes;
+    char *bytes; /* the key, then the result; owned, NULL: the place is free */
+} known_fact;
+
+struct start_memory {
+    known_fact fact[FACTS];
+    int next; /* the place that is given away next */
+};
+
+void start_memory_free(struct start_memory *m)
+{
+    for (int k = 0; m && k < FACTS; k++) dae_free(m->fact[k].bytes);
+    dae_free(m);
+}
+
+void fact_key_add(fact_key *key, const void *from, size_t bytes)
+{
+    if (bytes == 0) return;
+    key->part[key->count].from = from;
+    key->part[key->count++].bytes = bytes;
+}
+
+static size_t size_of(const fact_key *key)
+{
+    size_t bytes = 0;
+    for (int k = 0; k < key->count; k++) bytes += key->part[k].bytes;
+    return bytes;
+}
+
+static bool is_same(const known_fact *f, const fact_key *key)
+{
+    const char *at = f->bytes;
+    for (int k = 0; k < key->count; at += key->part[k++].bytes)
+        if (memcmp(at, key->part[k].from, key->part[k].bytes) != 0) return false;
+    return true;
+}
+
+static known_fact *find(struct start_memory *m, start_fact what, const fact_key *key,
+                        size_t result_bytes)
+{
+    size_t bytes = size_of(key);
+    for (int k = 0; m && k < FACTS; k++) {
+        known_fact *f = &m->fact[k];
+        bool fits = f->bytes && f->what == what && f->key_bytes == bytes;
+        if (fits && f->result_bytes == result_bytes && is_same(f, key)) return f;
+    }
+    return NULL;
+}
+
+bool plan_recalls(const plan *p, start_fact what, const fact_key *key, void *result, size_t bytes)
+{
+    if (!p->kept) return false;
+    graph *g = kept_plan_enter(p->kept);
+    const known_fact *f = find(*kept_plan_starts(p->kept), what, key, bytes);
+    if (f && bytes > 0) memcpy(result, f->bytes + f->key_bytes, bytes);
+    graph_leave(g);
+    return f;
+}
+
+static char *copy_bytes(const fact_key *key, size_t key_bytes, const void *result, size_t bytes)
+{
+    char *copy = dae_calloc(key_bytes + bytes, 1), *to = copy;
+    for (int k = 0; copy && k < key->count; to += key->part[k++].bytes)
+        memcpy(to, key->part[k].from, key->part[k].bytes);
+    if (copy && bytes > 0) memcpy(to, result, bytes);
+    return copy;
+}
+
+void plan_remembers(const plan *p, start_fact what, const fact_key *key, const void *result,
+                    size_t bytes)
+{
+    size_t key_bytes = size_of(key);
+    if (!p->kept || key_bytes + bytes > MOST_BYTES) return;
+    graph *g = kept_plan_enter(p->kept);
+    struct start_memory **m = kept_plan_starts(p->kept);
+    if (!*m) *m = DAE_NEW(struct start_memory);
+    char *copy = *m ? copy_bytes(key, key_bytes, result, bytes) : NULL;
+    if (copy) {
+        known_fact *f = &(*m)->fact[(*m)->next];
+        (*m)->next = ((*m)->next + 1) % FACTS;
+        dae_free(f->bytes);
+        *f = (known_fact){what, key_bytes, bytes, copy};
+    }
+    graph_leave(g);
+}
