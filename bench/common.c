@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "peer.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -24,4 +26,23 @@ double model_scale(const model *m, int i)
 {
     if (!strcmp(m->name, "robertson")) return robertson_scale[i];
     return m->atol_factor ? m->atol_factor[i] : 1;
+}
+
+void *bench_space(size_t count, size_t size)
+{
+    void *p = calloc(count ? count : 1, size);
+    if (!p) abort();
+    return p;
+}
+
+double bench_digits(int count, const double *y, const double *reference, bool each)
+{
+    double most = 0.0, size = 0.0;
+    for (int i = 0; i < count; i++) {
+        double d = fabs(y[i] - reference[i]), own = fabs(reference[i]);
+        if (each) d /= own;
+        most = isnan(d) ? INFINITY : fmax(most, d);
+        size = each ? 1.0 : fmax(size, own);
+    }
+    return -log10(most / size);
 }

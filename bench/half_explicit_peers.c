@@ -536,6 +536,7 @@ const contender half_explicit_precise = {
     "quad", true, true, "taylor", solve_ours, IN_MANIFOLD, DAE_PRECISION_QUAD, 0};
 const contender half_explicit_long = {
     "long", true, true, "taylor", solve_ours, IN_MANIFOLD, DAE_PRECISION_LONG, 0};
+const contender half_explicit_auto = OURS("callbacks", "auto", false, IN_MANIFOLD, 0);
 
 const char *half_explicit_open(void)
 {

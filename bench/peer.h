@@ -43,6 +43,12 @@ extern const peer peer_daedal, peer_ida, peer_dassl, peer_daspk;
  * time they take on an idle machine, and other programs on a busy one disturb it less. */
 double bench_clock(void);
 
+/* Zeroed memory; ends the program if there is none. */
+void *bench_space(size_t count, size_t size);
+
+/* Correct digits, -log10(max|e| / max|y|), or of each value in its own size. */
+double bench_digits(int count, const double *y, const double *reference, bool each);
+
 bool model_is_sparse(const model *m);
 
 /* s_i = atol_i / rtol: the size below which y_i is measured absolutely */

@@ -57,14 +57,7 @@ static void print_tally(const char *text, const tally *t)
 
 static double digits(const entry *e, const double *y)
 {
-    double most = 0.0, size = 0.0;
-    for (int i = 0; i < e->compared; i++) {
-        double d = fabs(y[i] - e->model->reference[i]), own = fabs(e->model->reference[i]);
-        if (e->each) d /= own;
-        most = isnan(d) ? INFINITY : fmax(most, d);
-        size = e->each ? 1.0 : fmax(size, own);
-    }
-    return -log10(most / size);
+    return bench_digits(e->compared, y, e->model->reference, e->each);
 }
 
 /* Seconds for one run after which a code is given up */

@@ -12,6 +12,7 @@ typedef struct entry entry;
 struct entry {
     char name[32];
     model *model;         /* owned */
+    model *banded;        /* owned; the same with a band, if model is sparse and the band narrow */
     mechanism *mechanism; /* owned; NULL: M y' = f(t,y) with constant M, f = -F(t,y,0) */
     int index, compared;  /* of a mechanism; variables that digits are counted of */
     bool each;            /* digits of each variable by itself: they are of different sizes */
@@ -29,6 +30,11 @@ typedef struct code {
     bool (*suits)(const entry *e);
     void (*solve)(const struct code *c, const entry *e, const task *k, run *out);
 } code;
+
+/* The variable of the model text that is number i of the callbacks; -1: none */
+int entry_find_in_text(const dae_problem *problem, const entry *e, int i);
+/* Daedal from callbacks with the method of c */
+void radau_solve_ours(const code *c, const entry *e, const task *k, run *out);
 
 extern const code radau_codes[];
 extern const int radau_code_count;

@@ -47,13 +47,6 @@ static radau_fn *fortran_radau5, *fortran_radau;
 static seulex_fn *fortran_seulex;
 static rodas_fn *fortran_rodas;
 
-static void *space(size_t count, size_t size)
-{
-    void *p = calloc(count ? count : 1, size);
-    if (!p) abort();
-    return p;
-}
-
 static void nothing(void)
 {
 }
@@ -61,6 +54,8 @@ static void nothing(void)
 /* What the callbacks need; its address goes through RPAR. */
 typedef struct given {
     const entry *e;
+    const dae_residual *form; /* banded where the problem has a narrow band */
+    size_t entries;           /* of its matrices */
     double *zero, *mass, *scratch, *dfdy, *yp, *y;
 } given;
 
@@ -69,7 +64,7 @@ static void rhs_plain(fint *n, double *t, double *y, double *f, double *rpar, fi
 {
     (void)ipar;
     const given *g = (const given *)(void *)rpar;
-    const dae_residual *form = &g->e->model->form;
+    const dae_residual *form = g->form;
     if (form->f(*t, y, g->zero, f, form->user))
         for (int i = 0; i < *n; i++) f[i] = NAN;
     for (int i = 0; i < *n; i++) f[i] = -f[i];
@@ -78,19 +73,26 @@ static void rhs_plain(fint *n, double *t, double *y, double *f, double *rpar, fi
 static void jac_plain(fint *n, double *t, double *y, double *dfy, fint *ldfy, double *rpar,
                       fint *ipar)
 {
-    (void)ipar, (void)ldfy;
+    (void)n, (void)ipar, (void)ldfy;
     const given *g = (const given *)(void *)rpar;
-    const dae_residual *form = &g->e->model->form;
-    size_t count = (size_t)*n * (size_t)*n;
-    memset(dfy, 0, count * sizeof *dfy);
-    form->jacobian(*t, y, g->zero, dfy, g->scratch, form->user);
-    for (size_t i = 0; i < count; i++) dfy[i] = -dfy[i];
+    memset(dfy, 0, g->entries * sizeof *dfy);
+    g->form->jacobian(*t, y, g->zero, dfy, g->scratch, g->form->user);
+    for (size_t i = 0; i < g->entries; i++) dfy[i] = -dfy[i];
 }
 
 static void mas_plain(fint *n, double *am, fint *lmas, double *rpar, fint *ipar)
 {
     (void)ipar, (void)lmas;
     memcpy(am, ((const given *)(void *)rpar)->mass, (size_t)*n * (size_t)*n * sizeof *am);
+}
+
+/* The diagonal of a banded mass matrix, which has nothing else */
+static void mas_diagonal(fint *n, double *am, fint *lmas, double *rpar, fint *ipar)
+{
+    (void)ipar;
+    const given *g = (const given *)(void *)rpar;
+    const int width = g->form->lower + g->form->upper + 1;
+    for (int j = 0; j < *n; j++) am[j * *lmas] = g->mass[g->form->upper + j * width];
 }
 
 /* Mechanisms: (q, v, a, lambda) to the arguments (q, v, lambda) and (v, a, 0) of F */
@@ -171,38 +173,47 @@ static void tell_index(const entry *e, fint *iwork)
 
 static void solve_hairer(const code *c, const entry *e, const task *k, run *out)
 {
-    const model *mo = e->model;
-    const bool mech = e->mechanism, rodas = !strcmp(c->name, "RODAS");
+    const model *mo = e->banded ? e->banded : e->model;
+    const bool mech = e->mechanism, rodas = !strcmp(c->name, "RODAS"), band = e->banded;
     fint n = mech ? 3 * e->mechanism->nq + e->mechanism->nl : mo->form.n, one = 1, zero = 0;
     fint idid = 0, lower = mech ? e->mechanism->nq + e->mechanism->nl : n, mass = mech ? 0 : n;
-    const size_t N = (size_t)n;
-    given g = {e,           space(N, 8), space(N * N, 8), space(N * N, 8), space(N * N, 8),
-               space(N, 8), space(N, 8)};
-    fint lwork = (fint)(N * (12 * N + 300) + 1000), liwork = 25 * n + 200;
-    double *work = space((size_t)lwork, 8), x = mo->t0, xend = mo->tend, h = 0.0;
-    double *y = space(N, 8), *rtol = space(N, 8), *atol = space(N, 8);
-    fint *iwork = space((size_t)liwork, sizeof *iwork);
+    fint upper = band ? mo->form.upper : 0;
+    if (band) lower = mo->form.lower, mass = 0;
+    const size_t N = (size_t)n, width = band ? (size_t)(2 * lower + upper + 1) : N, all = N * width;
+    given g = {e,
+               &mo->form,
+               band ? N * (size_t)(lower + upper + 1) : all,
+               bench_space(N, 8),
+               bench_space(all, 8),
+               bench_space(all, 8),
+               bench_space(all, 8),
+               bench_space(N, 8),
+               bench_space(N, 8)};
+    fint lwork = (fint)(N * (12 * width + 300) + 1000), liwork = 25 * n + 200;
+    double *work = bench_space((size_t)lwork, 8), x = mo->t0, xend = mo->tend, h = 0.0;
+    double *y = bench_space(N, 8), *rtol = bench_space(N, 8), *atol = bench_space(N, 8);
+    fint *iwork = bench_space((size_t)liwork, sizeof *iwork);
     start_values(e, k, y, rtol, atol);
     if (!mech) mo->form.jacobian(mo->t0, mo->y0, g.zero, g.scratch, g.mass, mo->form.user);
-    memset(g.scratch, 0, N * N * 8);
+    memset(g.scratch, 0, all * 8);
     iwork[rodas ? 0 : 1] = 10000000; /* steps */
     if (mech) tell_index(e, iwork);
     if (rodas || !strcmp(c->name, "SEULEX")) iwork[4] = iwork[5] = iwork[6] = 0;
     rhs_fn *f = mech ? rhs_mechanism : rhs_plain;
     jac_fn *jac = mech ? jac_mechanism : jac_plain;
-    mas_fn *mas = mech ? mas_mechanism : mas_plain;
+    mas_fn *mas = mech ? mas_mechanism : band ? mas_diagonal : mas_plain;
     double *data = (double *)(void *)&g, start = bench_clock();
     if (rodas)
-        fortran_rodas(&n, f, &one, &x, y, &xend, &h, rtol, atol, &one, jac, &one, &lower, &zero,
+        fortran_rodas(&n, f, &one, &x, y, &xend, &h, rtol, atol, &one, jac, &one, &lower, &upper,
                       nothing, &zero, mas, &one, &mass, &zero, nothing, &zero, work, &lwork, iwork,
                       &liwork, data, &zero, &idid);
     else if (!strcmp(c->name, "SEULEX"))
-        fortran_seulex(&n, f, &one, &x, y, &xend, &h, rtol, atol, &one, jac, &one, &lower, &zero,
+        fortran_seulex(&n, f, &one, &x, y, &xend, &h, rtol, atol, &one, jac, &one, &lower, &upper,
                        mas, &one, &mass, &zero, nothing, &zero, work, &lwork, iwork, &liwork, data,
                        &zero, &idid);
     else
         (!strcmp(c->name, "RADAU") ? fortran_radau : fortran_radau5)(
-            &n, f, &x, y, &xend, &h, rtol, atol, &one, jac, &one, &lower, &zero, mas, &one, &mass,
+            &n, f, &x, y, &xend, &h, rtol, atol, &one, jac, &one, &lower, &upper, mas, &one, &mass,
             &zero, nothing, &zero, work, &lwork, iwork, &liwork, data, &zero, &idid);
     out->seconds = bench_clock() - start;
     out->ok = idid == 1;
@@ -218,11 +229,12 @@ static void solve_hairer(const code *c, const entry *e, const task *k, run *out)
 
 static void solve_peer(const code *c, const entry *e, const task *k, run *out)
 {
-    (void)e;
+    task banded = *k;
     const peer *p = !strcmp(c->name, "IDA")     ? &peer_ida
                     : !strcmp(c->name, "DASSL") ? &peer_dassl
                                                 : &peer_daspk;
-    p->solve(k, out);
+    if (e->banded && p != &peer_ida) banded.model = e->banded;
+    p->solve(&banded, out);
 }
 
 /* ---- ours ---- */
@@ -235,14 +247,14 @@ static void read_counters(const dae_solver *solver, run *out)
     out->bad_newton = s->attempts - s->steps - s->rejected_error;
 }
 
-static void solve_ours(const code *c, const entry *e, const task *k, run *out)
+void radau_solve_ours(const code *c, const entry *e, const task *k, run *out)
 {
     const model *m = e->model;
     dae_diag diag = {0};
     dae_problem *problem = NULL;
     dae_solver *solver = NULL;
     dae_options options = dae_options_default();
-    double *y = space((size_t)m->form.n, 8);
+    double *y = bench_space((size_t)m->form.n, 8);
     options.method = c->method, options.rtol = k->rtol, options.atol_by_unknown = k->atol;
     options.max_steps = 0, options.stop_time = m->tend, options.threads = 1;
     double start = bench_clock();
@@ -262,10 +274,11 @@ static void solve_ours(const code *c, const entry *e, const task *k, run *out)
 
 /* The variable of the model text that is number i of the callbacks: "U3" is U[3] there, "X'" Xp,
  * and points of a grid are counted from 1. */
-static int find_in_text(const dae_problem *problem, const entry *e, int i)
+int entry_find_in_text(const dae_problem *problem, const entry *e, int i)
 {
     char name[128] = "", array[64];
     int a, b;
+    char letter;
     const char *const *names = e->model->form.variable_names;
     if (e->mechanism)
         snprintf(array, sizeof array, "%s", e->mechanism->variable(i, name));
@@ -274,6 +287,10 @@ static int find_in_text(const dae_problem *problem, const entry *e, int i)
     for (char *c = array; *c; c++) *c = *c == '\'' ? 'p' : *c;
     if (sscanf(array, "u[%d,%d]", &a, &b) == 2) {
         snprintf(name, sizeof name, "u[%d,%d]", a + 1, b + 1);
+        return dae_problem_find_variable(problem, name);
+    }
+    if (!strcmp(e->name, "brusselator") && sscanf(array, "%c[%d]", &letter, &a) == 2) {
+        snprintf(name, sizeof name, "%c[%d]", letter, a + 1);
         return dae_problem_find_variable(problem, name);
     }
     int at = dae_problem_find_variable(problem, array);
@@ -317,10 +334,10 @@ static void solve_text(const code *c, const entry *e, const task *k, run *out)
     if (status == DAE_OK) status = dae_solver_run(solver, e->model->tend, NULL, NULL);
     out->seconds = bench_clock() - start;
     if (solver) read_counters(solver, out);
-    double *all = problem ? space((size_t)dae_problem_variable_count(problem), 8) : NULL;
+    double *all = problem ? bench_space((size_t)dae_problem_variable_count(problem), 8) : NULL;
     if (status == DAE_OK) status = dae_solver_variables(solver, e->model->tend, all);
     for (int i = 0; i < e->compared; i++) {
-        int at = status == DAE_OK ? find_in_text(problem, e, i) : -1;
+        int at = status == DAE_OK ? entry_find_in_text(problem, e, i) : -1;
         out->y[i] = at < 0 ? NAN : all[at];
     }
     dae_solver_free(solver);
@@ -348,9 +365,14 @@ static bool is_dense(const entry *e)
     return !model_is_sparse(e->model);
 }
 
+static bool dense_or_banded(const entry *e)
+{
+    return is_dense(e) || (e->banded && not_huge(e));
+}
+
 static bool index_1(const entry *e)
 {
-    return is_dense(e) && e->index < 2;
+    return dense_or_banded(e) && e->index < 2;
 }
 
 static bool index_1_any(const entry *e)
@@ -368,22 +390,22 @@ static bool is_mechanism(const entry *e)
     return e->mechanism != NULL;
 }
 
-const code radau_codes[] = {{"radau", true, "radau", always, solve_ours},
-                            {"radau:5", true, "radau:5", is_dense, solve_ours},
-                            {"radau:9", true, "radau:9", is_dense, solve_ours},
-                            {"rodas", true, "rodas", index_1_any, solve_ours},
-                            {"rodas:p", true, "rodas:p", index_1_any, solve_ours},
-                            {"sdirk:4", true, "sdirk:4", index_1_any, solve_ours},
-                            {"liex", true, "liex", index_1_any, solve_ours},
-                            {"bdf", true, "bdf", always, solve_ours},
-                            {"bdf2nd", true, "bdf2nd", is_mechanism, solve_ours},
+const code radau_codes[] = {{"radau", true, "radau", always, radau_solve_ours},
+                            {"radau:5", true, "radau:5", is_dense, radau_solve_ours},
+                            {"radau:9", true, "radau:9", is_dense, radau_solve_ours},
+                            {"rodas", true, "rodas", index_1_any, radau_solve_ours},
+                            {"rodas:p", true, "rodas:p", index_1_any, radau_solve_ours},
+                            {"sdirk:4", true, "sdirk:4", index_1_any, radau_solve_ours},
+                            {"liex", true, "liex", index_1_any, radau_solve_ours},
+                            {"bdf", true, "bdf", always, radau_solve_ours},
+                            {"bdf2nd", true, "bdf2nd", is_mechanism, radau_solve_ours},
                             {"radau.mo", true, "radau", has_text, solve_text},
-                            {"RADAU5", false, NULL, is_dense, solve_hairer},
-                            {"RADAU", false, NULL, is_dense, solve_hairer},
+                            {"RADAU5", false, NULL, dense_or_banded, solve_hairer},
+                            {"RADAU", false, NULL, dense_or_banded, solve_hairer},
                             {"RODAS", false, NULL, index_1, solve_hairer},
                             {"SEULEX", false, NULL, index_1, solve_hairer},
-                            {"DASSL", false, NULL, is_dense, solve_peer},
-                            {"DASPK", false, NULL, is_dense, solve_peer},
+                            {"DASSL", false, NULL, dense_or_banded, solve_peer},
+                            {"DASPK", false, NULL, dense_or_banded, solve_peer},
                             {"IDA", false, NULL, always, solve_peer}};
 const int radau_code_count = sizeof radau_codes / sizeof *radau_codes;
 

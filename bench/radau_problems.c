@@ -5,13 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *space(size_t count, size_t size)
-{
-    void *p = calloc(count ? count : 1, size);
-    if (!p) abort();
-    return p;
-}
-
 /* ---- mechanisms as F(t, y, y') = 0, y = (q, v, lambda) ---- */
 
 /* The constraint rows of index 2 and 3: G v + g_t, or g */
@@ -95,11 +88,11 @@ static void add_mechanism(entry *e, const char *name)
 {
     mechanism *m = e->mechanism = mechanism_new(name, 0);
     const int nq = m->nq, nl = m->nl, n = 2 * nq + nl;
-    model *mo = e->model = space(1, sizeof *mo);
-    dae_kind *kinds = space((size_t)n, sizeof *kinds);
-    int *velocity = space((size_t)n, sizeof *velocity);
-    mo->y0 = space((size_t)n, 8), mo->yp0 = space((size_t)n, 8);
-    mo->reference = m->reference, mo->atol_factor = space((size_t)n, 8);
+    model *mo = e->model = bench_space(1, sizeof *mo);
+    dae_kind *kinds = bench_space((size_t)n, sizeof *kinds);
+    int *velocity = bench_space((size_t)n, sizeof *velocity);
+    mo->y0 = bench_space((size_t)n, 8), mo->yp0 = bench_space((size_t)n, 8);
+    mo->reference = m->reference, mo->atol_factor = bench_space((size_t)n, 8);
     for (int i = 0; i < n; i++) {
         bool lambda = i >= 2 * nq;
         kinds[i] = lambda                     ? (dae_kind)(DAE_KIND_INDEX1 + e->index - 1)
@@ -146,10 +139,69 @@ static void add_vanderpol(entry *e)
 {
     static double y0[2] = {2.0, 0.0}, yp0[2] = {0.0, -2e6};
     static double end[2] = {0.1706167732170483e1, -0.8928097010247975e0};
-    model *m = e->model = space(1, sizeof *m);
+    model *m = e->model = bench_space(1, sizeof *m);
     m->name = e->name, m->tend = 2.0, m->y0 = y0, m->yp0 = yp0, m->reference = end;
     m->form = (dae_residual){.n = 2, .f = vanderpol_f, .jacobian = vanderpol_jacobian};
     e->compared = 2;
+}
+
+/* ---- a sparse system with a narrow band, for codes that take bands ---- */
+
+enum { WIDEST_BAND = 8 };
+
+typedef struct banding {
+    const dae_residual *sparse;
+    double *dfdy, *dfdyp;
+} banding;
+
+static int banded_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    const dae_residual *sparse = ((const banding *)user)->sparse;
+    return sparse->f(t, y, yp, f, sparse->user);
+}
+
+static int banded_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
+                           void *user)
+{
+    const banding *b = user;
+    const dae_residual *s = b->sparse;
+    const size_t bytes = (size_t)s->colptr[s->n] * sizeof(double);
+    memset(b->dfdy, 0, bytes), memset(b->dfdyp, 0, bytes);
+    int status = s->jacobian(t, y, yp, b->dfdy, b->dfdyp, s->user);
+    for (int j = 0; j < s->n; j++)
+        for (int k = s->colptr[j]; k < s->colptr[j + 1]; k++) {
+            int at = s->upper + s->rowind[k] - j + j * (s->lower + s->upper + 1);
+            dfdy[at] = b->dfdy[k], dfdyp[at] = b->dfdyp[k];
+        }
+    return status;
+}
+
+static void add_banded(entry *e)
+{
+    dae_residual *form = &e->model->form;
+    int lower = 0, upper = 0;
+    for (int j = 0; j < form->n; j++)
+        for (int k = form->colptr[j]; k < form->colptr[j + 1]; k++) {
+            const int below = form->rowind[k] - j;
+            lower = below > lower ? below : lower, upper = -below > upper ? -below : upper;
+        }
+    if (lower > WIDEST_BAND || upper > WIDEST_BAND) return;
+    const size_t nonzeros = (size_t)form->colptr[form->n];
+    banding *b = bench_space(1, sizeof *b);
+    *b = (banding){form, bench_space(nonzeros, 8), bench_space(nonzeros, 8)};
+    form->lower = lower, form->upper = upper;
+    e->banded = bench_space(1, sizeof *e->banded);
+    *e->banded = *e->model;
+    e->banded->form.f = banded_f, e->banded->form.jacobian = banded_jacobian;
+    e->banded->form.structure = DAE_STRUCTURE_BANDED, e->banded->form.user = b;
+    e->banded->form.colptr = e->banded->form.rowind = NULL;
+}
+
+static void free_banded(entry *e)
+{
+    if (!e->banded) return;
+    banding *b = e->banded->form.user;
+    free(b->dfdy), free(b->dfdyp), free(b), free(e->banded);
 }
 
 /* ---- all ---- */
@@ -160,11 +212,11 @@ static const struct {
              {"hires", "models/hires.mo"},         {"transamp", "models/transamp.mo"},
              {"ringmod", "models/ringmod.mo"},     {"pendulum", "models/pendulum.mo"},
              {"andrews", "models/andrews.mo"},     {"caraxis", "models/caraxis.mo"},
-             {"heat2d", "models/heat2d.mo"}};
+             {"heat2d", "models/heat2d.mo"},       {"brusselator", "models/brusselator.mo"}};
 
 entry *entry_new(const char *name, int size)
 {
-    entry *e = space(1, sizeof *e);
+    entry *e = bench_space(1, sizeof *e);
     char base[32];
     snprintf(e->name, sizeof e->name, "%s", name);
     snprintf(base, sizeof base, "%s", name);
@@ -185,6 +237,8 @@ entry *entry_new(const char *name, int size)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strcmp(base, texts[i].name)) e->file = texts[i].file;
     if (!strcmp(name, "heat2d") && size > 0) snprintf(e->set, sizeof e->set, "n = %d", size);
+    if (!strcmp(name, "brusselator") && size > 0) snprintf(e->set, sizeof e->set, "m = %d", size);
+    if (e->model && model_is_sparse(e->model)) add_banded(e);
     e->each = !strcmp(name, "robertson");
     if (e->model) return e;
     free(e);
@@ -194,6 +248,7 @@ entry *entry_new(const char *name, int size)
 void entry_free(entry *e)
 {
     if (!e) return;
+    free_banded(e);
     if (e->mechanism) {
         free((void *)(size_t)e->model->form.kinds), free((void *)(size_t)e->model->form.velocity),
             free(e->model->y0), free(e->model->yp0);
