@@ -74,7 +74,8 @@ extern const contender half_explicit_contenders[];
 extern const int half_explicit_count;
 /* for references, quadruple and, for long chains, long double precision */
 extern const contender half_explicit_precise, half_explicit_long;
-extern const contender half_explicit_auto; /* ours, from callbacks, with the method that auto takes */
+extern const contender
+    half_explicit_auto;               /* ours, from callbacks, with the method that auto takes */
 const char *half_explicit_open(void); /* loads the other codes; what is missing, or NULL */
 
 #endif

@@ -151,6 +151,7 @@ enum { WIDEST_BAND = 8 };
 
 typedef struct banding {
     const dae_residual *sparse;
+    int lower, upper;
     double *dfdy, *dfdyp;
 } banding;
 
@@ -170,7 +171,7 @@ static int banded_jacobian(double t, const double *y, const double *yp, double *
     int status = s->jacobian(t, y, yp, b->dfdy, b->dfdyp, s->user);
     for (int j = 0; j < s->n; j++)
         for (int k = s->colptr[j]; k < s->colptr[j + 1]; k++) {
-            int at = s->upper + s->rowind[k] - j + j * (s->lower + s->upper + 1);
+            int at = b->upper + s->rowind[k] - j + j * (b->lower + b->upper + 1);
             dfdy[at] = b->dfdy[k], dfdyp[at] = b->dfdyp[k];
         }
     return status;
@@ -178,7 +179,7 @@ static int banded_jacobian(double t, const double *y, const double *yp, double *
 
 static void add_banded(entry *e)
 {
-    dae_residual *form = &e->model->form;
+    const dae_residual *form = &e->model->form;
     int lower = 0, upper = 0;
     for (int j = 0; j < form->n; j++)
         for (int k = form->colptr[j]; k < form->colptr[j + 1]; k++) {
@@ -188,12 +189,12 @@ static void add_banded(entry *e)
     if (lower > WIDEST_BAND || upper > WIDEST_BAND) return;
     const size_t nonzeros = (size_t)form->colptr[form->n];
     banding *b = bench_space(1, sizeof *b);
-    *b = (banding){form, bench_space(nonzeros, 8), bench_space(nonzeros, 8)};
-    form->lower = lower, form->upper = upper;
+    *b = (banding){form, lower, upper, bench_space(nonzeros, 8), bench_space(nonzeros, 8)};
     e->banded = bench_space(1, sizeof *e->banded);
     *e->banded = *e->model;
     e->banded->form.f = banded_f, e->banded->form.jacobian = banded_jacobian;
     e->banded->form.structure = DAE_STRUCTURE_BANDED, e->banded->form.user = b;
+    e->banded->form.lower = lower, e->banded->form.upper = upper;
     e->banded->form.colptr = e->banded->form.rowind = NULL;
 }
 

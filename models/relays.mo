@@ -17,5 +17,5 @@ equation
       on[i] = false;
     end when;
   end for;
-  annotation(experiment(StartTime = 0, StopTime = 10, Tolerance = 1e-7));
+  annotation(experiment(StartTime = 0, StopTime = 5, Tolerance = 1e-7));
 end Relays;

@@ -43,7 +43,8 @@ void event_run_daedal(event_problem *p, double rtol, run *out)
     options.rtol = options.atol = rtol, options.max_steps = 0, options.stop_time = p->tend;
     p->begin(p);
     double start = bench_clock();
-    dae_status status = dae_problem_from_residual(&p->form, &problem, NULL);
+    dae_status status =
+        p->make ? p->make(p, &problem) : dae_problem_from_residual(&p->form, &problem, NULL);
     if (status == DAE_OK) status = dae_solver_new(problem, &options, &solver, NULL);
     if (status == DAE_OK) status = run_to_end(p, solver, y, y + p->form.n);
     if (solver) out->steps = dae_solver_stats(solver)->steps;
@@ -93,8 +94,7 @@ static int ida_jacobian(realtype t, realtype cj, N_Vector y, N_Vector yp, N_Vect
     memset(r->dfdyp, 0, (size_t)r->nonzeros * sizeof(double));
     int status = form->jacobian(t, NV_DATA_S(y), NV_DATA_S(yp), data, r->dfdyp, form->user);
     for (int j = 0; form->colptr && j <= form->n; j++) SM_INDEXPTRS_S(a)[j] = form->colptr[j];
-    for (long k = 0; form->colptr && k < r->nonzeros; k++)
-        SM_INDEXVALS_S(a)[k] = form->rowind[k];
+    for (long k = 0; form->colptr && k < r->nonzeros; k++) SM_INDEXVALS_S(a)[k] = form->rowind[k];
     add_scaled(r->nonzeros, data, cj, r->dfdyp);
     return status;
 }
@@ -120,14 +120,13 @@ static bool ida_create(ida_run *r, double rtol)
                              : SUNLinSol_Dense(r->y, r->matrix, context);
     r->ida = IDACreate(context);
     for (int i = 0; i < form->event_count; i++) r->fired[i] = form->events[i].direction;
-    return !(IDASetErrHandlerFn(r->ida, silent, NULL) ||
-             IDAInit(r->ida, ida_residual, 0.0, r->y, r->yp) ||
-             IDASStolerances(r->ida, rtol, rtol) || IDASetUserData(r->ida, r) ||
-             IDASetMaxNumSteps(r->ida, 10000000) ||
-             IDASetLinearSolver(r->ida, r->linear, r->matrix) ||
-             IDASetJacFn(r->ida, ida_jacobian) ||
-             IDARootInit(r->ida, form->event_count, ida_roots) ||
-             IDASetRootDirection(r->ida, r->fired) || IDASetStopTime(r->ida, r->p->tend));
+    return !(
+        IDASetErrHandlerFn(r->ida, silent, NULL) ||
+        IDAInit(r->ida, ida_residual, 0.0, r->y, r->yp) || IDASStolerances(r->ida, rtol, rtol) ||
+        IDASetUserData(r->ida, r) || IDASetMaxNumSteps(r->ida, 10000000) ||
+        IDASetLinearSolver(r->ida, r->linear, r->matrix) || IDASetJacFn(r->ida, ida_jacobian) ||
+        IDARootInit(r->ida, form->event_count, ida_roots) ||
+        IDASetRootDirection(r->ida, r->fired) || IDASetStopTime(r->ida, r->p->tend));
 }
 
 static int ida_to_end(ida_run *r, run *out)
@@ -181,7 +180,7 @@ typedef void dasrt_fn(dasrt_res *res, const fint *neq, double *t, double *y, dou
 
 static dasrt_fn *ddasrt;
 
-enum { DASRT_STEPS = 10, DASRT_ROOT = 4, DASRT_ORDER = 5, DASRT_CALLS = 1000000 };
+enum { DASRT_STEPPED = 1, DASRT_ROOT = 4, DASRT_ORDER = 5, DASRT_STEPS = 2000000 };
 
 typedef struct dasrt_run {
     event_problem *p;
@@ -227,27 +226,43 @@ static void dasrt_jacobian(const double *t, const double *y, const double *yp, d
     }
 }
 
+/* Which event functions rise: DASRT also stops where they fall, as just after an impact, where the
+ * value is 0 but for rounding */
+static bool dasrt_rising(const dasrt_run *r, double t, const double *y)
+{
+    const event_problem *p = r->p;
+    const int n = p->form.n, ng = p->form.event_count;
+    const double ahead = 1e-8 * p->tend;
+    double *g = bench_space((size_t)(2 * ng + n), sizeof *g), *next = g + ng, *there = next + ng;
+    bool any = false;
+    for (int i = 0; i < n; i++) there[i] = y[i] + ahead * r->yp[i];
+    p->form.event_function(t, y, NULL, g, p->form.user);
+    p->form.event_function(t + ahead, there, NULL, next, p->form.user);
+    for (int i = 0; i < ng; i++) any |= r->fired[i] = r->jroot[i] != 0 && next[i] > g[i];
+    free(g);
+    return any;
+}
+
 /* From root to root; IDID at the end */
 static fint dasrt_to_end(dasrt_run *r, double rtol, fint lrw, fint liw, double *y, run *out)
 {
     event_problem *p = r->p;
     fint n = p->form.n, ng = p->form.event_count, info[20] = {0}, idid = 0, ipar = 0;
     double t = 0.0, atol = rtol;
-    info[3] = 1, info[4] = 1, r->rwork[0] = p->tend; /* tend is not passed; exact Jacobian */
-    for (long call = 0; call < DASRT_CALLS; call++) {
+    /* one step a call, else it prints a message every 500 steps; tend is not passed; exact Jacobian
+     */
+    info[2] = info[3] = info[4] = 1, r->rwork[0] = p->tend;
+    while (out->steps < DASRT_STEPS) {
         ddasrt(dasrt_residual, &n, &t, y, r->yp, &p->tend, info, &rtol, &atol, &idid, r->rwork,
                &lrw, r->iwork, &liw, (double *)(void *)r, &ipar, dasrt_jacobian, dasrt_roots, &ng,
                r->jroot);
-        info[0] = 1;
-        if (idid == -1) continue; /* 500 steps */
-        if (idid != DASRT_ROOT) break;
-        out->steps += r->iwork[DASRT_STEPS];
-        for (int i = 0; i < ng; i++) r->fired[i] = r->jroot[i] != 0;
+        info[0] = 1, out->steps++;
+        if (idid != DASRT_STEPPED && idid != DASRT_ROOT) break;
+        if (idid == DASRT_STEPPED || !dasrt_rising(r, t, y)) continue;
         p->handle(p, t, r->fired, y, r->yp);
         info[0] = 0;
     }
-    out->steps += r->iwork[DASRT_STEPS];
-    return idid;
+    return t >= p->tend ? idid : -1;
 }
 
 void event_run_dasrt(event_problem *p, double rtol, run *out)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- pendulum and wall: y = (x, y, vx, vy, lambda), constraint on accelerations ---- */
+/* ---- pendulum and wall: y = (x, y, vx, vy, lambda), solved for accelerations, index 1 ---- */
 
 static const double wall_g = 9.81, wall_e = 0.95;
 
@@ -18,21 +18,21 @@ static int wall_f(double t, const double *y, const double *yp, double *f, void *
     f[1] = yp[1] - y[3];
     f[2] = yp[2] + y[4] * y[0];
     f[3] = yp[3] + y[4] * y[1] + wall_g;
-    f[4] = y[2] * y[2] + y[3] * y[3] + y[0] * yp[2] + y[1] * yp[3];
+    f[4] = y[2] * y[2] + y[3] * y[3] - wall_g * y[1] - y[4] * (y[0] * y[0] + y[1] * y[1]);
     return 0;
 }
 
 static int wall_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
                          void *user)
 {
-    (void)t, (void)user;
+    (void)t, (void)yp, (void)user;
     for (int i = 0; i < 4; i++) dfdyp[i + 5 * i] = 1.0;
     dfdy[0 + 5 * 2] = dfdy[1 + 5 * 3] = -1.0;
     dfdy[2] = dfdy[3 + 5] = y[4];
     dfdy[2 + 5 * 4] = y[0], dfdy[3 + 5 * 4] = y[1];
-    dfdy[4] = yp[2], dfdy[4 + 5] = yp[3];
+    dfdy[4] = -2.0 * y[4] * y[0], dfdy[4 + 5] = -wall_g - 2.0 * y[4] * y[1];
     dfdy[4 + 5 * 2] = 2.0 * y[2], dfdy[4 + 5 * 3] = 2.0 * y[3];
-    dfdyp[4 + 5 * 2] = y[0], dfdyp[4 + 5 * 3] = y[1];
+    dfdy[4 + 5 * 4] = -y[0] * y[0] - y[1] * y[1];
     return 0;
 }
 
@@ -43,12 +43,12 @@ static int wall_event(double t, const double *y, const double *yp, double *g, vo
     return 0;
 }
 
-/* lambda and y' of positions and velocities on the circle */
+/* lambda, and y' with that of lambda, which multistep codes predict with */
 static void wall_accelerate(double *y, double *yp)
 {
-    y[4] = y[2] * y[2] + y[3] * y[3] - wall_g * y[1];
+    y[4] = (y[2] * y[2] + y[3] * y[3] - wall_g * y[1]) / (y[0] * y[0] + y[1] * y[1]);
     yp[0] = y[2], yp[1] = y[3], yp[2] = -y[4] * y[0], yp[3] = -y[4] * y[1] - wall_g;
-    yp[4] = 0.0;
+    yp[4] = -3.0 * wall_g * y[3];
 }
 
 static void wall_handle(event_problem *p, double t, const int *fired, double *y, double *yp)
@@ -56,6 +56,41 @@ static void wall_handle(event_problem *p, double t, const int *fired, double *y,
     (void)p, (void)t, (void)fired;
     y[2] *= -wall_e, y[3] *= -wall_e;
     wall_accelerate(y, yp);
+}
+
+static int wall_mechanism(const dae_mechanical_point *at, const dae_mechanical_values *out,
+                          void *user)
+{
+    (void)user;
+    if (out->mass) out->mass[0] = out->mass[1] = 1.0;
+    if (out->force) out->force[0] = 0.0, out->force[1] = -wall_g;
+    if (out->gradient) out->gradient[0] = at->q[0], out->gradient[1] = at->q[1];
+    if (out->rate) out->rate[0] = 0.0;
+    if (out->curvature) out->curvature[0] = at->v[0] * at->v[0] + at->v[1] * at->v[1];
+    return 0;
+}
+
+static int wall_constraint(const dae_mechanical_point *at, double *g, void *user)
+{
+    (void)user;
+    g[0] = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - 1.0);
+    return 0;
+}
+
+static dae_status wall_problem(event_problem *p, dae_problem **problem)
+{
+    dae_mechanical form = {.nq = 2,
+                           .nlambda = 1,
+                           .all = wall_mechanism,
+                           .constraint = wall_constraint,
+                           .scleronomic = true,
+                           .mass_structure = DAE_MASS_DIAGONAL,
+                           .mass_constant = true,
+                           .user = p,
+                           .event_count = 1,
+                           .event_function = wall_event,
+                           .events = p->form.events};
+    return dae_problem_from_mechanical(&form, problem, NULL);
 }
 
 static const char *wall_variable(int i, char *space)
@@ -110,6 +145,12 @@ static double rectifier_source(double t)
     return 10.0 * sin(100.0 * pi * t + pi / 6.0);
 }
 
+static double rectifier_slope(double t)
+{
+    const double pi = acos(-1.0);
+    return 1000.0 * pi * cos(100.0 * pi * t + pi / 6.0);
+}
+
 static int rectifier_f(double t, const double *y, const double *yp, double *f, void *user)
 {
     const event_problem *p = user;
@@ -144,7 +185,9 @@ static void rectifier_values(const event_problem *p, double t, double *y, double
 {
     y[0] = p->mode[0] ? 0.0 : rectifier_source(t);
     y[1] = p->mode[0] ? rectifier_source(t) / rectifier_r : 0.0;
-    yp[0] = yp[1] = 0.0, yp[2] = y[1], yp[3] = rectifier_load * y[1] * y[1];
+    yp[0] = p->mode[0] ? 0.0 : rectifier_slope(t);
+    yp[1] = p->mode[0] ? rectifier_slope(t) / rectifier_r : 0.0;
+    yp[2] = y[1], yp[3] = rectifier_load * y[1] * y[1];
 }
 
 static void rectifier_begin(event_problem *p)
@@ -241,8 +284,7 @@ static int relay_f(double t, const double *y, const double *yp, double *f, void 
 {
     (void)t;
     const event_problem *p = user;
-    for (int i = 0; i < RELAYS; i++)
-        f[i] = relay_tau(i) * yp[i] - relay_input(p->mode, i) + y[i];
+    for (int i = 0; i < RELAYS; i++) f[i] = relay_tau(i) * yp[i] - relay_input(p->mode, i) + y[i];
     return 0;
 }
 
@@ -280,7 +322,7 @@ static const char *relay_variable(int i, char *space)
 static long double relay_time(const long double *x, const int *on, int i)
 {
     long double u = relay_input(on, i), to = on[i] ? relay_low : relay_high;
-    if ((u - to) * (u - x[i]) <= 0.0L || (to > x[i]) == on[i]) return INFINITY;
+    if ((u - to) * (to - x[i]) <= 0.0L) return INFINITY;
     return relay_tau(i) * logl((u - x[i]) / (u - to));
 }
 
@@ -337,7 +379,8 @@ static const struct {
                   .variable = wall_variable,
                   .modes = 1,
                   .begin = begin_at_zero,
-                  .handle = wall_handle},
+                  .handle = wall_handle,
+                  .make = wall_problem},
                  wall_fill},
                 {{.name = "rectifier",
                   .file = "models/rectifier.mo",
@@ -374,7 +417,7 @@ static const struct {
                            .jacobian = relay_jacobian,
                            .event_count = RELAYS,
                            .event_function = relay_event},
-                  .tend = 170.0,
+                  .tend = 192.0,
                   .compared = RELAYS,
                   .variable = relay_variable,
                   .modes = RELAYS,

@@ -1,5 +1,5 @@
-/* Problems with events as callbacks, for codes that locate roots: one description, which Daedal, IDA
- * and DASRT run alike. */
+/* Problems with events as callbacks, for codes that locate roots: one description, which Daedal,
+ * IDA and DASRT run alike. */
 #ifndef BENCH_EVENT_PROBLEM_H
 #define BENCH_EVENT_PROBLEM_H
 
@@ -20,6 +20,8 @@ struct event_problem {
     void (*begin)(event_problem *p); /* the mode at the start */
     /* After events: the new mode, and values that are consistent with it */
     void (*handle)(event_problem *p, double t, const int *fired, double *y, double *yp);
+    /* Daedal's problem in a better form, over the same unknowns; NULL: form */
+    dae_status (*make)(event_problem *p, dae_problem **problem);
     long events; /* that the closed form has up to tend */
 };
 

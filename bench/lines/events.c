@@ -1,7 +1,8 @@
-/* Each call of dae_solver_step is timed by itself. Runs repeat bit by bit, so that the least time of
- * call i over all rounds is free of what else the machine does. A call that returns DAE_EVENT holds
- * a step, the search for the crossing, the event and the new start; what it takes more than the mean
- * of the other calls is the cost of the event, and so are steps beyond those of the same run. */
+/* Each call of dae_solver_step is timed by itself. Runs repeat bit by bit, so that the least time
+ * of call i over all rounds is free of what else the machine does. A call that returns DAE_EVENT
+ * holds a step, the search for the crossing, the event and the new start; what it takes more than
+ * the mean of the other calls is the cost of the event, and so are steps beyond those of the same
+ * run. */
 #include "events.h"
 
 #include <math.h>
@@ -18,8 +19,9 @@ typedef struct calls {
 
 void events_begin(void)
 {
-    printf("| problem | engine | rtol | events | steps | us a step | us an event | event in steps | "
-           "share of events |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
+    printf(
+        "| problem | engine | rtol | events | steps | us a step | us an event | event in steps | "
+        "share of events |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
 }
 
 /* What two readings of the clock take */

@@ -10,9 +10,9 @@
 #endif
 
 const char *const line_names[] = {
-    "akzo",      "transamp",     "pendulum",  "andrews",    "caraxis",
-    "hires",     "robertson",    "ringmod",   "pendulumwall", "rectifier",
-    "thermostat", "relays", "brusselator:500", "brusselator:5000"};
+    "akzo",       "transamp",  "pendulum",        "andrews",         "caraxis",
+    "hires",      "robertson", "ringmod",         "pendulumwall",    "rectifier",
+    "thermostat", "relays",    "brusselator:500", "brusselator:5000"};
 const int line_count = sizeof line_names / sizeof *line_names;
 
 static bool is_mechanism(const char *name)
@@ -70,10 +70,8 @@ dae_problem *line_translate(const line *l, dae_engine engine)
     dae_diag diag = {0};
     dae_problem *problem = NULL;
     snprintf(path, sizeof path, "%s/%s", BENCH_ROOT, l->file);
-    dae_model text = {.file = path,
-                      .engine = engine,
-                      .assignments = &l->set,
-                      .assignment_count = l->set[0] != 0};
+    dae_model text = {
+        .file = path, .engine = engine, .assignments = &l->set, .assignment_count = l->set[0] != 0};
     if (dae_problem_from_model(&text, &problem, &diag) != DAE_OK)
         fprintf(stderr, "%s: %s\n", l->name, diag.text);
     return problem;
@@ -106,6 +104,7 @@ line *line_new(const char *name)
     take_hybrid(l, name);
     if (!l->hybrid) take_entry(l, name);
     const bool large = !strncmp(name, "brusselator", 11) || !strcmp(name, "relays");
+    l->hard = !strcmp(name, "relays");
     l->patience = large ? 10.0 : !strcmp(name, "ringmod") ? 4.0 : 0.5;
     if ((l->e || l->hybrid) && translate(l)) return l;
     line_free(l);

@@ -1,5 +1,5 @@
-/* bench_lines: the known lines, from the model text and from callbacks, beside RADAU5, RADAU, RODAS,
- * SEULEX, HEM5, IDA and DASSL (DASRT where there are events), all in one process.
+/* bench_lines: the known lines, from the model text and from callbacks, beside RADAU5, RADAU,
+ * RODAS, SEULEX, HEM5, IDA and DASSL (DASRT where there are events), all in one process.
  *
  *     bench_lines [options] [line ..]
  *       -d DIGITS     5,7,10
@@ -14,9 +14,9 @@
  * native and tape: a second solver of a problem that is translated, planned and compiled; first:
  * text to solution, with nothing kept; callbacks: problem and solver. Times are processor times of
  * this process and contain solver and problem from creation to release; memory of Hairer's codes is
- * there before. Digits are -log10(max|e| / max|y|) at the end, of positions for mechanisms; times at
- * equal digits are interpolated between tolerances half a power of ten apart, errors that do not go
- * down pooled. */
+ * there before. Digits are -log10(max|e| / max|y|) at the end, of positions for mechanisms; times
+ * at equal digits are interpolated between tolerances half a power of ten apart, errors that do not
+ * go down pooled. */
 #include "lines.h"
 
 #include "events.h"
@@ -73,6 +73,7 @@ int main(int argc, char **argv)
 {
     wishes w = {.rounds = 15, .digits = {5, 7, 10}, .digit_count = 3, .step = 0.5};
     bool events = false;
+    setvbuf(stdout, NULL, _IOLBF, 0);
     const char *missing = ways_open();
     if (!read_options(argc, argv, &w, &events)) return 2;
     if (missing) return fprintf(stderr, "%s\n", missing), 1;

@@ -22,6 +22,7 @@ typedef struct line {
     int compared;
     bool each; /* digits of each variable by itself */
     const double *reference;
+    bool hard;                  /* thousands of events: fewer digits are asked for */
     double patience;            /* seconds for one run after which a code is given up */
     dae_problem *native, *tape; /* owned; the text, translated once */
     int *position;              /* owned; of the compared values among the variables of the text */
@@ -71,6 +72,8 @@ typedef struct record {
 
 /* All tolerances, all ways in turn; records has way_count places */
 void line_measure(line *l, const wishes *w, record *records);
+/* Number i of the digits asked for, fewer where that is hard; 0: none */
+int line_digits(const line *l, const wishes *w, int i);
 double record_time(const record *r, int digits); /* NAN: not reached */
 
 void table_begin(const wishes *w);

@@ -51,10 +51,18 @@ static void report(const line *l, const wishes *w, double rtol, int k, const run
                 r->steps, r->seconds, r->ok ? "ok" : r->note);
 }
 
-static int most_digits(const wishes *w)
+int line_digits(const line *l, const wishes *w, int i)
+{
+    const int fewer = 2, most = 5;
+    const int digits = l->hard ? w->digits[i] - fewer : w->digits[i];
+    return l->hard && digits > most ? 0 : digits;
+}
+
+static int most_digits(const line *l, const wishes *w)
 {
     int most = 0;
-    for (int i = 0; i < w->digit_count; i++) most = w->digits[i] > most ? w->digits[i] : most;
+    for (int i = 0; i < w->digit_count; i++)
+        most = line_digits(l, w, i) > most ? line_digits(l, w, i) : most;
     return most;
 }
 
@@ -70,7 +78,7 @@ static void keep(const line *l, const wishes *w, double rtol, const run *best, c
         if (best[k].ok && good[k] > 1.0) /* exact to the last bit: as good as the type */
             curve_add(&r->c, pow(10.0, -fmin(good[k], 16.0)), best[k].seconds);
         r->failures += !best[k].ok;
-        r->beyond += best[k].ok && good[k] > most_digits(w) + 0.3;
+        r->beyond += best[k].ok && good[k] > most_digits(l, w) + 0.3;
         r->given_up = r->failures > 4 || r->beyond > 1 || best[k].seconds > l->patience;
     }
 }
@@ -79,7 +87,7 @@ void line_measure(line *l, const wishes *w, record *records)
 {
     for (int k = 0; k < way_count; k++)
         records[k].given_up = !ways[k].suits(l) || !takes_part(w, ways[k].name);
-    for (double d = LOOSEST; d < TIGHTEST + 0.01; d += w->step) {
+    for (double d = LOOSEST; d < TIGHTEST + 0.01; d += l->hard ? 1.0 : w->step) {
         run best[WAYS_MOST] = {{0}};
         double good[WAYS_MOST] = {0}, rtol = pow(10.0, -d);
         run_all(l, w, rtol, records, best, good);

@@ -51,7 +51,8 @@ static bool is_one_of_five(const char *name)
 void table_line(const line *l, const wishes *w, const record *records)
 {
     for (int i = 0; i < w->digit_count; i++) {
-        const int digits = w->digits[i], by = best_other(records, digits);
+        const int digits = line_digits(l, w, i), by = best_other(records, digits);
+        if (digits == 0) continue;
         const double least = by < 0 ? NAN : record_time(&records[by], digits);
         printf("| %s | %d | %s | %.4g |", l->name, digits, by < 0 ? "none" : ways[by].name,
                1e3 * least);

@@ -1,5 +1,5 @@
-/* The ways to a solution: Daedal from the text and from callbacks, and other codes, each in the form
- * that suits it: mechanisms by mass, force and constraint for HEM5, with constraints on
+/* The ways to a solution: Daedal from the text and from callbacks, and other codes, each in the
+ * form that suits it: mechanisms by mass, force and constraint for HEM5, with constraints on
  * accelerations for all others, on velocities for RADAU5-2 and RADAU-2; what has a narrow band is
  * banded, but for IDA, which takes KLU. */
 #define _POSIX_C_SOURCE 200809L
@@ -181,19 +181,14 @@ static bool is_smooth(const line *l)
     return l->e != NULL;
 }
 
-const way ways[] = {{"native", true, always, solve_warm},
-                    {"tape", true, always, solve_warm},
-                    {"first", true, always, solve_first},
-                    {"callbacks", true, always, solve_callbacks},
-                    {"RADAU5", false, is_smooth, solve_other},
-                    {"RADAU", false, is_smooth, solve_other},
-                    {"RODAS", false, is_smooth, solve_other},
-                    {"SEULEX", false, is_smooth, solve_other},
-                    {"HEM5", false, is_mechanism, solve_other},
-                    {"RADAU5-2", false, is_mechanism, solve_other},
-                    {"RADAU-2", false, is_mechanism, solve_other},
-                    {"IDA", false, always, solve_other},
-                    {"DASSL", false, always, solve_other}}; /* with events: DASRT */
+const way ways[] = {
+    {"native", true, always, solve_warm},          {"tape", true, always, solve_warm},
+    {"first", true, always, solve_first},          {"callbacks", true, always, solve_callbacks},
+    {"RADAU5", false, is_smooth, solve_other},     {"RADAU", false, is_smooth, solve_other},
+    {"RODAS", false, is_smooth, solve_other},      {"SEULEX", false, is_smooth, solve_other},
+    {"HEM5", false, is_mechanism, solve_other},    {"RADAU5-2", false, is_mechanism, solve_other},
+    {"RADAU-2", false, is_mechanism, solve_other}, {"IDA", false, always, solve_other},
+    {"DASSL", false, always, solve_other}}; /* with events: DASRT */
 const int way_count = sizeof ways / sizeof *ways;
 
 const char *ways_open(void)
