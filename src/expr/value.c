@@ -71,6 +71,9 @@ static known loop_known(const graph *g, const walk *w, const known *values, cons
 
 double graph_value(const graph *g, expr e, graph_leaf_value leaf, void *context)
 {
+    const expr_node *top = e != EXPR_NONE ? graph_node(g, e) : NULL;
+    if (top && top->op == EXPR_CONSTANT) return top->value;
+    if (top && top->arity == 0) return leaf ? leaf(context, top) : NAN;
     walk w = {0};
     known *values = NULL, result = {NAN, true};
     if (e != EXPR_NONE && walk_from(&w, g, &e, 1)) values = DAE_ARRAY(known, w.count);

@@ -1,6 +1,7 @@
 /* A problem's own copy of a mechanical, Hessenberg or quasilinear description. */
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/vector.h"
@@ -16,30 +17,50 @@ typedef struct name_run {
     const char *wrap;   /* around a given one, with one %s; NULL: as it is */
 } name_run;
 
-static void write_name(const name_run *run, int i, char *text, size_t size)
+/* Longer names are cut. */
+enum { LONGEST_NAME = 2 * DAE_NAME_SIZE };
+
+static const char *given_name(const name_run *run, int i)
 {
-    const char *given = run->given && run->given[i] && *run->given[i] ? run->given[i] : NULL;
+    return run->given && run->given[i] && *run->given[i] ? run->given[i] : NULL;
+}
+
+/* Room for a name with its end. */
+static size_t name_room(const name_run *run, int i)
+{
+    enum { DIGITS = 11 };
+    const char *given = given_name(run, i);
+    size_t length =
+        given ? strlen(given) + (run->wrap ? strlen(run->wrap) : 0) : strlen(run->format) + DIGITS;
+    return length < LONGEST_NAME ? length + 1 : LONGEST_NAME;
+}
+
+static void write_name(const name_run *run, int i, char *text)
+{
+    const char *given = given_name(run, i);
     if (!given)
-        snprintf(text, size, run->format, i);
+        snprintf(text, LONGEST_NAME, run->format, i);
+    else if (run->wrap || strlen(given) >= LONGEST_NAME)
+        snprintf(text, LONGEST_NAME, run->wrap ? run->wrap : "%s", given);
     else
-        snprintf(text, size, run->wrap ? run->wrap : "%s", given);
+        memcpy(text, given, strlen(given) + 1);
 }
 
 /* The names of all runs in one block, pointers first; NULL: memory. */
 static const char **make_names(const name_run *runs, int run_count)
 {
-    enum { LONGEST = 2 * DAE_NAME_SIZE };
-    int total = 0;
-    for (int r = 0; r < run_count; r++) total += runs[r].count;
-    size_t head = (size_t)total * sizeof(char *);
-    char *block = dae_calloc(head + (size_t)total * LONGEST + 1, 1);
+    size_t total = 0, room = 1;
+    for (int r = 0; r < run_count; r++) {
+        total += (size_t)runs[r].count;
+        for (int i = 0; i < runs[r].count; i++) room += name_room(&runs[r], i);
+    }
+    char *block = dae_calloc(total * sizeof(char *) + room, 1);
     if (!block) return NULL;
     const char **names = (const char **)(void *)block;
-    char *text = block + head;
-    int k = 0;
-    for (int r = 0; r < run_count; r++)
+    char *text = block + total * sizeof(char *);
+    for (int r = 0, k = 0; r < run_count; r++)
         for (int i = 0; i < runs[r].count; i++, k++) {
-            write_name(&runs[r], i, text, LONGEST);
+            write_name(&runs[r], i, text);
             names[k] = text;
             text += strlen(text) + 1;
         }

@@ -38,6 +38,7 @@ void formulated_free(formulated *f)
     dae_free_all(f->variable, f->order, f->sign, f->kinds, f->hidden, f->candidate, f->defined);
     position_choice_free(f->positions);
     form_plan_free(f->plan);
+    if (f->chooser.tape) code_free(&f->chooser);
     arena_free(f->texts);
     *f = (formulated){0};
 }

@@ -55,6 +55,7 @@ typedef struct formulated {
     struct form_plan *plan; /* of a form beside this one (model/model_forms.h); owned, or NULL */
     bool springs;           /* stiff springs stand for constraints */
     bool tangent;           /* candidates are combined to coordinates of the tangent space */
+    expr_code chooser;      /* what states are chosen by, for all selections; made by the first */
 } formulated;
 
 void formulated_free(formulated *f); /* leaves it zeroed */

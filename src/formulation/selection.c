@@ -199,13 +199,28 @@ static void fill_components(selection *s, const structure *t, int *parent, const
         }
 }
 
-/* The entries d f_i / d x_j^(sigma_ij) over y, compiled. */
-static bool compile_entries(selection *s, const analysed *a, const formulated *f)
+/* Where the entries d f_i / d x_j^(sigma_ij) are, in their order; returns how many. */
+static size_t place_entries(selection *s, const structure *t)
+{
+    size_t at = 0;
+    for (int k = 0; k < s->components; k++)
+        for (int r = 0; r < s->component[k].rows; r++) {
+            int i = s->component[k].row[r];
+            for (int e = t->sigma.start[i]; e < t->sigma.start[i + 1]; e++) {
+                if (!in_jacobian(t, i, e)) continue;
+                s->entry_row[at] = r;
+                s->entry_column[at++] = s->local[t->sigma.column[e]];
+            }
+        }
+    return at;
+}
+
+/* These over y, compiled, in f->chooser. */
+static bool compile_entries(const selection *s, const analysed *a, formulated *f, size_t total)
 {
     const structure *t = &a->structure;
     unknown_index index = {0};
-    size_t total = 0, at = 0;
-    for (int k = 0; k < s->components; k++) total += s->component[k].entries;
+    size_t at = 0;
     expr *entry = DAE_ARRAY(expr, total);
     bool ok = entry && unknown_index_new(&index, a, f);
     for (int k = 0; ok && k < s->components; k++)
@@ -213,20 +228,25 @@ static bool compile_entries(selection *s, const analysed *a, const formulated *f
             int i = s->component[k].row[r];
             for (int e = t->sigma.start[i]; ok && e < t->sigma.start[i + 1]; e++) {
                 if (!in_jacobian(t, i, e)) continue;
-                int j = t->sigma.column[e];
-                expr leaf = graph_variable(a->set.graph, j, t->sigma.order[e]);
+                expr leaf = graph_variable(a->set.graph, t->sigma.column[e], t->sigma.order[e]);
                 expr partial = derive_partial(a->set.graph, a->set.row[i].residual, leaf);
                 if (partial != EXPR_NONE) partial = formulated_expression(f, &index, partial);
                 ok = partial != EXPR_NONE;
-                s->entry_row[at] = r;
-                s->entry_column[at] = s->local[j];
                 entry[at++] = partial;
             }
         }
-    ok = ok && code_new(&s->code, a->set.graph, entry, total);
+    ok = ok && code_new(&f->chooser, a->set.graph, entry, total);
     unknown_index_free(&index);
     dae_free(entry);
     return ok;
+}
+
+/* The program of the entries: made once, with work space of our own. False: memory */
+static bool take_entries(selection *s, const analysed *a, formulated *f)
+{
+    size_t total = place_entries(s, &a->structure);
+    if (!f->chooser.tape && !compile_entries(s, a, f, total)) return false;
+    return code_share(&s->code, &f->chooser);
 }
 
 static bool find_components(selection *s, const analysed *a)
@@ -275,7 +295,7 @@ static bool allocate_terms(selection *s, const formulated *f)
     return true;
 }
 
-selection *selection_new(const analysed *a, const formulated *f)
+selection *selection_new(const analysed *a, formulated *f)
 {
     selection *s = DAE_NEW(selection);
     if (!s) return NULL;
@@ -292,7 +312,7 @@ selection *selection_new(const analysed *a, const formulated *f)
     s->eager = DAE_ARRAY(double, n);
     s->own = DAE_ARRAY(int, n);
     bool ok = s->chosen && s->previous && s->local && s->part && s->scale && s->eager && s->own &&
-              find_components(s, a) && compile_entries(s, a, f) && allocate_terms(s, f);
+              find_components(s, a) && take_entries(s, a, f) && allocate_terms(s, f);
     if (!ok) {
         selection_free(s);
         return NULL;

@@ -20,7 +20,7 @@
 typedef struct selection selection;
 
 /* For a formulated system with candidates, all of the graph compiled; NULL: memory. */
-selection *selection_new(const analysed *a, const formulated *f);
+selection *selection_new(const analysed *a, formulated *f);
 void selection_free(selection *s);
 
 /* Parameters or memory have changed. */

@@ -123,7 +123,8 @@ const method *method_member_at(int i)
 const char *method_replacement(const char *name)
 {
     for (int i = 0; i < OLD_NAMES; i++)
-        if (strcmp(old_names[i][0], name) == 0) return old_names[i][1];
+        if (old_names[i][0][0] == name[0] && strcmp(old_names[i][0], name) == 0)
+            return old_names[i][1];
     return NULL;
 }
 
@@ -147,7 +148,8 @@ const method_family *method_family_of(const char *name)
 {
     size_t length = strcspn(name, ":");
     for (int i = 0; i < FAMILIES; i++)
-        if (strlen(families[i].name) == length && strncmp(families[i].name, name, length) == 0)
+        if (families[i].name[0] == name[0] && strncmp(families[i].name, name, length) == 0 &&
+            !families[i].name[length])
             return &families[i];
     return NULL;
 }

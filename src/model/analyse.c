@@ -81,6 +81,21 @@ bool mode_slots_find(mode_slots *slots, const model_form *f)
     return ok;
 }
 
+const mode_slots *mode_slots_of(model_form *f)
+{
+    graph *g = f->flat->graph;
+    graph_enter(g);
+    if (!f->slots) {
+        f->slots = DAE_NEW(mode_slots);
+        if (f->slots && !mode_slots_find(f->slots, f)) {
+            dae_free(f->slots);
+            f->slots = NULL;
+        }
+    }
+    graph_leave(g);
+    return f->slots;
+}
+
 void mode_slots_free(mode_slots *slots)
 {
     dae_free(slots->slot);

@@ -15,6 +15,8 @@ typedef struct mode_slots {
 
 bool mode_slots_find(mode_slots *slots, const model_form *f); /* false: memory */
 void mode_slots_free(mode_slots *slots);
+/* Those of a base form, sought once and kept with it; NULL: memory. Takes the lock of its graph. */
+const mode_slots *mode_slots_of(model_form *f);
 
 /* The equations of a base form over its unknowns, in the mode that `memory` says. False: memory. */
 bool model_equations(const model_form *f, const mode_slots *slots, const double *memory,

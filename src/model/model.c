@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "model/analyse.h"
 #include "model/model_redundant.h"
 #include "model/model_structure.h"
 
@@ -139,6 +140,8 @@ void model_form_free(model_form *f)
 {
     if (!f) return;
     if (f->plans) f->plans_free(f->plans);
+    if (f->slots) mode_slots_free(f->slots);
+    dae_free(f->slots);
     native_free(f->native);
     free_texts(f->unknown_names, (size_t)f->n);
     free_texts(f->equation_names, f->equation_room);

@@ -62,11 +62,13 @@ typedef struct model_form {
     struct plan_store *plans;
     void (*plans_free)(struct plan_store *);
     plan_counts counts;
-    native_module *native; /* its native code, once there is some; guarded by the graph's lock */
-    model_alias *alias;    /* per flat variable, owned */
-    int n;                 /* unknowns of the residual form */
-    int *unknown_variable; /* n: flat variable, owned */
-    int *unknown_order;    /* n: which derivative of it, owned */
+    struct mode_slots *slots; /* of a base form: memory that decides the structure; owned, NULL: not
+                                 sought yet */
+    native_module *native;    /* its native code, once there is some; guarded by the graph's lock */
+    model_alias *alias;       /* per flat variable, owned */
+    int n;                    /* unknowns of the residual form */
+    int *unknown_variable;    /* n: flat variable, owned */
+    int *unknown_order;       /* n: which derivative of it, owned */
     int *
         first_unknown; /* per flat variable: its unknown of order 0; -1 if eliminated or discrete */
     bool *differential;   /* n: whether y' of it appears */

@@ -119,7 +119,6 @@ static dae_status make_tools(binding *b, dae_diag *diag)
         return out_of_memory(b, diag);
     status = initializer_new(&b->init, &b->eval, &b->matrix, &b->options, diag);
     if (status != DAE_OK) return status;
-    if (b->options.project_output && !binding_output_projector(b)) return out_of_memory(b, diag);
     if (b->problem->form.event_count > 0)
         status = event_finder_new(&b->events, &b->eval, b->options.event_tolerance, diag);
     if (b->multipliers) b->norm.hidden = b->multipliers;
@@ -211,8 +210,6 @@ dae_status binding_repattern(binding *b, const dae_problem *problem, dae_diag *d
     dae_status status = iteration_new(&b->matrix, &b->eval, &b->options, diag);
     newton_reset(&b->newton);
     if (status == DAE_OK && binding_second_order(b)) status = renew_second(b, diag);
-    if (status == DAE_OK && b->options.project_output && !binding_output_projector(b))
-        status = out_of_memory(b, diag);
     return status;
 }
 

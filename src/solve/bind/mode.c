@@ -35,16 +35,17 @@ void modes_free(mode_list *r)
     if (!r) return;
     modes_forget(r);
     dae_free(r->list);
-    mode_slots_free(&r->slots);
     dae_free_all(r->start, r->fixed_by, r);
 }
 
-bool modes_begin(mode_list *r, const model_form *base, model_instance *instance)
+bool modes_begin(mode_list *r, model_form *base, model_instance *instance)
 {
+    const mode_slots *slots = r->slots_known ? &r->slots : mode_slots_of(base);
     if (!r->base_instance) r->base_instance = instance;
     if (!r->start) r->start = DAE_ARRAY(double, base->n);
     if (!r->fixed_by) r->fixed_by = DAE_ARRAY(int, base->n);
-    if (!r->slots_known) r->slots_known = mode_slots_find(&r->slots, base);
+    if (slots) r->slots = *slots;
+    r->slots_known = slots;
     return r->start && r->fixed_by && r->slots_known;
 }
 

@@ -27,7 +27,7 @@ typedef struct model_mode {
 } model_mode;
 
 typedef struct mode_list {
-    mode_slots slots; /* that decide the structure */
+    mode_slots slots; /* that decide the structure; borrowed from the model */
     bool slots_known;
     model_mode **list; /* owned */
     int count;
@@ -46,7 +46,7 @@ void modes_free(mode_list *r);
 /* All modes go; none may be bound. */
 void modes_forget(mode_list *r);
 /* What is found out once: the slots, and room for start values. False: memory. */
-bool modes_begin(mode_list *r, const model_form *base, model_instance *instance);
+bool modes_begin(mode_list *r, model_form *base, model_instance *instance);
 
 /* Take over a plan for the mode that the memory says, and keep it; NULL: memory, and the plan is
  * freed. */
