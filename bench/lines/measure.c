@@ -9,7 +9,7 @@
  * pay for those that ran before. */
 static const double SHORT = 0.003;
 /* No more rounds of a code at a tolerance once its runs have taken so long */
-static const double BUDGET = 0.4;
+static const double BUDGET = 0.06;
 static const double LOOSEST = 2.0, TIGHTEST = 13.0; /* -log10 rtol */
 
 static bool takes_part(const wishes *w, const char *name)
