@@ -140,7 +140,7 @@ static const char *const coordinates_names[] = {"ambient", "partitioned", "tange
 static const char *const precision_names[] = {"double", "long", "quad", NULL};
 static const char *const init_names[] = {"auto", "none", "differential", "derivative", NULL};
 
-static const char *const engine_names[] = {"auto", "tape", "native", NULL};
+static const char *const engine_names[] = {"auto", "tape", "native", "soon", NULL};
 
 static const char *word_of(int i, const void *user)
 {

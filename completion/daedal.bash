@@ -55,7 +55,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         return
         ;;
     --table) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
-    --engine) COMPREPLY=($(compgen -W $'auto\ntape\nnative' -- "$cur")) && return ;;
+    --engine) COMPREPLY=($(compgen -W $'auto\ntape\nnative\nsoon' -- "$cur")) && return ;;
     --linear-solver)
         COMPREPLY=($(compgen -W $'auto\ndense\nbanded\nsparse\ngmres' -- "$cur"))
         return

@@ -6,9 +6,11 @@
 #endif
 
 typedef enum dae_engine {
-    DAE_ENGINE_AUTO = 0, /* the tape at first, native code once that pays */
+    DAE_ENGINE_AUTO = 0, /* the tape at first, native code, made beside the run, once that pays */
     DAE_ENGINE_TAPE,     /* no compiler needed */
-    DAE_ENGINE_NATIVE    /* compiled by the machine's C compiler; the tape if that fails */
+    DAE_ENGINE_NATIVE,   /* compiled by the machine's C compiler before the first step; the tape if
+                            that fails */
+    DAE_ENGINE_SOON      /* the same beside the run, which begins on the tape */
 } dae_engine;
 
 /* A value for a parameter or a start value, by the variable's name. */

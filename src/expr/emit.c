@@ -433,9 +433,32 @@ static void arguments_text(emitter *e, bool part)
     emit_put(e->text, "(double time, const double *y, const double *yp, const double *ypp,\n"
                       "        const double *p, const double *m");
     if (part) emit_put(e->text, ", double *restrict t");
-    emit_put(e->text, ", double *restrict out)\n{\n"
-                      "    (void)time, (void)y, (void)yp, (void)ypp, (void)p, (void)m;\n");
+    emit_put(e->text, ", double *restrict out)");
+}
+
+static void begin_body(emitter *e, bool part)
+{
+    arguments_text(e, part);
+    emit_put(e->text, "\n{\n    (void)time, (void)y, (void)yp, (void)ypp, (void)p, (void)m;\n");
     if (part) emit_put(e->text, "    (void)t;\n");
+}
+
+/* Whether parts of the function may stand in other files than it. */
+static bool is_scattered(const emitter *e)
+{
+    return e->text->in_files && !e->local;
+}
+
+/* Another file may begin here: what follows needs nothing but the head of the unit. */
+static void file_break(emitter *e)
+{
+    if (is_scattered(e)) emit_put(e->text, "\f");
+}
+
+static void part_head(emitter *e, uint32_t part)
+{
+    emit_append(e->text, "%s void %s_%u", is_scattered(e) ? "SCATTERED" : "PART", e->function->name,
+                (unsigned)part + 1);
 }
 
 /* Statements from *s as long as they belong to `part`. */
@@ -456,13 +479,20 @@ static void split_text(emitter *e)
     const char *name = e->function->name;
     size_t s = 0;
     for (uint32_t part = 0; part < e->parts; part++) {
-        emit_append(e->text, "PART void %s_%u", name, (unsigned)part + 1);
-        arguments_text(e, true);
+        file_break(e);
+        part_head(e, part);
+        begin_body(e, true);
         part_text(e, part, &s);
         emit_put(e->text, "}\n\n");
     }
+    file_break(e);
+    for (uint32_t part = 0; is_scattered(e) && part < e->parts; part++) {
+        part_head(e, part);
+        arguments_text(e, true);
+        emit_put(e->text, ";\n");
+    }
     emit_append(e->text, "%svoid %s", e->local ? "static " : "", name);
-    arguments_text(e, false);
+    begin_body(e, false);
     emit_append(e->text, "    %sdouble t[%u]; /* what one part computes for others */\n",
                 e->slots > ON_STACK ? "static _Thread_local " : "", (unsigned)e->slots + 1);
     for (uint32_t part = 1; part <= e->parts; part++)
@@ -472,6 +502,7 @@ static void split_text(emitter *e)
 
 static void function_text(emitter *e)
 {
+    file_break(e);
     emit_put(e->text, "\n");
     if (e->function->comment) {
         emit_put(e->text, "/* ");
@@ -484,7 +515,7 @@ static void function_text(emitter *e)
     }
     size_t s = 0;
     emit_append(e->text, "%svoid %s", e->local ? "static " : "", e->function->name);
-    arguments_text(e, false);
+    begin_body(e, false);
     if (e->count == 0) emit_put(e->text, "    (void)out;\n");
     part_text(e, 0, &s);
     emit_put(e->text, "}\n");
@@ -543,8 +574,10 @@ static const char head[] =
     "#endif\n"
     "#ifdef __GNUC__\n"
     "#define PART static __attribute__((noinline)) /* inlined, parts would not be parts */\n"
+    "#define SCATTERED __attribute__((noinline, visibility(\"hidden\"))) /* in any file */\n"
     "#else\n"
     "#define PART static\n"
+    "#define SCATTERED\n"
     "#endif\n";
 
 static const struct {

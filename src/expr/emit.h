@@ -19,6 +19,7 @@ typedef struct emit_text {
     char *text; /* terminated; owned */
     size_t length, capacity;
     size_t line;      /* where the last line begins */
+    bool in_files;    /* asked for by the caller: form feeds where another file may begin */
     bool failed;      /* memory ran out */
     bool unsupported; /* a variable of order 3 or more was met: functions have no argument for it */
 } emit_text;
@@ -33,7 +34,9 @@ void emit_number(double value, char text[32]);
 
 /* A translation unit with the helpers the functions need (static inline), then the functions. Names
  * of leaves (may be NULL) appear as comments. Large functions are split so that compilers stay
- * fast: cost of compiling grows linearly. */
+ * fast: cost of compiling grows linearly. With in_files a form feed, which is white space in C,
+ * stands where another file may begin, to bound their memory as well: such a file needs what stands
+ * before the first. */
 void emit_unit(emit_text *t, const graph *g, const emit_function *functions, size_t count,
                print_name name, void *context);
 

@@ -1,3 +1,4 @@
+/* Modules of native code: which are loaded, which lie in the cache. */
 #define _POSIX_C_SOURCE 200809L
 #include "expr/native.h"
 
@@ -5,8 +6,7 @@
 #include "expr/native_parts.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,127 +14,177 @@
 
 struct native_module {
     void *handle;
-    atomic_int owners;
+    int owners;
+    bool stays;                     /* among the idle ones when the last owner has gone */
+    native_module *next, *previous; /* among those that have owners */
 };
 
-/* Where the module for this source and compiler is kept: <hash>.so in the cache. */
-static bool module_path(char path[NATIVE_PATH], const char *directory,
-                        const compiler_command *command, const char *source, size_t length)
+/* What this process has loaded: modules with owners, and the last ones that have none any more. */
+static struct {
+    pthread_mutex_t lock;
+    native_module *first;
+    void *idle[NATIVE_KEPT]; /* handles */
+    int next;                /* the place of `idle` that is given away next */
+} loaded = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- modules ----------------------------------------------------------------------------------
+ */
+
+/* A module with one owner, in the list; NULL: memory. */
+static native_module *own(void *handle, bool stays)
 {
-    hash h;
-    unsigned char digest[HASH_BYTES];
-    char name[2 * HASH_BYTES + 4];
-    hash_start(&h);
-    compiler_identify(command, length, &h);
-    hash_add(&h, source, length);
-    hash_finish(&h, digest);
-    for (int i = 0; i < HASH_BYTES; i++) snprintf(name + 2 * i, 3, "%02x", digest[i]);
-    strcpy(name + 2 * HASH_BYTES, ".so");
-    return cache_join(path, directory, name);
+    native_module *m = DAE_NEW(native_module);
+    if (!m) return NULL;
+    *m = (native_module){.handle = handle, .owners = 1, .stays = stays, .next = loaded.first};
+    if (m->next) m->next->previous = m;
+    loaded.first = m;
+    return m;
 }
 
-/* Compile in a new directory inside the cache, then move the module to its place in one step: who
- * else builds the same one meanwhile moves an equal file there. */
-static bool build(const char *directory, const char *path, const compiler_command *command,
-                  const char *source, size_t length, double seconds, char reason[NATIVE_REASON])
+native_module *native_share(native_module *module)
 {
-    char workshop[NATIVE_PATH], text[NATIVE_PATH], module[NATIVE_PATH];
-    bool ok = cache_join(workshop, directory, "build-XXXXXX") && mkdtemp(workshop);
-    if (!ok) {
-        snprintf(reason, NATIVE_REASON, "cache directory %.120s: %.60s", directory,
-                 strerror(errno));
-        return false;
-    }
-    ok = cache_join(text, workshop, "source.c") && cache_join(module, workshop, "module.so") &&
-         cache_write(text, source, length);
-    if (!ok) snprintf(reason, NATIVE_REASON, "cannot write %.120s", workshop);
-    ok = ok && compiler_run(command, workshop, length, seconds, reason);
-    if (ok && (!cache_seal(module) || rename(module, path) != 0)) {
-        snprintf(reason, NATIVE_REASON, "cannot write %.200s", path);
-        ok = false;
-    }
-    cache_remove(workshop);
-    return ok;
+    if (!module) return NULL;
+    pthread_mutex_lock(&loaded.lock);
+    module->owners++;
+    pthread_mutex_unlock(&loaded.lock);
+    return module;
 }
 
-static void *open_module(const char *path, char reason[NATIVE_REASON])
+/* Out of the list; if it stays, its handle is among the idle ones, whose oldest goes. */
+static void retire(native_module *m)
+{
+    if (m->next) m->next->previous = m->previous;
+    *(m->previous ? &m->previous->next : &loaded.first) = m->next;
+    if (!m->stays) {
+        dlclose(m->handle);
+        return;
+    }
+    void **place = &loaded.idle[loaded.next];
+    loaded.next = (loaded.next + 1) % NATIVE_KEPT;
+    if (*place) dlclose(*place);
+    *place = m->handle;
+}
+
+void native_free(native_module *module)
+{
+    if (!module) return;
+    pthread_mutex_lock(&loaded.lock);
+    bool last = --module->owners == 0;
+    if (last) retire(module);
+    pthread_mutex_unlock(&loaded.lock);
+    if (last) dae_free(module);
+}
+
+static native_function symbol_of(void *handle, const char *name)
+{
+    native_function function = NULL;
+    void *symbol = dlsym(handle, name);
+    memcpy(&function, &symbol, sizeof function); /* C has no cast for this */
+    return function;
+}
+
+native_function native_find(const native_module *module, const char *name)
+{
+    return symbol_of(module->handle, name);
+}
+
+/* The module of this process that has the function; NULL: there is none, or no memory. */
+static native_module *find_loaded(const char *name, native_function *function)
+{
+    native_module *found = NULL;
+    pthread_mutex_lock(&loaded.lock);
+    for (native_module *m = loaded.first; m && !found; m = m->next)
+        if ((*function = symbol_of(m->handle, name)) != NULL) found = m;
+    if (found) found->owners++;
+    for (int k = 0; k < NATIVE_KEPT && !found; k++) {
+        *function = loaded.idle[k] ? symbol_of(loaded.idle[k], name) : NULL;
+        if (*function) found = own(loaded.idle[k], true);
+        if (found) loaded.idle[k] = NULL;
+    }
+    pthread_mutex_unlock(&loaded.lock);
+    if (!found) *function = NULL;
+    return found;
+}
+
+native_module *native_open(const char *path, bool stays, char reason[NATIVE_REASON])
 {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) snprintf(reason, NATIVE_REASON, "the module cannot be loaded: %.200s", dlerror());
-    return handle;
+    if (!handle) {
+        snprintf(reason, NATIVE_REASON, "the module cannot be loaded: %.200s", dlerror());
+        return NULL;
+    }
+    pthread_mutex_lock(&loaded.lock);
+    native_module *m = own(handle, stays);
+    pthread_mutex_unlock(&loaded.lock);
+    if (!m) dlclose(handle);
+    return m;
 }
 
-/* From the cache if it is there and sound, else made anew. */
-static native_status load(const compiler_command *command, const char *source, size_t length,
-                          double seconds, void **handle, char reason[NATIVE_REASON])
-{
-    char directory[NATIVE_PATH], path[NATIVE_PATH];
-    if (geteuid() != getuid()) {
-        snprintf(reason, NATIVE_REASON, "programs that run as another user do not compile");
-        return NATIVE_FAILED;
-    }
-    if (!cache_open(directory, reason)) return NATIVE_FAILED;
-    if (!module_path(path, directory, command, source, length)) {
-        snprintf(reason, NATIVE_REASON, "the path of the cache directory is too long");
-        return NATIVE_FAILED;
-    }
-    *handle = cache_is_sound(path) ? open_module(path, reason) : NULL;
-    if (!*handle && build(directory, path, command, source, length, seconds, reason))
-        *handle = open_module(path, reason);
-    return *handle ? NATIVE_OK : NATIVE_FAILED;
-}
+/* ---- the cache --------------------------------------------------------------------------------
+ */
 
-native_status native_load_within(const char *source, size_t length, double seconds,
-                                 native_module **module, char *reason)
+native_status native_place_open(native_place *p, char reason[NATIVE_REASON])
 {
-    char unread[NATIVE_REASON];
-    compiler_command command;
-    if (!reason) reason = unread;
-    reason[0] = '\0';
-    *module = NULL;
-    if (!compiler_find(&command)) {
+    if (!compiler_find(&p->command)) {
         const char *ours = getenv("DAEDAL_CC");
         snprintf(reason, NATIVE_REASON, "no C compiler: %s%.150s",
                  ours && *ours ? "$DAEDAL_CC is " : "no cc, gcc or clang in PATH",
                  ours && *ours ? ours : "");
         return NATIVE_NO_COMPILER;
     }
-    native_module *made = DAE_NEW(native_module);
-    if (!made) return NATIVE_MEMORY;
-    atomic_init(&made->owners, 1);
-    native_status status = load(&command, source, length, seconds, &made->handle, reason);
-    if (status == NATIVE_OK)
-        *module = made;
-    else
-        dae_free(made);
-    return status;
+    if (geteuid() != getuid()) {
+        snprintf(reason, NATIVE_REASON, "programs that run as another user do not compile");
+        return NATIVE_FAILED;
+    }
+    if (!cache_open(p->directory, reason)) return NATIVE_FAILED;
+    hash_start(&p->identity);
+    compiler_identify(&p->command, &p->identity);
+    return NATIVE_OK;
 }
 
-/* The limit is some ten times what compilers need. */
-native_status native_load(const char *source, size_t length, native_module **module, char *reason)
+void native_file_name(const native_place *p, const native_key *key, char name[NATIVE_FILE])
 {
-    return native_load_within(source, length, 60.0 + (double)length / 2e4, module, reason);
+    hash h = p->identity;
+    unsigned char digest[HASH_BYTES];
+    hash_add(&h, key->byte, NATIVE_KEY);
+    hash_finish(&h, digest);
+    for (int i = 0; i < HASH_BYTES; i++) snprintf(name + 2 * i, 3, "%02x", digest[i]);
+    strcpy(name + 2 * HASH_BYTES, ".so");
 }
 
-native_module *native_share(native_module *module)
+native_module *native_from_cache(const native_place *p, const native_key *key, bool stays)
 {
-    if (module) atomic_fetch_add(&module->owners, 1);
-    return module;
+    char name[NATIVE_FILE], path[NATIVE_PATH], unread[NATIVE_REASON];
+    native_file_name(p, key, name);
+    if (!cache_join(path, p->directory, name) || !cache_is_sound(path)) return NULL;
+    native_module *m = native_open(path, stays, unread);
+    if (m) cache_touch(path);
+    return m;
 }
 
-void native_free(native_module *module)
+size_t native_lookup(const native_key *keys, size_t count, bool on_disk, native_function *functions,
+                     native_module **modules)
 {
-    if (!module || atomic_fetch_sub(&module->owners, 1) > 1) return;
-    dlclose(module->handle);
-    dae_free(module);
-}
-
-native_function native_find(const native_module *module, const char *name)
-{
-    native_function function = NULL;
-    void *symbol = dlsym(module->handle, name);
-    memcpy(&function, &symbol, sizeof function); /* C has no cast for this */
-    return function;
+    native_place place;
+    char name[NATIVE_NAME], unread[NATIVE_REASON];
+    size_t found = 0;
+    bool open = false;
+    for (size_t k = 0; k < count; k++) {
+        native_key_name(&keys[k], name);
+        modules[k] = find_loaded(name, &functions[k]);
+        if (!modules[k] && on_disk) {
+            if (!open && native_place_open(&place, unread) != NATIVE_OK) return found;
+            open = true;
+            modules[k] = native_from_cache(&place, &keys[k], true);
+            if (modules[k]) functions[k] = native_find(modules[k], name);
+            if (modules[k] && !functions[k]) { /* another program's file under this name */
+                native_free(modules[k]);
+                modules[k] = NULL;
+            }
+        }
+        found += modules[k] != NULL;
+    }
+    return found;
 }
 
 bool native_available(void)

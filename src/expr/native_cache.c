@@ -1,5 +1,6 @@
 /* The cache of compiled modules: a directory that only its owner can write. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/memory.h"
 #include "expr/native_parts.h"
 
 #include <dirent.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A module ends with the hash of all before it and this mark: a file cut short by a full disk or a
@@ -98,11 +100,12 @@ static bool write_all(int file, const void *data, size_t length)
     return true;
 }
 
-bool cache_write(const char *path, const char *text, size_t length)
+bool cache_write(const char *path, const char *first, size_t first_length, const char *second,
+                 size_t second_length)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0) return false;
-    bool ok = write_all(file, text, length);
+    bool ok = write_all(file, first, first_length) && write_all(file, second, second_length);
     return close(file) == 0 && ok;
 }
 
@@ -153,4 +156,104 @@ bool cache_seal(const char *path)
     ok = ok && hash_file(file, s.st_size, digest) && write_all(file, digest, HASH_BYTES) &&
          write_all(file, mark, sizeof mark);
     return close(file) == 0 && ok;
+}
+
+/* A second file like the first, for file systems where a file has one name only. */
+static bool copy_file(const char *from, const char *to)
+{
+    char block[16384];
+    ssize_t n = -1;
+    int in = open(from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    bool ok = in >= 0 && out >= 0;
+    while (ok && (n = read(in, block, sizeof block)) > 0) ok = write_all(out, block, (size_t)n);
+    if (in >= 0) close(in);
+    if (out >= 0 && close(out) != 0) ok = false;
+    return ok && n == 0;
+}
+
+bool cache_publish(const char *path, const char *directory, const char *name)
+{
+    char second[NATIVE_PATH], final[NATIVE_PATH];
+    int n = snprintf(second, sizeof second, "%s.again", path);
+    if (n < 0 || n >= NATIVE_PATH || !cache_join(final, directory, name)) return false;
+    bool ok = (link(path, second) == 0 || copy_file(path, second)) && rename(second, final) == 0;
+    unlink(second); /* where both were names of one file rename leaves it */
+    return ok;
+}
+
+void cache_touch(const char *path)
+{
+    utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
+}
+
+/* ---- what is too much ------------------------------------------------------------------------ */
+
+/* A module, by one of its names. */
+typedef struct entry {
+    char name[80];
+    double used, bytes; /* when it was of use last; size, shared by its names */
+} entry;
+
+typedef struct listing {
+    entry *list; /* owned */
+    size_t count, room;
+    double bytes;
+} listing;
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n > m && strcmp(text + n - m, end) == 0;
+}
+
+static void note_entry(listing *l, const char *name, const struct stat *s)
+{
+    if (strlen(name) >= sizeof l->list->name ||
+        !dae_grow(&l->list, &l->room, l->count + 1, sizeof *l->list))
+        return;
+    entry *e = &l->list[l->count++];
+    strcpy(e->name, name);
+    e->used = (double)s->st_mtim.tv_sec + 1e-9 * (double)s->st_mtim.tv_nsec;
+    e->bytes = (double)s->st_size / (double)s->st_nlink;
+    l->bytes += e->bytes;
+}
+
+/* No compilation takes a day. */
+static bool is_abandoned(const char *name, const struct stat *s)
+{
+    return strncmp(name, "build-", 6) == 0 && S_ISDIR(s->st_mode) &&
+           time(NULL) - s->st_mtime > 86400;
+}
+
+static void list_entries(listing *l, const char *directory)
+{
+    char path[NATIVE_PATH];
+    struct stat s;
+    DIR *open = opendir(directory);
+    for (struct dirent *d; open && (d = readdir(open)) != NULL;) {
+        if (!cache_join(path, directory, d->d_name) || lstat(path, &s) != 0) continue;
+        if (is_abandoned(d->d_name, &s)) cache_remove(path);
+        if (S_ISREG(s.st_mode) && ends_with(d->d_name, ".so")) note_entry(l, d->d_name, &s);
+    }
+    if (open) closedir(open);
+}
+
+static int by_use(const void *a, const void *b)
+{
+    const entry *p = a, *q = b;
+    return (p->used > q->used) - (p->used < q->used);
+}
+
+void cache_trim(const char *directory, double most)
+{
+    listing l = {0};
+    char path[NATIVE_PATH];
+    list_entries(&l, directory);
+    if (l.bytes > most) qsort(l.list, l.count, sizeof *l.list, by_use);
+    for (size_t k = 0; k + 1 < l.count && l.bytes > most; k++) {
+        if (cache_join(path, directory, l.list[k].name)) unlink(path);
+        l.bytes -= l.list[k].bytes;
+    }
+    dae_free(l.list);
 }

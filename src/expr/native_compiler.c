@@ -1,6 +1,5 @@
 /* Finding and starting the machine's C compiler, without a shell. */
-#define _POSIX_C_SOURCE 200809L
-#include "base/interrupt.h"
+#define _XOPEN_SOURCE 700
 #include "base/memory.h"
 #include "expr/native_parts.h"
 
@@ -11,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -112,7 +112,7 @@ static void add_word(hash *h, const char *word)
 }
 
 /* Its file's size and date stand for the compiler's version: asking would mean starting it. */
-void compiler_identify(const compiler_command *command, size_t source_length, hash *h)
+void compiler_identify(const compiler_command *command, hash *h)
 {
     struct stat s = {0};
     struct utsname machine;
@@ -120,23 +120,22 @@ void compiler_identify(const compiler_command *command, size_t source_length, ha
     stat(command->path, &s);
     snprintf(text, sizeof text, "%lld %lld.%09ld %lld", (long long)s.st_size,
              (long long)s.st_mtim.tv_sec, (long)s.st_mtim.tv_nsec, (long long)s.st_ino);
-    add_word(h, "daedal native 1");
+    add_word(h, "daedal native 2");
     add_word(h, command->path);
     add_word(h, text);
     if (uname(&machine) >= 0) add_word(h, machine.machine);
     for (int k = 1; k < command->count; k++) add_word(h, command->words[k]);
     for (int k = 0; k < FLAGS; k++) add_word(h, flags[k]);
-    add_word(h, optimisation(source_length));
 }
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
 /* Paths of one compilation and the environment it gets. */
 typedef struct job {
-    char source[NATIVE_PATH], module[NATIVE_PATH], log[NATIVE_PATH];
+    char module[NATIVE_PATH], log[NATIVE_PATH];
     char temporary[NATIVE_PATH + 8]; /* TMPDIR=.., so that nothing is left elsewhere */
-    char **environment;              /* owned */
-    const char *arguments[NATIVE_WORDS + FLAGS + 8];
+    char (*sources)[NATIVE_PATH];    /* owned, as all below */
+    char **environment, **arguments;
 } job;
 
 /* The environment with TMPDIR in the job's directory and messages in English. */
@@ -155,24 +154,40 @@ static char **make_environment(job *j)
     return result;
 }
 
-static bool make_job(job *j, const compiler_command *command, const char *directory,
+static bool name_files(job *j, const char *directory, int files)
+{
+    char name[32];
+    bool ok =
+        cache_join(j->module, directory, "module.so") && cache_join(j->log, directory, "messages");
+    for (int k = 0; ok && k < files; k++) {
+        snprintf(name, sizeof name, "source%d.c", k);
+        ok = cache_join(j->sources[k], directory, name);
+    }
+    snprintf(j->temporary, sizeof j->temporary, "TMPDIR=%s", directory);
+    return ok;
+}
+
+/* posix_spawn takes words without const, and leaves them alone. */
+static void add_argument(job *j, size_t *n, const char *word)
+{
+    memcpy(&j->arguments[(*n)++], &word, sizeof word);
+}
+
+static bool make_job(job *j, const compiler_command *command, const char *directory, int files,
                      size_t source_length)
 {
     size_t n = 0;
-    if (!cache_join(j->source, directory, "source.c") ||
-        !cache_join(j->module, directory, "module.so") ||
-        !cache_join(j->log, directory, "messages"))
-        return false;
-    snprintf(j->temporary, sizeof j->temporary, "TMPDIR=%s", directory);
-    j->arguments[n++] = command->path;
-    for (int k = 1; k < command->count; k++) j->arguments[n++] = command->words[k];
-    j->arguments[n++] = optimisation(source_length);
-    for (int k = 0; k < FLAGS; k++) j->arguments[n++] = flags[k];
-    j->arguments[n++] = "-o";
-    j->arguments[n++] = j->module;
-    j->arguments[n++] = j->source;
-    j->arguments[n++] = "-lm";
-    j->arguments[n] = NULL;
+    j->sources = dae_calloc((size_t)files, sizeof *j->sources);
+    j->arguments = DAE_ARRAY(char *, NATIVE_WORDS + FLAGS + 8 + files);
+    if (!j->sources || !j->arguments || !name_files(j, directory, files)) return false;
+    add_argument(j, &n, command->path);
+    for (int k = 1; k < command->count; k++) add_argument(j, &n, command->words[k]);
+    add_argument(j, &n, optimisation(source_length));
+    for (int k = 0; k < FLAGS; k++) add_argument(j, &n, flags[k]);
+    add_argument(j, &n, "-o");
+    add_argument(j, &n, j->module);
+    for (int k = 0; k < files; k++) add_argument(j, &n, j->sources[k]);
+    add_argument(j, &n, "-lm");
     j->environment = make_environment(j);
     return j->environment != NULL;
 }
@@ -210,52 +225,53 @@ static bool start(job *j, pid_t *pid)
         posix_spawn_file_actions_destroy(&files);
         return false;
     }
-    char *arguments[sizeof j->arguments / sizeof *j->arguments];
-    memcpy(arguments, j->arguments, sizeof arguments); /* posix_spawn takes them without const */
-    bool ok = set_files(&files, j->log) && set_attributes(&attributes) &&
-              posix_spawn(pid, arguments[0], &files, &attributes, arguments, j->environment) == 0;
+    bool ok =
+        set_files(&files, j->log) && set_attributes(&attributes) &&
+        posix_spawn(pid, j->arguments[0], &files, &attributes, j->arguments, j->environment) == 0;
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return ok;
 }
 
-static double clock_seconds(void)
+bool compiler_start(const compiler_command *command, const char *directory, int files,
+                    size_t source_length, long *process, char reason[NATIVE_REASON])
+{
+    job j = {0};
+    pid_t pid = 0;
+    bool ok = make_job(&j, command, directory, files, source_length) && start(&j, &pid);
+    if (!ok) snprintf(reason, NATIVE_REASON, "%.200s could not be started", command->path);
+    dae_free_all(j.sources, j.environment, j.arguments);
+    *process = pid;
+    return ok;
+}
+
+double native_clock(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-typedef enum outcome { FINISHED, COMPLAINED, TOO_LATE, INTERRUPTED } outcome;
-
-/* End the compiler and its children. */
-static void end_process(pid_t pid)
+compiler_state compiler_look(long process)
 {
-    int status;
-    kill(-pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    int status = 0;
+    pid_t ended = waitpid((pid_t)process, &status, WNOHANG);
+    if (ended == process)
+        return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? COMPILER_ENDED : COMPILER_COMPLAINED;
+    return ended < 0 && errno != EINTR ? COMPILER_ENDED : COMPILER_RUNS;
 }
 
-/* Wait for the compiler, asking ever more rarely; end it at the limit, or if the caller is
- * interrupted. A host that ignores SIGCHLD takes the exit status from us: then the module tells. */
-static outcome wait_for(pid_t pid, double seconds)
+void compiler_stop(long process)
 {
-    double end = clock_seconds() + seconds;
-    long pause = 500000;
-    for (;;) {
-        int status = 0;
-        pid_t ended = waitpid(pid, &status, WNOHANG);
-        if (ended == pid)
-            return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? FINISHED : COMPLAINED;
-        if (ended < 0 && errno != EINTR) return FINISHED;
-        bool stopped = interrupted_now();
-        if (stopped || clock_seconds() > end) {
-            end_process(pid);
-            return stopped ? INTERRUPTED : TOO_LATE;
-        }
-        nanosleep(&(struct timespec){0, pause}, NULL);
-        if (pause < 20000000) pause += pause / 4;
-    }
+    int status;
+    kill(-(pid_t)process, SIGKILL);
+    while (waitpid((pid_t)process, &status, 0) < 0 && errno == EINTR) continue;
+}
+
+void compiler_yield(long process)
+{
+    enum { MODEST = 5 };
+    setpriority(PRIO_PGRP, (id_t)process, MODEST);
 }
 
 /* The line of the log that names an error, or its first. */
@@ -273,29 +289,13 @@ static void read_complaint(const char *log, char text[160])
     if (file) fclose(file);
 }
 
-bool compiler_run(const compiler_command *command, const char *directory, size_t source_length,
-                  double seconds, char reason[NATIVE_REASON])
+void compiler_explain(const compiler_command *command, const char *directory,
+                      char reason[NATIVE_REASON])
 {
-    job j = {0};
-    pid_t pid;
-    char complaint[160];
-    struct stat s;
-    if (!make_job(&j, command, directory, source_length) || !start(&j, &pid)) {
-        dae_free(j.environment);
-        snprintf(reason, NATIVE_REASON, "%.200s could not be started", command->path);
-        return false;
-    }
-    outcome result = wait_for(pid, seconds);
-    dae_free(j.environment);
-    if (result == FINISHED && stat(j.module, &s) == 0) return true;
-    read_complaint(j.log, complaint);
-    if (result == INTERRUPTED)
-        snprintf(reason, NATIVE_REASON, "%.150s was interrupted", command->path);
-    else if (result == TOO_LATE)
-        snprintf(reason, NATIVE_REASON, "%.150s was stopped after %g s", command->path, seconds);
-    else if (complaint[0])
+    char log[NATIVE_PATH], complaint[160] = "";
+    if (cache_join(log, directory, "messages")) read_complaint(log, complaint);
+    if (complaint[0])
         snprintf(reason, NATIVE_REASON, "%.80s failed: %s", command->path, complaint);
     else
         snprintf(reason, NATIVE_REASON, "%.150s failed without a message", command->path);
-    return false;
 }

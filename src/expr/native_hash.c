@@ -14,7 +14,7 @@ static const uint32_t constants[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-static uint32_t rotate(uint32_t x, int n)
+static inline uint32_t rotate(uint32_t x, int n)
 {
     return x >> n | x << (32 - n);
 }
@@ -32,22 +32,33 @@ static void expand(const unsigned char *block, uint32_t w[64])
     }
 }
 
-static void compress(hash *h)
+/* One round; who calls it gives the names in the next order, so that nothing is moved. */
+#define ROUND(a, b, c, d, e, f, g, h, i)                                                           \
+    do {                                                                                           \
+        uint32_t choice = (e & f) ^ (~e & g), majority = (a & b) ^ (a & c) ^ (b & c);              \
+        uint32_t first =                                                                           \
+            h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + choice + constants[i] + w[i];     \
+        d += first;                                                                                \
+        h = first + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + majority;                     \
+    } while (0)
+
+static void compress(hash *into, const unsigned char *block)
 {
-    uint32_t w[64], s[8];
-    expand(h->block, w);
-    memcpy(s, h->state, sizeof s);
-    for (int i = 0; i < 64; i++) {
-        uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
-        uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-        uint32_t a = rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25);
-        uint32_t b = rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22);
-        uint32_t first = s[7] + a + choice + constants[i] + w[i];
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += first;
-        s[0] = first + b + majority;
+    uint32_t w[64], *s = into->state;
+    uint32_t a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], h = s[7];
+    expand(block, w);
+    for (int i = 0; i < 64; i += 8) {
+        ROUND(a, b, c, d, e, f, g, h, i);
+        ROUND(h, a, b, c, d, e, f, g, i + 1);
+        ROUND(g, h, a, b, c, d, e, f, i + 2);
+        ROUND(f, g, h, a, b, c, d, e, i + 3);
+        ROUND(e, f, g, h, a, b, c, d, i + 4);
+        ROUND(d, e, f, g, h, a, b, c, i + 5);
+        ROUND(c, d, e, f, g, h, a, b, i + 6);
+        ROUND(b, c, d, e, f, g, h, a, i + 7);
     }
-    for (int i = 0; i < 8; i++) h->state[i] += s[i];
+    s[0] += a, s[1] += b, s[2] += c, s[3] += d;
+    s[4] += e, s[5] += f, s[6] += g, s[7] += h;
 }
 
 void hash_start(hash *h)
@@ -63,11 +74,11 @@ void hash_add(hash *h, const void *data, size_t length)
     const unsigned char *from = data;
     while (length > 0) {
         size_t used = (size_t)(h->length % 64), n = 64 - used < length ? 64 - used : length;
-        memcpy(h->block + used, from, n);
+        if (n < 64) memcpy(h->block + used, from, n);
+        if (used + n == 64) compress(h, n == 64 ? from : h->block);
         from += n;
         length -= n;
         h->length += n;
-        if (used + n == 64) compress(h);
     }
 }
 

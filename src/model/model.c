@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "model/analyse.h"
+#include "model/model_code.h"
 #include "model/model_redundant.h"
 #include "model/model_structure.h"
 
@@ -121,7 +122,8 @@ dae_status model_form_new(flat_model *flat, model_form **form, dae_diag *diag)
         return build_no_memory(diag);
     }
     b.f->flat = flat;
-    dae_status status = build_form(&b, diag);
+    b.f->code = model_code_new();
+    dae_status status = b.f->code ? build_form(&b, diag) : build_no_memory(diag);
     build_free(&b);
     if (status == DAE_OK)
         *form = b.f;
@@ -142,7 +144,7 @@ void model_form_free(model_form *f)
     if (f->plans) f->plans_free(f->plans);
     if (f->slots) mode_slots_free(f->slots);
     dae_free(f->slots);
-    native_free(f->native);
+    if (!f->borrowed) model_code_free(f->code);
     free_texts(f->unknown_names, (size_t)f->n);
     free_texts(f->equation_names, f->equation_room);
     dae_free_all(f->equation_lines, f->equation_source, f->settings, f->rounded, f->kinematic,

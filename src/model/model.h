@@ -39,6 +39,7 @@ typedef struct model_program {
     expr_code code;
     expr *e; /* over unknowns, owned; kept for emitted code */
     size_t outputs;
+    int entry; /* 1 + its place in the native code of the problem, 0: not looked for */
 } model_program;
 
 /* Where a variable of the base form is in a variant: sign * y_unknown, or y' of it. */
@@ -64,7 +65,7 @@ typedef struct model_form {
     plan_counts counts;
     struct mode_slots *slots; /* of a base form: memory that decides the structure; owned, NULL: not
                                  sought yet */
-    native_module *native;    /* its native code, once there is some; guarded by the graph's lock */
+    struct model_code *code;  /* native code of all forms (model_code.h); of the base form */
     model_alias *alias;       /* per flat variable, owned */
     int n;                    /* unknowns of the residual form */
     int *unknown_variable;    /* n: flat variable, owned */
@@ -175,8 +176,10 @@ typedef struct model_instance {
     double *work;                            /* of all programs, owned */
     double *work_of[MOST_PROGRAMS];          /* per program: residual, jacobian, crossing, .. */
     double *jacobian_values;                 /* owned */
-    native_module *native;                   /* owned; NULL: the tape runs */
-    native_function function[MOST_PROGRAMS]; /* its programs */
+    bool native;                             /* the equations have native code */
+    native_function function[MOST_PROGRAMS]; /* NULL: the tape runs */
+    long runs[MOST_PROGRAMS];                /* how often it did */
+    unsigned code_version;                   /* of the native code that was seen last */
     /* A variant with a choice of states: the choice, and the pattern that goes with it. Owned. */
     position_watch *positions; /* of a form that chose p2; NULL: it did not */
     selection *selection;
@@ -184,7 +187,6 @@ typedef struct model_instance {
     int *kinematic_at; /* per term of a chosen row: where its entries of dF/dy' and dF/dy are */
     const char **equation_names; /* n: of the compiled rows, then of the chosen ones */
     dae_kind *kinds;
-    double tape_work;        /* instructions run on the tape so far */
     struct array_run *array; /* takes the place of the equations, or NULL; borrowed */
     double noise;            /* `rounded` crossing functions below it count as zero */
 } model_instance;
@@ -207,12 +209,6 @@ bool model_kinematics(const model_form *form, const model_instance *instance, da
 void model_instance_load(model_instance *instance);
 /* Parameters or memory have changed: recompute what is hoisted. */
 void model_instance_prepare(model_instance *instance);
-
-/* Compile to native code; on failure the tape stays and reason (256 bytes) says why. */
-native_status model_instance_compile(model_instance *instance, char *reason);
-/* Whether the tape has run for as long as compiling would take: then the rest is worth compiling,
- * as it is best not to bet on how much is left (ski rental). */
-bool model_instance_worth_compiling(const model_instance *instance);
 
 /* The callbacks of the residual form; user is the instance. */
 int model_residual(double t, const double *y, const double *yp, double *f, void *user);

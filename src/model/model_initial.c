@@ -246,6 +246,7 @@ static bool assemble_initial(build *b, const model_form *f, const int *rank, int
 {
     model_form *initial = b->f;
     initial->flat = f->flat;
+    initial->code = f->code;
     initial->borrowed = true;
     bool ok = number_slopes(initial, f, place) && collect_conditions(b, f, place) &&
               build_differentiate(b, 0);
@@ -263,6 +264,7 @@ bool build_levels(model_form *f)
     bool ok = place && b.f;
     if (ok) {
         b.f->flat = f->flat;
+        b.f->code = f->code;
         b.f->borrowed = true;
         ok = number_slopes(b.f, f, place) && collect_conditions(&b, f, place) &&
              build_differentiate(&b, 0) && finish_initial(&b, f);

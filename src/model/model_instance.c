@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/model_code.h"
 #include "model/model_structure.h"
 #include "model/model_watch.h"
 
@@ -36,14 +37,15 @@ model_instance *model_instance_new(const model_form *f)
         return NULL;
     }
     model_instance_load(m);
+    model_code_adopt(m);
     return m;
 }
 
 void model_instance_free(model_instance *m)
 {
     if (!m) return;
+    model_code_note(m);
     dae_free_all(m->parameters, m->memory, m->jacobian_values, m->work);
-    native_free(m->native);
     instance_end_selection(m);
     dae_free(m);
 }
@@ -84,7 +86,7 @@ void model_instance_run(model_instance *m, int k, double t, const double *a, con
     tape_inputs in = inputs_at(m, t, a, b);
     in.values[2] = c;
     tape_run(program->tape, &in, m->work_of[k], out);
-    m->tape_work += (double)program->length;
+    m->runs[k]++;
 }
 
 int model_residual(double t, const double *y, const double *yp, double *f, void *user)

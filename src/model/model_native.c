@@ -1,8 +1,7 @@
-/* Native code of a model: emitted, compiled, shared by its instances. */
+/* A model as C text for people. */
 #include "model/model_build.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "model/model_structure.h"
 
@@ -52,58 +51,4 @@ void model_form_emit(const model_form *f, emit_text *text)
     graph_enter(f->flat->graph);
     emit_unit(text, f->flat->graph, functions, (size_t)programs, leaf_name, (void *)f);
     graph_leave(f->flat->graph);
-}
-
-/* Code of the form from another of its instances, or NULL */
-static native_module *shared_code(const model_form *f)
-{
-    graph_enter(f->flat->graph);
-    native_module *module = native_share(f->native);
-    graph_leave(f->flat->graph);
-    return module;
-}
-
-/* Keep the code with the form, for its next instances. */
-static void share_code(model_form *f, native_module *module)
-{
-    graph_enter(f->flat->graph);
-    if (!f->native) f->native = native_share(module);
-    graph_leave(f->flat->graph);
-}
-
-/* Emit, compile and load. */
-static native_status load_code(model_instance *m, char *reason)
-{
-    emit_text text = {0};
-    model_form_emit(m->form, &text);
-    native_status status =
-        text.failed ? NATIVE_MEMORY : native_load(text.text, text.length, &m->native, reason);
-    emit_free(&text);
-    if (status == NATIVE_OK) share_code((model_form *)m->form, m->native);
-    return status;
-}
-
-native_status model_instance_compile(model_instance *m, char *reason)
-{
-    if (m->native) return NATIVE_OK;
-    m->native = shared_code(m->form);
-    native_status status = m->native ? NATIVE_OK : load_code(m, reason);
-    char name[32];
-    for (int k = 0; k < model_program_count(m->form) && status == NATIVE_OK; k++)
-        m->function[k] = native_find(m->native, program_name(k, name));
-    return status;
-}
-
-/* In units of one tape instruction, about 2 ns: a compiler needs about 0.2 s to start and 50 us for
- * each instruction of the tape (bench/tape_speed.c). A long silence in the middle of a run is
- * unkind however much it pays, so large models are compiled only when asked. */
-static const double COMPILER_START = 1e8, COMPILER_INSTRUCTION = 2.5e4, MOST_INSTRUCTIONS = 4e4;
-
-bool model_instance_worth_compiling(const model_instance *m)
-{
-    double length = 0.0;
-    for (int k = 0; k < model_program_count(m->form); k++)
-        length += (double)model_program_at((model_form *)m->form, k)->code.length;
-    return length <= MOST_INSTRUCTIONS &&
-           m->tape_work > COMPILER_START + COMPILER_INSTRUCTION * length;
 }

@@ -313,6 +313,7 @@ static model_form *variant_new(const model_form *base, analysed *a, formulated *
     *own = *y;
     *y = (formulated){0};
     f->base = base;
+    f->code = base->code;
     f->analysed = a;
     f->analysed_borrowed = true;
     f->formulated = own;

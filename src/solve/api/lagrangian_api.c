@@ -316,7 +316,7 @@ static dae_status check_lists(const dae_lagrangian *d, dae_diag *diag)
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++)
         if (lists[k].count < 0 || (lists[k].count > 0 && !lists[k].texts))
             return reject(diag, lists[k].field, -1, "their number does not fit them");
-    if ((int)d->engine < 0 || d->engine > DAE_ENGINE_NATIVE)
+    if ((int)d->engine < 0 || d->engine > DAE_ENGINE_SOON)
         return reject(diag, "engine", -1, "it is not a dae_engine");
     dae_status status = check_settings("parameters", d->parameter_count, d->parameters, diag);
     if (status == DAE_OK) status = check_settings("starts", d->start_count, d->starts, diag);

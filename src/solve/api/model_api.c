@@ -121,7 +121,7 @@ static dae_status check_settings(const dae_model *m, dae_diag *diag)
     if (m->assignment_count < 0 || (m->assignment_count > 0 && !m->assignments))
         return diag_set(diag, DAE_ERR_ARGUMENT, "assignment_count = %d without assignments.",
                         m->assignment_count);
-    if ((int)m->engine < 0 || m->engine > DAE_ENGINE_NATIVE)
+    if ((int)m->engine < 0 || m->engine > DAE_ENGINE_SOON)
         return diag_set(diag, DAE_ERR_ARGUMENT, "engine = %d is not a dae_engine.", (int)m->engine);
     for (int i = 0; i < m->setting_count; i++)
         if (!m->settings[i].name || !isfinite(m->settings[i].value))

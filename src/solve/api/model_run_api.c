@@ -41,7 +41,10 @@ dae_status dae_solver_derivatives(dae_solver *s, double t, double *values)
 dae_engine dae_solver_engine(const dae_solver *s)
 {
     if (!s || !s->hybrid) return DAE_ENGINE_AUTO;
-    return s->hybrid->instance->native ? DAE_ENGINE_NATIVE : DAE_ENGINE_TAPE;
+    bool native = s->hybrid->instance->native || s->hybrid->own->native;
+    for (int k = 0; s->modes && k < s->modes->count; k++)
+        native = native || (s->modes->list[k]->instance && s->modes->list[k]->instance->native);
+    return native ? DAE_ENGINE_NATIVE : DAE_ENGINE_TAPE;
 }
 
 dae_status dae_solver_finish(dae_solver *s)

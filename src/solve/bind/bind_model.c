@@ -123,7 +123,7 @@ static dae_status bind_discrete(dae_solver *s, model_mode *v)
     hybrid *h = s->hybrid;
     model_instance *to = v ? v->instance : r->base_instance ? r->base_instance : h->instance;
     if (!hybrid_bind(h, to)) return plan_exhausted(&s->diag);
-    s->run.compile_tried = s->run.compile_tried && to->native;
+    s->run.code.next = 0; /* its programs may be others */
     for (int i = 0; i < to->form->n; i++) {
         h->fixed_by[i] = v || !r->fixed_by ? -1 : r->fixed_by[i];
         h->start[i] = v || !r->start ? 0.0 : r->start[i];

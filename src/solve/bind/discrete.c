@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/model_code.h"
 #include "solve/bind/part.h"
 
 void hybrid_drop_initial(hybrid *h)
@@ -96,6 +97,7 @@ hybrid *hybrid_new(const model_form *form)
 void hybrid_free(hybrid *h)
 {
     if (!h) return;
+    if (h->own) model_code_reap(h->own->form->code);
     if (h->own) graph_tidy(h->own->form->flat->graph);
     model_instance_free(h->own);
     dae_free_all(h->sample, h->crossing, h->crossing_ahead, h->crossing_entry, h->decided, h->zero,

@@ -17,6 +17,21 @@ typedef enum solver_phase {
     PHASE_ENDED /* a terminal event was returned */
 } solver_phase;
 
+/* What decides whether native code pays (solve/hybrid/hybrid_code.c). */
+typedef struct code_watch {
+    long calls, next;     /* steps and events; when to think about it again */
+    double clock, asked;  /* when the first one was; when the compiler was asked last; seconds */
+    double t[2], work[2]; /* what the tape had done at two times */
+    double end;           /* where the last call wanted to go, */
+    int ends;             /* and how many such ends there were */
+    long processors;      /* of the machine; 0: not known yet */
+    bool first;           /* the form that is integrated first was compiled, as the user asked */
+    bool begun;           /* a compiler was started */
+    bool busy;            /* one is at work */
+    bool over;            /* there will be none */
+    bool told;            /* the user knows why */
+} code_watch;
+
 /* Where a run stands, what controls its steps, and what it has reported. */
 typedef struct run_state {
     solver_phase phase;
@@ -26,7 +41,7 @@ typedef struct run_state {
     double searched;     /* events up to here have been reported */
     double goal;         /* the end time of the last call */
     bool terminated;     /* by the model */
-    bool compile_tried;  /* native code has been asked for */
+    code_watch code;     /* when native code is looked for, and made */
 
     step_control control;
     stiffness stiffness;

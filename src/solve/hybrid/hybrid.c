@@ -1,7 +1,6 @@
 #include "solve/hybrid/hybrid.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -9,24 +8,6 @@
 #include "base/vector.h"
 #include "solve/explain/explain_model.h"
 #include "solve/hybrid/hybrid_parts.h"
-
-/* ---- engine ---- */
-
-void hybrid_consider_compiling(dae_solver *s)
-{
-    model_instance *m = s->hybrid->instance;
-    dae_engine engine = s->bound.problem->engine;
-    bool series = s->bound.method->forms == FORM_SERIES; /* such methods do not run the residual */
-    if (s->run.compile_tried || engine == DAE_ENGINE_TAPE || series) return;
-    if (engine == DAE_ENGINE_AUTO && !model_instance_worth_compiling(m)) return;
-    s->run.compile_tried = true;
-    char reason[256] = "", text[400];
-    native_status status = model_instance_compile(m, reason);
-    if (status == NATIVE_OK || (engine == DAE_ENGINE_AUTO && status == NATIVE_NO_COMPILER)) return;
-    snprintf(text, sizeof text, "note: the model runs on the tape, without native code: %s",
-             reason[0] ? reason : "there is no C compiler");
-    solver_note(s, text);
-}
 
 /* ---- the entries ---- */
 

@@ -6,8 +6,8 @@
 
 struct dae_solver;
 
-/* Switch to native code once it is asked for, or pays. */
-void hybrid_consider_compiling(struct dae_solver *s);
+/* Before a step towards tend: native code where it is asked for, or pays. */
+void hybrid_consider_code(struct dae_solver *s, double tend);
 
 /* Start values of the unknowns into s->bound.y and s->bound.yp. */
 void hybrid_start_values(struct dae_solver *s);

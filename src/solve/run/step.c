@@ -603,7 +603,7 @@ static dae_status inspect_step(dae_solver *s)
 static dae_status advance(dae_solver *s, double tend)
 {
     if (s->hybrid) {
-        hybrid_consider_compiling(s);
+        hybrid_consider_code(s, tend);
         if (tend != s->run.t) hybrid_leave(s, direction_to(s, tend));
         if (s->hybrid->pending) {
             dae_status status = hybrid_update(s);
