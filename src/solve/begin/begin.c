@@ -127,9 +127,9 @@ static dae_status make_consistent(dae_solver *s, double t, double h, dae_init mo
         const dae_tag *tags = s->hybrid ? NULL : s->bound.options.y_tags;
         for (int i = 0; tags && i < s->bound.n; i++)
             initializer_fixed(s->bound.init)[i] = tags[i] == DAE_TAG_FIXED;
-        dae_status status = initialize(s->bound.init, mode, t, h, s->bound.kinds,
-                                       s->bound.norm.weights, s->bound.y, s->bound.yp, &s->diag);
-        if (status == DAE_OK) tell_other(s, t);
+        bool known;
+        dae_status status = initialize_once(s, t, h, mode, &known);
+        if (status == DAE_OK && !known) tell_other(s, t);
         return status;
     }
     int n = s->base->form.n;

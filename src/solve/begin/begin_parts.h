@@ -19,6 +19,10 @@ bool recalls(const dae_solver *s, start_fact what, const fact_key *key, void *re
 void remembers(const dae_solver *s, start_fact what, const fact_key *key, const void *result,
                size_t bytes);
 
+/* Consistent values of the problem that is bound, by initialize(), or, *known, as at another
+ * start, where there was no other solution to tell of. */
+dae_status initialize_once(dae_solver *s, double t, double h, dae_init mode, bool *known);
+
 /* certify.c: once per mode, where all equations hold at s->bound.y, s->bound.yp: whether the
  * structure is right there. If not, it leaves a doubt, or an error where nothing but the structure
  * can help. */

@@ -10,9 +10,10 @@
 #include "solve/prepare/plan.h"
 
 typedef enum start_fact {
-    FACT_LEVELS,     /* values that satisfy all levels */
-    FACT_REGULAR,    /* structure and numbers agree where the equations hold */
-    FACT_INDEPENDENT /* no constraint follows from others, or contradicts them */
+    FACT_LEVELS,      /* values that satisfy all levels */
+    FACT_REGULAR,     /* structure and numbers agree where the equations hold */
+    FACT_INDEPENDENT, /* no constraint follows from others, or contradicts them */
+    FACT_CONSISTENT   /* values that satisfy the equations as they are written, and the work */
 } start_fact;
 
 /* What a fact is known by: the bytes of some arrays, borrowed until it is asked for. */
@@ -20,7 +21,7 @@ typedef struct fact_key {
     struct {
         const void *from;
         size_t bytes;
-    } part[12];
+    } part[16];
     int count;
 } fact_key;
 
