@@ -200,6 +200,20 @@ typedef struct change {
     MODEL("  parameter Real c = 2, d = 1;\n  Real x(start = 1, fixed = true), y, z;\nequation\n"   \
           "  der(x) = -y;\n  c*y + d*z = x; d*y + z = sin(time);")
 
+/* Capacitors of two sizes: equations are combined with these as factors. */
+#define WEIGHTED                                                                                   \
+    MODEL("  parameter Real C = 2, D = 5;\n  Real u(start = 1, fixed = true), w, i, j;\n"          \
+          "equation\n"                                                                             \
+          "  C*(der(u) - der(w)) = i; D*(der(w) - der(u)) = -i - j + w;\n"                         \
+          "  j = 0; i + u = sin(time);")
+
+/* The rewriting is right for one sign of p only. */
+#define PIECES                                                                                     \
+    MODEL("  parameter Real p = 2;\n  Real u(start = 1, fixed = true), w, i, j;\nequation\n"       \
+          "  2*(der(u) - der(w)) = i;\n"                                                           \
+          "  2*(der(w) - (if p > 0 then 1 else 2)*der(u)) = -i - j + w;\n"                         \
+          "  j = 0; i + u = sin(time);")
+
 #define SIZED                                                                                      \
     MODEL("  parameter Real big = 100;\n  Real x(start = 1, fixed = true, nominal = big), y;\n"    \
           "equation\n  der(x) = -y;\n  y = x*x;")
@@ -213,8 +227,9 @@ static const change changes[] = {
     {DEFINED, "s", -0.5, CHANGES}, {HELD, "a", 2.0, KEEPS},       {HELD, "a", 0.0, CHANGES},
     {HELD, "c", 0.0, EITHER},      {CHAIN, "c", 3.0, KEEPS},      {CHAIN, "d", 0.0, EITHER},
     {CHAIN, "c", 1.0, CHANGES},    {CHAIN, "c", 0.0, EITHER},     {SIZED, "big", 0.5, CHANGES},
-    {LOOP, "R", 3.0, EITHER},      {LOOP, "C", 0.0, EITHER},      {CATCH, "k", 5.0, KEEPS},
-    {TWICE, "g", 2.0, EITHER}};
+    {LOOP, "R", 3.0, KEEPS},       {LOOP, "C", 0.0, CHANGES},     {LOOP, "C", 5.0, KEEPS},
+    {WEIGHTED, "C", 3.0, CHANGES}, {WEIGHTED, "C", 0.0, CHANGES}, {PIECES, "p", -1.0, CHANGES},
+    {CATCH, "k", 5.0, KEEPS},      {TWICE, "g", 2.0, EITHER}};
 enum { CHANGES_COUNT = sizeof changes / sizeof *changes };
 
 /* What a run of a small model leaves behind, to the last bit */
@@ -466,6 +481,33 @@ static void corpus_has_the_bits_of_fresh_problems(void **unused)
     assert_int_equal(failed, 0);
 }
 
+/* Values of parameters of well-known models touch no structure. */
+static void corpus_keeps_its_plans(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = {"andrews.mo",  "caraxis.mo",   "transamp.mo", "akzo.mo",
+                                        "pendulum.mo", "rectifier.mo", "truck.mo"};
+    static trace r;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        dae_problem *problem = open_model(names[i]);
+        trace_run(problem, &r);
+        long before = counts_of(problem).analyses;
+        for (int k = 0; k < dae_problem_parameter_count(problem); k++) {
+            const char *name = dae_problem_parameter(problem, k);
+            double value = dae_problem_parameter_value(problem, k);
+            if (dae_problem_set_parameter(problem, name, 1.05 * value, NULL) != DAE_OK) continue;
+            dae_solver *s = NULL;
+            assert_int_equal(dae_solver_new(problem, NULL, &s, NULL), DAE_OK);
+            assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+            dae_solver_free(s);
+            assert_int_equal(dae_problem_set_parameter(problem, name, value, NULL), DAE_OK);
+        }
+        if (counts_of(problem).analyses != before) print_error("%s\n", names[i]);
+        assert_int_equal(counts_of(problem).analyses, before);
+        dae_problem_free(problem);
+    }
+}
+
 /* ---- threads ---- */
 
 typedef struct job {
@@ -526,6 +568,7 @@ int main(void)
         cmocka_unit_test(modes_with_other_parameters),
         cmocka_unit_test(second_solver_says_the_same),
         cmocka_unit_test(corpus_has_the_bits_of_fresh_problems),
+        cmocka_unit_test(corpus_keeps_its_plans),
         cmocka_unit_test(threads_share_plans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,6 +195,8 @@ static bool same_mode(const model_form *base, const mode_slots *slots, const kep
                       const double *memory)
 {
     const double *then = kept->numbers + 1 + 2 * base->n + base->flat->parameter_count;
+    if (kept->plan.rewrites.count > 0) /* identities were found with these values */
+        return memcmp(then, memory, (size_t)base->flat->memory_count * sizeof *then) == 0;
     for (int k = 0; k < slots->count; k++)
         if (then[slots->slot[k]] != memory[slots->slot[k]]) return false;
     return true;

@@ -148,9 +148,9 @@ static dae_status plan_mode(preparation *p)
 }
 
 /* Whether what the plan was decided on is in it, so that it can be checked elsewhere: structure and
- * numbers of the equations as they are, and the mechanism. Rewritten equations may have been
- * multiplied by what vanishes elsewhere; formulations by name, and other forms, have chosen by
- * numbers. Large models are not worth the memory. */
+ * numbers of the equations, and the mechanism. Rewritten equations may have been multiplied by what
+ * vanishes elsewhere; formulations by name, and other forms, have chosen by numbers. Large models
+ * are not worth the memory. */
 static bool is_portable(const preparation *p, bool rewritten)
 {
     enum { LARGEST = 5000 };
@@ -159,7 +159,8 @@ static bool is_portable(const preparation *p, bool rewritten)
     const analysed *a = made->form ? made->form->analysed : &p->analysis.reduced;
     bool mechanism = a->mechanism && a->mechanism->q,
          refused = a->mechanism && !mechanism && a->mechanism->looked;
-    bool plain = p->analysis.numbers_agree && !rewritten && !made->doubt[0] && !made->released;
+    bool as_it_is = !rewritten || (made->form && made->rewrites.everywhere);
+    bool plain = p->analysis.numbers_agree && as_it_is && !made->doubt[0] && !made->released;
     bool usual = p->wishes->formulation->automatic && !p->mode->release;
     bool known = !form || (form->form == FORM_MECHANICAL && mechanism);
     return plain && usual && known && !refused && a->jacobian && a->set.n <= LARGEST;

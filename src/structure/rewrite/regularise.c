@@ -140,6 +140,7 @@ static int rewrite_block(rewriting *r, int b)
         r->sample.parameters = vary;
         for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
             int done = methods[k](r, b);
+            if (done && !vary) r->steps->everywhere = false;
             if (done) return done;
         }
     }
@@ -307,12 +308,30 @@ static int run_rounds(equation_set *set, structure *s, private_point *p, double 
     return state < 0 ? -1 : 0;
 }
 
+/* Identities that hold at samples hold everywhere if the equations are analytic. False: memory */
+static bool look_for_pieces(const equation_set *set, rewrite_list *steps)
+{
+    walk w = {0};
+    bool ok = true;
+    for (int i = 0; ok && steps->everywhere && i < set->m; i++) {
+        ok = walk_from(&w, set->graph, &set->row[i].residual, 1);
+        for (size_t k = 0; ok && k < w.count; k++) {
+            expr_op op = (expr_op)graph_node(set->graph, w.order[k])->op;
+            bool piece = op == EXPR_SELECT || op == EXPR_ABS || op == EXPR_MIN || op == EXPR_MAX ||
+                         op == EXPR_RESULT || expr_is_step(op);
+            if (piece) steps->everywhere = false;
+        }
+    }
+    walk_free(&w);
+    return ok;
+}
+
 bool regularise(equation_set *set, structure *s, const equation_point *at, double tolerance,
                 rewrite_list *steps)
 {
     equation_set original = {0};
     private_point p = {0};
-    *steps = (rewrite_list){0};
+    *steps = (rewrite_list){.everywhere = true};
     if (!s->match && !structure_analyse(s, set)) return false;
     if (s->singular) {
         snprintf(steps->reason, sizeof steps->reason, "the equations are structurally singular");
@@ -323,6 +342,7 @@ bool regularise(equation_set *set, structure *s, const equation_point *at, doubl
     bool ok = equation_set_copy(&original, set) && private_point_new(&p, set, at, set->n, orders) &&
               run_rounds(set, s, &p, tolerance, steps) >= 0;
     if (steps->solved) steps->reason[0] = '\0';
+    if (steps->solved) ok = look_for_pieces(&original, steps) && ok;
     if (!steps->solved || !ok) {
         equation_set given = *set;
         if (original.row) {

@@ -23,6 +23,9 @@ typedef struct rewrite_list {
     int count;
     size_t capacity;
     bool solved;      /* the certificate holds now */
+    bool everywhere;  /* the new equations are equivalent for all parameters and values: nothing
+                         was taken from the parameters' values, nothing that may vanish was
+                         multiplied with, and the equations have no pieces */
     char reason[512]; /* why not, if it does not */
     char **names;     /* owned: names of variables and equations that were added; the equations
                          refer to them, so that the list must live as long as they do */

@@ -391,6 +391,7 @@ static bool put_combination(rewriting *r, const null_vector *u, int l, int least
             text_add_summand(r, text, sizeof text, u, i, r->s->c[u->index[i]] - least, false);
     text_add_proviso(r, text, sizeof text);
     text_add_equation(r, text, sizeof text, e);
+    if (!graph_is_constant(r->set->graph, u->entry[l], NULL)) r->steps->everywhere = false;
     r->set->row[row].residual = e;
     r->set->row[row].times = times_inside(r, u, least);
     return note_step(r, REWRITE_COMBINATION, row, text);

@@ -277,6 +277,7 @@ static bool put_substitution(substitution *s, const expr *rows)
     const block_form *f = &r->s->blocks;
     char text[2000] = "";
     int replaced = -1;
+    if (!graph_is_constant(r->set->graph, s->v->entry[s->l], NULL)) r->steps->everywhere = false;
     if (!set_grow(r->set, s->v->count - 1)) return false;
     for (int m = 0; m < s->v->count; m++)
         if (m != s->l && !add_definition(s, m, text, sizeof text)) return false;
