@@ -1,12 +1,15 @@
-/* Nanoseconds per factorisation and solve: own dense and band kernels, LAPACK, KLU.
+/* Nanoseconds per factorisation and solve: own dense and band kernels, LAPACK, KLU, lists of
+ * operations.
  *
- * The crossover sizes in src/linalg/dense.c and banded.c come from this program. It includes both
+ * The crossover sizes in src/linalg/dense.c and banded.c, and the rule in elimination_shape.c, come
+ * from this program. It includes both
  * files to reach the two kernels behind each solver; own dense kernels stop at CROSSOVER. Compile
  * by hand, for instance
  *
  *   cc -std=c11 -O3 -Iinclude -Isrc -I/usr/include/suitesparse bench/linalg_kernels.c
  *      src/linalg/{complex_*,sparse,frozen_shape,short_rows,lapack,matrix,linear_solver,coloring}.c
- *      src/base/{memory,interrupt,diag,printable}.c
+ *      src/linalg/{elimination*,inverse_norm}.c
+ *      src/base/{memory,blocks,grouping,interrupt,diag,printable}.c
  *      -lklu -llapacke -llapack -lblas -lm */
 #define _POSIX_C_SOURCE 199309L
 
@@ -20,6 +23,7 @@
 #include "../src/linalg/banded.c"
 
 #include "linalg/coloring.h"
+#include "linalg/elimination_shape.h"
 
 #include <klu.h>
 #include <stdint.h>
@@ -288,8 +292,118 @@ static void sparse_table(void)
     report_sparse("band five-point 100x100", &layout);
 }
 
+/* ---- small sparse matrices: dense LU, lists of operations, KLU's panels; real and complex ---- */
+
+enum { WAYS = 3, KINDS = 2 }; /* real and complex */
+
+static const linear_solver_ops *const small_ways[KINDS][WAYS] = {
+    {&linear_dense, &linear_elimination, &linear_sparse},
+    {&complex_dense, &complex_elimination, &complex_sparse}};
+
+/* The same matrix by columns and as a square, real parts and imaginary ones */
+typedef struct small_matrix {
+    matrix_layout layout[2];
+    double *re[2], *im[2];
+} small_matrix;
+
+static void random_small(small_matrix *m, int n, int per_column)
+{
+    int *colptr = calloc((size_t)n + 1, sizeof *colptr), *rowind = calloc((size_t)(n * n), 4);
+    if (!colptr || !rowind) exit(1);
+    for (int j = 0, used = 0; j < n; j++) {
+        for (int i = 0; i < n; i++)
+            if (i == j || 0.5 * (random_number() + 1.0) * (n - 1) < per_column - 1)
+                rowind[used++] = i;
+        colptr[j + 1] = used;
+    }
+    layout_dense(&m->layout[0], n);
+    layout_sparse(&m->layout[1], n, colptr, rowind);
+    for (int w = 0; w < 2; w++) {
+        m->re[w] = calloc(m->layout[w].count, sizeof(double));
+        m->im[w] = calloc(m->layout[w].count, sizeof(double));
+        if (!m->re[w] || !m->im[w]) exit(1);
+    }
+    for (int j = 0; j < n; j++)
+        for (int k = colptr[j]; k < colptr[j + 1]; k++) {
+            const int at = rowind[k] + j * n;
+            m->re[0][at] = m->re[1][k] = random_number() + (rowind[k] == j ? 2.0 : 0.0);
+            m->im[0][at] = m->im[1][k] = rowind[k] == j ? 1.0 : 0.0;
+        }
+    free(colptr);
+    free(rowind);
+}
+
+static void free_small(small_matrix *m)
+{
+    for (int w = 0; w < 2; w++) {
+        free(m->re[w]);
+        free(m->im[w]);
+        layout_free(&m->layout[w]);
+    }
+}
+
+static struct {
+    const double *im;
+    double *b_im;
+} parts_of_job; /* what a job has no room for; NULL for real ones */
+
+static void run_any_factor(job *j)
+{
+    j->solver->ops->factor(j->solver, j->values, parts_of_job.im);
+}
+
+static void run_any_solve(job *j)
+{
+    const size_t size = (size_t)j->solver->layout->n * sizeof *j->b;
+    memcpy(j->b, j->right, size);
+    if (parts_of_job.b_im) memcpy(parts_of_job.b_im, j->right, size);
+    j->solver->ops->solve(j->solver, j->b, parts_of_job.b_im);
+}
+
+/* One way for one kind of scalars; `real` is the solver that a complex one borrows from. */
+static linear_solver *report_way(const small_matrix *m, int kind, int way, linear_solver *real)
+{
+    const int square = way > 0, n = m->layout[0].n;
+    double right[ELIMINATION_MOST], b[ELIMINATION_MOST], b_im[ELIMINATION_MOST];
+    for (int i = 0; i < n; i++) right[i] = random_number();
+    job j = {.solver = small_ways[kind][way]->analyse(&m->layout[square], real),
+             .values = m->re[square],
+             .right = right,
+             .b = b};
+    if (!j.solver) exit(1);
+    parts_of_job.im = kind ? m->im[square] : NULL;
+    parts_of_job.b_im = kind ? b_im : NULL;
+    const double factor = measure(run_any_factor, &j);
+    printf(" %8.0f %6.0f", factor, measure(run_any_solve, &j));
+    return j.solver;
+}
+
+static void small_table(void)
+{
+    const int sizes[] = {3, 5, 8, 12, 20, 40, 100};
+    puts("small sparse, ns: real factor, solve, complex factor, solve; by dense LU, lists, KLU");
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        for (int per_column = 2; per_column <= 4; per_column++) {
+            small_matrix m;
+            elimination_work work;
+            random_small(&m, sizes[k], per_column);
+            if (!elimination_count(&m.layout[1], &work)) exit(1);
+            printf("n = %3d, %4.0f multiplications:", sizes[k], work.factor);
+            for (int way = 0; way < WAYS; way++) {
+                linear_solver *real = report_way(&m, 0, way, NULL);
+                linear_free(report_way(&m, 1, way, way > 0 ? real : NULL));
+                linear_free(real);
+            }
+            bool lists = false;
+            if (!elimination_pays(&m.layout[1], &lists)) exit(1);
+            puts(lists ? "   lists" : "   dense");
+            free_small(&m);
+        }
+}
+
 int main(void)
 {
+    small_table();
     dense_table();
     band_table();
     sparse_table();

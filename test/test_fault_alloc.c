@@ -131,7 +131,7 @@ void free(void *block)
  *
  *   0 = u_0 - u_1, u_i' = s (u_{i-1} - 2 u_i + u_{i+1}), 0 = u_{n-1} - exp(-t); u = 1 at t = 0 */
 
-enum { MOST = 80 };
+enum { MOST = 110 };
 
 typedef struct rod {
     int n;
@@ -281,7 +281,8 @@ static const setting settings[] = {
      .projected = true},
     {.name = "history", .n = 5, .history = true},
     {.name = "trusted", .n = 30, .structure = DAE_STRUCTURE_SPARSE, .trusted = true},
-    {.name = "swapping", .n = 30, .structure = DAE_STRUCTURE_SPARSE, .swapping = true},
+    {.name = "swapping, KLU", .n = 110, .structure = DAE_STRUCTURE_SPARSE, .swapping = true},
+    {.name = "swapping, lists", .n = 20, .structure = DAE_STRUCTURE_SPARSE, .swapping = true},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 

@@ -32,7 +32,7 @@ static const double NOISE = 0.33;
 static const double MAX_DRIFT = 0.25, MAX_DRIFT_CHEAP = 0.15;
 static const double MOVED = 0.02; /* a drift that the rate feels; second order only */
 static const long MAX_AGE = 20, MAX_AGE_CHEAP = 5;
-enum { CHEAP_SIZE = 24 };
+enum { CHEAP_SIZE = 24, CHEAP_SPARSE_SIZE = 19 };
 
 /* Solves behind a start that may take a matrix of every iterate. */
 enum { AT_START = 20 };
@@ -69,8 +69,9 @@ void newton_free(newton *nw)
 bool newton_matrix_is_cheap(const newton *nw)
 {
     const matrix_layout *layout = &nw->matrix->jac.layout;
-    return !nw->matrix->matrix_free && layout->kind == DAE_STRUCTURE_DENSE &&
-           layout->n <= CHEAP_SIZE;
+    const bool dense = layout->kind == DAE_STRUCTURE_DENSE;
+    return !nw->matrix->matrix_free && layout->kind != DAE_STRUCTURE_BANDED &&
+           layout->n <= (dense ? CHEAP_SIZE : CHEAP_SPARSE_SIZE);
 }
 
 int newton_most(const newton *nw, int usual)

@@ -1,51 +1,8 @@
 /* Sparse LU of complex matrices. */
 #define SCALAR_COMPLEX
 #include "linalg/complex_sparse.h"
-#include "base/wide.h"
+#include "linalg/number.h"
 #include "linalg/scalar.h"
-
-/* (re, im) in one register: values are reached through indices most of the time, one by one, where
- * this halves loads, stores and arithmetic. */
-typedef double number __attribute__((vector_size(16), aligned(8)));
-
-DAE_INLINE number number_of(const double *re, const double *im, int k)
-{
-    return (number){re[k], im[k]};
-}
-
-DAE_INLINE void put(number a, double *re, double *im, int k)
-{
-    re[k] = a[0];
-    im[k] = a[1];
-}
-
-/* u ready for products: a u = re(a) u + im(a) i u */
-typedef struct multiplier {
-    number u, iu;
-} multiplier;
-
-DAE_INLINE multiplier by(number u)
-{
-    return (multiplier){u, (number){-u[1], u[0]}};
-}
-
-DAE_INLINE number times(number a, multiplier m)
-{
-    return (number){a[0], a[0]} * m.u + (number){a[1], a[1]} * m.iu;
-}
-
-DAE_INLINE double size_of(number a)
-{
-    return fabs(a[0]) + fabs(a[1]);
-}
-
-/* 1 / a without overflow on the way */
-DAE_INLINE number inverse(number a)
-{
-    double size = fmax(fabs(a[0]), fabs(a[1])), x = a[0] / size, y = a[1] / size;
-    double d = 1.0 / ((x * x + y * y) * size);
-    return (number){x * d, -y * d};
-}
 
 /* Products of two complex numbers at a time. Macros, since functions that take or return such
  * vectors are not the same on all processors. */

@@ -1,10 +1,18 @@
 #include "linalg/linear_solver.h"
 
+#include "linalg/elimination_shape.h"
+
+/* Lists of operations beat the panels behind KLU at every size for which they are made. */
+static const linear_solver_ops *sparse_solver(const matrix_layout *layout)
+{
+    return layout->n <= ELIMINATION_MOST ? &linear_elimination : &linear_sparse;
+}
+
 linear_solver *linear_new(const matrix_layout *layout)
 {
     switch (layout->kind) {
     case DAE_STRUCTURE_BANDED: return linear_banded.analyse(layout, NULL);
-    case DAE_STRUCTURE_SPARSE: return linear_sparse.analyse(layout, NULL);
+    case DAE_STRUCTURE_SPARSE: return sparse_solver(layout)->analyse(layout, NULL);
     default: return linear_dense.analyse(layout, NULL);
     }
 }
@@ -13,7 +21,9 @@ linear_solver *complex_new(const matrix_layout *layout, const linear_solver *rea
 {
     switch (layout->kind) {
     case DAE_STRUCTURE_BANDED: return complex_banded.analyse(layout, real);
-    case DAE_STRUCTURE_SPARSE: return complex_sparse.analyse(layout, real);
+    case DAE_STRUCTURE_SPARSE:
+        return real && real->ops == &linear_elimination ? complex_elimination.analyse(layout, real)
+                                                        : complex_sparse.analyse(layout, real);
     default: return complex_dense.analyse(layout, real);
     }
 }

@@ -43,9 +43,10 @@ typedef struct linear_solver_ops {
     void (*free)(linear_solver *solver);
 } linear_solver_ops;
 
-/* Dense and banded: own kernels when small or narrow, LAPACK above; sparse: KLU's pivots */
-extern const linear_solver_ops linear_dense, linear_banded, linear_sparse;
-extern const linear_solver_ops complex_dense, complex_banded, complex_sparse;
+/* Dense and banded: own kernels when small or narrow, LAPACK above; sparse: KLU's pivots, or lists
+ * of operations for small matrices */
+extern const linear_solver_ops linear_dense, linear_banded, linear_sparse, linear_elimination;
+extern const linear_solver_ops complex_dense, complex_banded, complex_sparse, complex_elimination;
 
 /* Analyse for the solver of a layout: dense, banded or sparse by layout->kind. NULL: memory */
 linear_solver *linear_new(const matrix_layout *layout);

@@ -1,42 +1,9 @@
 /* Sparse LU of real matrices, and what their complex relatives take from it. */
 #include "base/vector.h"
-#include "base/wide.h"
 #include "linalg/complex_sparse.h"
+#include "linalg/inverse_norm.h"
+#include "linalg/number.h"
 #include "linalg/scalar.h"
-
-typedef double number, multiplier;
-
-DAE_INLINE number number_of(const double *re, const double *im, int k)
-{
-    (void)im;
-    return re[k];
-}
-
-DAE_INLINE void put(number a, double *re, double *im, int k)
-{
-    (void)im;
-    re[k] = a;
-}
-
-DAE_INLINE multiplier by(number u)
-{
-    return u;
-}
-
-DAE_INLINE number times(number a, multiplier u)
-{
-    return a * u;
-}
-
-DAE_INLINE double size_of(number a)
-{
-    return fabs(a);
-}
-
-DAE_INLINE number inverse(number a)
-{
-    return 1.0 / a;
-}
 
 /* y -= L u for rows x m, four columns at a time */
 DAE_INLINE void subtract_product(int rows, int m, int ld, const double *restrict l,
@@ -115,22 +82,20 @@ static void solve_transpose(frozen_lu *f, double *b)
     vector_zero(shape->n, x);
 }
 
-/* 1 / (||A||_1 est(||A^-1||_1)) with Higham's estimator [Hig88] */
+static void solve_by_factors(linear_solver *solver, double *b)
+{
+    frozen_solve(((sparse_solver *)solver)->factors, b, NULL);
+}
+
+static void solve_transposed(linear_solver *solver, double *b)
+{
+    solve_transpose(((sparse_solver *)solver)->factors, b);
+}
+
 static double sparse_condition(linear_solver *solver)
 {
     sparse_solver *s = (sparse_solver *)solver;
-    const int n = solver->layout->n;
     if (!s->valid || !(s->norm > 0.0)) return 0.0;
-    double inverse = 0.0, *x = s->work, *v = s->work + n;
-    int kase = 0, save[3] = {0};
-    for (;;) {
-        LAPACKE_dlacn2_work(n, v, x, s->iwork, &inverse, &kase, save);
-        if (kase == 0) break;
-        if (kase == 1)
-            frozen_solve(s->factors, x, NULL);
-        else
-            solve_transpose(s->factors, x);
-    }
-    double rcond = 1.0 / s->norm / inverse;
-    return rcond <= 1.0 ? rcond : 1.0;
+    return reciprocal_condition(
+        s->norm, inverse_norm(solver, solve_by_factors, solve_transposed, s->work, s->iwork));
 }

@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "linalg/elimination_shape.h"
 #include "matrix/jacobian_parts.h"
 
 #include <float.h>
@@ -50,16 +51,21 @@ static bool prefers_dense(const matrix_layout *source)
     return (double)entry_count(source) > JACOBIAN_DENSE_DENSITY * full;
 }
 
-static dae_structure target_kind(dae_linear_solver solver, const matrix_layout *source)
+/* The layout that is best for a linear solver of the user's choice, or of ours; false: memory */
+static bool target_kind(dae_linear_solver solver, const matrix_layout *source, dae_structure *kind)
 {
+    bool lists = false;
+    *kind = source->kind;
     switch (solver) {
-    case DAE_LINEAR_DENSE: return DAE_STRUCTURE_DENSE;
-    case DAE_LINEAR_BANDED: return DAE_STRUCTURE_BANDED;
-    case DAE_LINEAR_SPARSE: return DAE_STRUCTURE_SPARSE;
+    case DAE_LINEAR_DENSE: *kind = DAE_STRUCTURE_DENSE; return true;
+    case DAE_LINEAR_BANDED: *kind = DAE_STRUCTURE_BANDED; return true;
+    case DAE_LINEAR_SPARSE: *kind = DAE_STRUCTURE_SPARSE; return true;
     case DAE_LINEAR_AUTO:
     case DAE_LINEAR_GMRES: break;
     }
-    return prefers_dense(source) ? DAE_STRUCTURE_DENSE : source->kind;
+    if (source->kind == DAE_STRUCTURE_SPARSE && !elimination_pays(source, &lists)) return false;
+    if (!lists && prefers_dense(source)) *kind = DAE_STRUCTURE_DENSE;
+    return true;
 }
 
 /* Compressed columns of any layout; false when memory is exhausted or int too small. */
@@ -156,8 +162,9 @@ static bool allocate_matrices(jacobian *j, const matrix_layout *source)
 
 static bool build_from(jacobian *j, const matrix_layout *source)
 {
-    dae_structure kind = target_kind(j->solver, source);
-    return make_target(&j->layout, kind, source) && allocate_matrices(j, source);
+    dae_structure kind;
+    return target_kind(j->solver, source, &kind) && make_target(&j->layout, kind, source) &&
+           allocate_matrices(j, source);
 }
 
 static dae_status out_of_memory(jacobian *j, dae_diag *diag)

@@ -7,6 +7,7 @@
  * partial derivatives; new shifts are a flat sum of three arrays. */
 #include "base/memory.h"
 #include "base/vector.h"
+#include "linalg/elimination_shape.h"
 #include "matrix/second_order.h"
 
 enum {
@@ -156,15 +157,31 @@ static bool reduce_pattern(const second_matrix *m, const int *equation, matrix_l
     return ok;
 }
 
-/* A band stays one if the order of the unknowns keeps it narrow; small matrices are dense. */
+/* Whether a pattern had better be dense; false: memory */
+static bool prefers_dense(const jacobian *jac, const matrix_layout *pattern, bool *dense)
+{
+    bool lists = false;
+    *dense = pattern->n < DENSE_BELOW && jac->solver == DAE_LINEAR_AUTO;
+    if (!*dense || jac->layout.kind == DAE_STRUCTURE_BANDED) return true;
+    if (!elimination_pays(pattern, &lists)) return false;
+    *dense = !lists;
+    return true;
+}
+
+/* A band stays one if the order of the unknowns keeps it narrow. */
 static bool choose_layout(second_matrix *m, const int *equation)
 {
     const jacobian *jac = &m->source->jac;
     int n = m->form->n;
-    bool small = n < DENSE_BELOW && jac->solver == DAE_LINEAR_AUTO;
-    if (small || jac->layout.kind == DAE_STRUCTURE_DENSE) return layout_dense(&m->layout, n);
+    bool dense = false;
+    if (jac->layout.kind == DAE_STRUCTURE_DENSE) return layout_dense(&m->layout, n);
     matrix_layout pattern = {0};
     if (!reduce_pattern(m, equation, &pattern)) return false;
+    const bool known = prefers_dense(jac, &pattern, &dense);
+    if (!known || dense) {
+        layout_free(&pattern);
+        return known && layout_dense(&m->layout, n);
+    }
     int lower, upper;
     pattern_bandwidth(&pattern, &lower, &upper);
     size_t band = (size_t)(2 * lower + upper + 1) * (size_t)n;
