@@ -1,7 +1,7 @@
 /* bench_growth: how time and memory grow with the size of a model text.
  *
  *     bench_growth [--limit SECONDS] [--most N] [--csv FILE] [-r RTOL] [series ..]
- *       series   rods, bent, pendulums, circuit, ladder, heat; all
+ *       series   rods, bent, span, sag, pendulums, circuit, ladder, heat; all
  *       --limit  processor time for one size, 60; larger ones are left out once it is passed
  *       --most   no sizes above this one
  *
@@ -35,6 +35,8 @@ typedef struct series {
 static const series all[] = {
     {"rods", "bench/lines/rods.mo", "n", "bend = 0", {50, 100, 200, 400, 800, 1600, 3200, 10000}},
     {"bent", "bench/lines/rods.mo", "n", "bend = 0.5", {50, 100, 200, 400, 800, 1600, 3200, 10000}},
+    {"span", "bench/lines/span.mo", "n", "bend = 0", {50, 100, 200, 400, 800, 1600, 3200, 10000}},
+    {"sag", "bench/lines/span.mo", "n", "bend = 0.2", {50, 100, 200, 400, 800, 1600, 3200, 10000}},
     {"pendulums", "bench/second_order_chain.mo", "n", NULL, {100, 300, 1000, 3000, 10000, 20000}},
     {"circuit", "bench/lines/circuit.mo", "n", NULL, {100, 300, 1000, 3000, 10000}},
     {"ladder", "models/ladder.mo", "n", NULL, {300, 1000, 3000, 10000, 30000, 100000}},
