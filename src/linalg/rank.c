@@ -3,8 +3,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "linalg/lapack.h"
-
-#include <klu.h>
+#include "linalg/sparse_order.h"
 
 /* A QR factorisation of this size takes about 10 ms; full blocks are taken densely up to the next
  * one (some seconds), since a sparse factorisation of them would be no faster. */
@@ -232,7 +231,7 @@ static bool shifted_new(shifted *b, const matrix_layout *layout, const double *v
         for (int k = layout->colptr[j]; k < layout->colptr[j + 1]; k++)
             if (layout->rowind[k] == j) b->values[k] += SHIFT * b->diagonal[j];
     }
-    b->symbolic = klu_analyze(n, layout->colptr, layout->rowind, &b->common);
+    b->symbolic = sparse_order(layout, &b->common);
     if (b->symbolic)
         b->numeric = klu_factor(layout->colptr, layout->rowind, b->values, b->symbolic, &b->common);
     return b->numeric && b->common.status == KLU_OK;

@@ -2,8 +2,8 @@
 
 #include "base/memory.h"
 #include "linalg/linear_solver.h"
+#include "linalg/transversal.h"
 
-#include <btf.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,33 +25,40 @@ static void sort_columns(int n, const int *colptr, int *order, int *start)
     for (int j = 0; j < n; j++) order[start[colptr[j + 1] - colptr[j]]++] = j;
 }
 
-/* Columns of A in this order, without entries below `least` */
+/* Columns of A in this order, without entries below `least`; the largest one first, since the first
+ * one has the best chance to be taken */
 static void large_entries(int n, const int *order, const int *colptr, const int *rowind,
                           const double *values, double least, int *to_colptr, int *to_rowind)
 {
     int at = 0;
     for (int k = 0; k < n; k++) {
         const int j = order[k];
+        double largest = 0.0;
         to_colptr[k] = at;
-        for (int e = colptr[j]; e < colptr[j + 1]; e++)
-            if (fabs(values[e]) >= least) to_rowind[at++] = rowind[e];
+        for (int e = colptr[j]; e < colptr[j + 1]; e++) {
+            if (!(fabs(values[e]) >= least)) continue;
+            to_rowind[at++] = rowind[e];
+            if (!(fabs(values[e]) > largest)) continue;
+            largest = fabs(values[e]);
+            to_rowind[at - 1] = to_rowind[to_colptr[k]];
+            to_rowind[to_colptr[k]] = rowind[e];
+        }
     }
     to_colptr[n] = at;
 }
 
-/* match[i]: a column for row i, all different; false if there are not enough. work: 7 n + m + 3 and
- * the entries of A */
-static bool match_rows(int m, int n, const int *colptr, const int *rowind, const double *values,
-                       double least, int *match, int *work)
+/* match[i]: a column for row i, all different. work: 2 n + m + 3 and the entries of A */
+static basis_status match_rows(int m, int n, const int *colptr, const int *rowind,
+                               const double *values, double least, int *match, int *work)
 {
-    int *to_colptr = work + 5 * n, *order = to_colptr + n + 1, *start = order + n;
+    int *to_colptr = work, *order = to_colptr + n + 1, *start = order + n;
     int *to_rowind = start + m + 2;
-    double used = 0.0;
     sort_columns(n, colptr, order, start);
     large_entries(n, order, colptr, rowind, values, least, to_colptr, to_rowind);
-    if (btf_maxtrans(m, n, to_colptr, to_rowind, 0.0, &used, match, work) < m) return false;
+    int matched = transversal(m, n, to_colptr, to_rowind, false, match, NULL);
+    if (matched < m) return matched < 0 ? BASIS_MEMORY : BASIS_NOT_FOUND;
     for (int i = 0; i < m; i++) match[i] = order[match[i]];
-    return true;
+    return BASIS_FOUND;
 }
 
 /* The chosen columns as a matrix of its own; values follow the pattern. */
@@ -89,13 +96,14 @@ basis_status row_basis(int m, int n, const int *colptr, const int *rowind, const
 {
     if (m > n) return BASIS_NOT_FOUND;
     const size_t count = (size_t)colptr[n];
-    int *work = DAE_ARRAY(int, 7 * (size_t)n + (size_t)m + 3 + count), *match = DAE_ARRAY(int, n);
+    int *work = DAE_ARRAY(int, 2 * (size_t)n + (size_t)m + 3 + count), *match = DAE_ARRAY(int, n);
     int *part_colptr = DAE_ARRAY(int, m + 1), *part_rowind = DAE_ARRAY(int, count);
     double *part = DAE_ARRAY(double, count);
     bool fits = work && match && part_colptr && part_rowind && part;
     basis_status status = fits ? BASIS_NOT_FOUND : BASIS_MEMORY;
     for (size_t k = 0; status == BASIS_NOT_FOUND && k < sizeof LARGE / sizeof *LARGE; k++) {
-        if (!match_rows(m, n, colptr, rowind, values, LARGE[k], match, work)) continue;
+        status = match_rows(m, n, colptr, rowind, values, LARGE[k], match, work);
+        if (status != BASIS_FOUND) continue;
         take_columns(m, match, colptr, rowind, values, part_colptr, part_rowind, part);
         status = judge(m, part_colptr, part_rowind, part, rcond);
     }

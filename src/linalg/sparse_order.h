@@ -1,0 +1,12 @@
+/* Block triangular form and fill-reducing order of sparse square matrices. */
+#ifndef DAE_LINALG_SPARSE_ORDER_H
+#define DAE_LINALG_SPARSE_ORDER_H
+
+#include "linalg/matrix.h"
+
+#include <klu.h>
+
+/* klu_analyze in a time that grows with the entries; NULL: memory, or see common->status */
+klu_symbolic *sparse_order(const matrix_layout *layout, klu_common *common);
+
+#endif
