@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "expr/derive.h"
-#include "linalg/row_elimination.h"
+#include "linalg/row_pivots.h"
 #include "linalg/singular_values.h"
 
 /* A choice is bad when a dummy moves this much faster than a state, in their nominal sizes. Two
@@ -14,11 +14,8 @@ static const double WORST = 3.0;
 
 /* Multiplications of an elimination from which on a component counts as large, and from which on
  * even the first choice is a sparse one; entries from which on that is given up. */
-static const double LARGE = 1e6, HUGE_EFFORT = 1e9;
-enum { MOST_FILL = 5000000 };
-/* A sparse row takes one of its own columns unless another is so many times larger. */
-static const double MUCH_LARGER = 10.0;
-
+static const double LARGE = 1e6, HUGE_EFFORT = 3e7;
+enum { MOST_FILL = 50000000 };
 /* A pivot this small against the largest of its component: the equations depend on each other. */
 static const double SINGULAR = 1e-12;
 
@@ -504,63 +501,57 @@ static selection_status exchange_partners(selection *s, component *q, double *wo
     return SELECTION_CHANGED;
 }
 
-/* The column that the spread row of `count` own entries from e on is solved for; -1: none is left
- */
-static int sparse_pivot(const selection *s, const component *q, const row_elimination *w, size_t e,
-                        int count)
+/* The rows of a component that has entries in them, scaled to 1, without zeros: rowptr, colind and
+ * values have room for them. False: not finite */
+static bool scaled_rows(const selection *s, const component *q, int *rowptr, int *colind,
+                        double *values)
 {
-    int best = -1, own = -1;
-    double most = 0.0, most_own = 0.0;
-    for (int k = 0; k < w->count; k++) {
-        int j = w->touched[k];
-        double size = fabs(w->row[j]) * s->eager[q->column[j]];
-        if (fabs(w->row[j]) > SINGULAR && size > most) most = size, best = j;
-    }
-    for (int k = 0; k < count; k++) {
-        int j = s->entry_column[e + (size_t)k];
-        double size = fabs(w->row[j]) * s->eager[q->column[j]];
-        if (fabs(w->row[j]) > SINGULAR && size > most_own) most_own = size, own = j;
-    }
-    return own >= 0 && MUCH_LARGER * most_own >= most ? own : best;
-}
-
-/* pivot[r] for the rows of a component one after the other, those of many differentiations first;
- * row: room for a row's values */
-static selection_status eliminate_sparse(selection *s, const component *q, row_elimination *w,
-                                         double *row)
-{
-    size_t end = q->first + q->entries;
-    for (size_t e = q->first, next; e < end; e = next) {
-        int r = s->entry_row[e], count = 0;
+    size_t e = q->first, end = q->first + q->entries;
+    int at = 0;
+    for (int r = 0; r < q->rows; r++) {
         double most = 0.0;
-        for (next = e; next < end && s->entry_row[next] == r; next++) {
-            row[count] = s->value[next] * s->scale[q->column[s->entry_column[next]]];
-            if (!isfinite(row[count])) return SELECTION_NOT_FINITE;
-            most = fmax(most, fabs(row[count++]));
+        rowptr[r] = at;
+        for (; e < end && s->entry_row[e] == r; e++) {
+            double v = s->value[e] * s->scale[q->column[s->entry_column[e]]];
+            if (!isfinite(v)) return false;
+            if (v == 0.0) continue;
+            most = fmax(most, fabs(v));
+            colind[at] = s->entry_column[e];
+            values[at++] = v;
         }
-        for (int k = 0; most > 0.0 && k < count; k++) row[k] /= most;
-        row_elimination_load(w, count, s->entry_column + e, NULL, row);
-        if ((s->pivot[r] = sparse_pivot(s, q, w, e, count)) < 0) {
-            s->culprit[0] = q->row[r];
-            s->culprits = 1;
-            return SELECTION_SINGULAR;
-        }
-        if (w->start[w->rows] > MOST_FILL || !row_elimination_keep(w, s->pivot[r]))
-            return SELECTION_KEPT;
+        for (int k = rowptr[r]; k < at; k++) values[k] /= most;
     }
-    return SELECTION_CHANGED;
+    rowptr[q->rows] = at;
+    return true;
 }
 
 /* Partners by sparse elimination; where that takes too much memory they stay as they are. */
 static selection_status choose_sparse(selection *s, component *q)
 {
-    row_elimination w;
-    double *row = DAE_ARRAY(double, q->columns);
-    bool fits = row_elimination_new(&w, q->rows, q->columns, q->entries) && row;
-    selection_status status = fits ? eliminate_sparse(s, q, &w, row) : SELECTION_KEPT;
+    int *rowptr = DAE_ARRAY(int, q->rows + 1), *colind = DAE_ARRAY(int, q->entries), row = 0;
+    double *values = DAE_ARRAY(double, q->entries), *eager = DAE_ARRAY(double, q->columns);
+    row_pivots_matrix m = {.rows = q->rows,
+                           .columns = q->columns,
+                           .rowptr = rowptr,
+                           .colind = colind,
+                           .values = values,
+                           .eager = eager,
+                           .group = q->depth};
+    selection_status status = SELECTION_KEPT;
+    if (rowptr && colind && values && eager) {
+        for (int k = 0; k < q->columns; k++) eager[k] = s->eager[q->column[k]];
+        status = SELECTION_NOT_FINITE;
+        if (scaled_rows(s, q, rowptr, colind, values)) {
+            row_pivots_status found = row_pivots(&m, SINGULAR, MOST_FILL, s->pivot, &row, NULL);
+            status = found == ROW_PIVOTS_FOUND       ? SELECTION_CHANGED
+                     : found == ROW_PIVOTS_DEPENDENT ? SELECTION_SINGULAR
+                                                     : SELECTION_KEPT;
+        }
+    }
+    s->culprits = status == SELECTION_SINGULAR;
+    s->culprit[0] = q->row[row];
     if (status == SELECTION_CHANGED) memcpy(q->partner, s->pivot, (size_t)q->rows * sizeof(int));
-    row_elimination_free(&w);
-    dae_free(row);
+    dae_free_all(rowptr, colind, values, eager);
     return status;
 }
 
