@@ -27,6 +27,7 @@ static const double FREE_WEIGHT = 1e-10; /* of free unknowns in the regularised 
 static const double SOLVED = 1e-8;       /* misfit of a linear system that counts as solved */
 static const double REGULAR = 1e-13;     /* reciprocal condition that LU of A may have */
 enum { SWEEPS = 8 };
+enum { MORE_FILL = 3 }; /* times that of the first factors: time for another order */
 
 /* A P = Q [T 0; 0 0] Z */
 typedef struct orthogonal {
@@ -42,6 +43,7 @@ typedef struct augmented {
     double *values;
     int *place;    /* of A' in it: one for each entry of A */
     int *diagonal; /* n + m: place of the diagonal entry, or -1 */
+    size_t fill;   /* values of the factors when their order was chosen */
     bool factored;
 } augmented;
 
@@ -66,6 +68,7 @@ struct kkt {
     bool solved_directly;
     augmented exact, regular;    /* without solver until they are needed */
     augmented *used;             /* the one with the factors in force */
+    bool tried;                  /* the exact one was of no use for these values */
     double *residual, *x, *best; /* n + m */
 };
 
@@ -307,7 +310,7 @@ static bool augmented_pattern(const kkt *k, augmented *a, bool exact, int *colpt
     return true;
 }
 
-/* Pattern and symbolic factorisation, when it is needed first. False: memory. */
+/* The pattern, when it is needed first. False: memory. */
 static bool augmented_new(const kkt *k, augmented *a, bool exact)
 {
     const size_t size = (size_t)(k->m + k->n), count = (size_t)k->colptr[k->n];
@@ -319,8 +322,6 @@ static bool augmented_new(const kkt *k, augmented *a, bool exact)
               augmented_pattern(k, a, exact, colptr, rowind) &&
               layout_sparse(&a->layout, (int)size, colptr, rowind);
     dae_free_all(colptr, rowind);
-    if (ok) a->solver = linear_sparse.analyse(&a->layout, NULL);
-    ok = ok && a->solver;
     if (!ok) augmented_free(a);
     return ok;
 }
@@ -338,11 +339,28 @@ static bool sparse_new(kkt *k)
     return k->direct != NULL;
 }
 
+/* Factors in the order at hand, or in one for these values if there is none or it has become bad.
+ */
+static linear_status factor_in_order(augmented *a)
+{
+    linear_status status = LINEAR_SINGULAR;
+    if (a->solver) {
+        status = linear_factor(a->solver, a->values);
+        bool filled = linear_sparse.values(a->solver) > MORE_FILL * a->fill;
+        if (status == LINEAR_MEMORY || (status == LINEAR_OK && !filled)) return status;
+    }
+    linear_free(a->solver);
+    a->solver = sparse_analyse_values(&a->layout, a->values);
+    status = a->solver ? linear_factor(a->solver, a->values) : LINEAR_MEMORY;
+    if (status == LINEAR_OK) a->fill = linear_sparse.values(a->solver);
+    return status;
+}
+
 static linear_status augmented_factor(kkt *k, augmented *a, double delta)
 {
     const int m = k->m, n = k->n;
     const double weight = k->damping > 0.0 ? 1.0 : FREE_WEIGHT;
-    if (!a->solver && !augmented_new(k, a, a == &k->exact)) return LINEAR_MEMORY;
+    if (!a->place && !augmented_new(k, a, a == &k->exact)) return LINEAR_MEMORY;
     for (int j = 0; j < n; j++) {
         int at = a->layout.colptr[j];
         if (a->diagonal[j] >= 0) a->values[at++] = k->free[j] ? weight : 1.0;
@@ -353,7 +371,8 @@ static linear_status augmented_factor(kkt *k, augmented *a, double delta)
         if (a->diagonal[n + i] >= 0) a->values[a->diagonal[n + i]] = -delta;
     k->delta = delta;
     k->used = a;
-    linear_status status = linear_factor(a->solver, a->values);
+    a->factored = false;
+    linear_status status = factor_in_order(a);
     a->factored = status == LINEAR_OK;
     return status;
 }
@@ -428,6 +447,7 @@ static void direct_solve(kkt *k, const double *b, double *w)
 
 static linear_status sparse_factor(kkt *k)
 {
+    k->tried = false;
     linear_status status = direct_factor(k);
     if (status == LINEAR_SINGULAR)
         status = augmented_factor(k, &k->regular, k->damping > 0.0 ? k->damping : DELTA);
@@ -438,8 +458,8 @@ static linear_status sparse_factor(kkt *k)
 static void sparse_solve(kkt *k, const double *b, double *w)
 {
     double least = refined_solve(k, b, 0.0, w);
-    const bool other = k->used == &k->regular;
-    if (least <= SOLVED || !other) return;
+    if (least <= SOLVED || k->used != &k->regular || k->tried) return;
+    k->tried = true;
     if (augmented_factor(k, &k->exact, 0.0) == LINEAR_OK) {
         double misfit = refined_solve(k, b, 0.0, k->best);
         if (misfit < 0.1 * least) {
@@ -447,7 +467,8 @@ static void sparse_solve(kkt *k, const double *b, double *w)
             return; /* the next one starts with this matrix */
         }
     }
-    augmented_factor(k, &k->regular, DELTA);
+    k->used = &k->regular;
+    k->delta = DELTA;
 }
 
 /* ---- both ---- */

@@ -231,7 +231,7 @@ static bool shifted_new(shifted *b, const matrix_layout *layout, const double *v
         for (int k = layout->colptr[j]; k < layout->colptr[j + 1]; k++)
             if (layout->rowind[k] == j) b->values[k] += SHIFT * b->diagonal[j];
     }
-    b->symbolic = sparse_order(layout, &b->common);
+    b->symbolic = sparse_order(layout, b->values, &b->common);
     if (b->symbolic)
         b->numeric = klu_factor(layout->colptr, layout->rowind, b->values, b->symbolic, &b->common);
     return b->numeric && b->common.status == KLU_OK;

@@ -27,6 +27,11 @@ static double sparse_condition(linear_solver *solver);
 #include "linalg/frozen.inc"
 #include "linalg/sparse.inc"
 
+linear_solver *sparse_analyse_values(const matrix_layout *layout, const double *values)
+{
+    return analyse_values(layout, NULL, values);
+}
+
 klu_symbolic *sparse_symbolic(const linear_solver *real)
 {
     return ((const sparse_solver *)real)->symbolic;

@@ -6,7 +6,8 @@
 
 #include <klu.h>
 
-/* klu_analyze in a time that grows with the entries; NULL: memory, or see common->status */
-klu_symbolic *sparse_order(const matrix_layout *layout, klu_common *common);
+/* klu_analyze in a time that grows with the entries; NULL: memory, or see common->status. With
+ * values (NULL: none) large entries come to the diagonal, and the order suits pivots beside it. */
+klu_symbolic *sparse_order(const matrix_layout *layout, const double *values, klu_common *common);
 
 #endif
