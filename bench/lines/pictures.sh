@@ -1,5 +1,5 @@
 #!/bin/sh
-# A work-precision picture for each line, docs/pictures/lines-NAME.svg, from what bench_lines --csv wrote:
+# A work-precision picture for each line, in docs/pictures, from what bench_lines --csv wrote:
 #     bench/lines/pictures.sh [bench/results/lines.csv ..]
 set -eu
 cd "$(dirname "$0")/../.."
