@@ -12,6 +12,9 @@ static const double SAFETY = 0.9, SAFETY_STEEP = 0.75;
 static const double LEAST_SECANT = 1.05, MOST_EXPONENT = 3.0, LEAST_EXPONENT = 0.5, FORGET = 0.95,
                     LEAST_ERROR = 0.01;
 static const double LEAST_FACTOR = 0.2, MOST_FACTOR = 8.0, MOST_RAISED = 3.0;
+/* A first step may be wrong by many powers of ten, but not all of them at once: errors next to an
+ * infinite slope, which fall slowly, would have the step vanish in rounding. */
+static const double LEAST_FIRST = 1e-4;
 /* Growth by less than this is not worth a factorisation: the first one if that costs nothing beside
  * the iterations, more if it costs more. RADAU has 1.2. On the heat equation 2 to 2.5 save a fifth
  * of the time. */
@@ -232,7 +235,7 @@ static double after_rejection(const radau_state *s, radau_scratch *w, double e)
     w->rejected_m = w->step.m;
     w->rejected_h = w->step.h;
     w->rejected_error = e;
-    return s->m ? clamp(factor, LEAST_FACTOR, SAFETY) : fmin(0.1, factor);
+    return s->m ? clamp(factor, LEAST_FACTOR, SAFETY) : clamp(factor, LEAST_FIRST, 0.1);
 }
 
 double radau_next_factor(const radau_state *s, radau_scratch *w, double error)

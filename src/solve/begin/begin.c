@@ -273,6 +273,7 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     s->run.t = s->run.t_old = s->run.t_new = t;
     s->run.direction = 0.0;
     s->run.last = (attempt){0};
+    s->run.resumption.h = s->run.resumption.tried = 0.0;
     newton_reset(&s->bound.newton);
     forget_jumps(s);
     dae_status status = check_forms(s);

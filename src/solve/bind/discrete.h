@@ -104,7 +104,9 @@ typedef struct hybrid {
     double *further;          /* y further along it, */
     double *further_yp;       /* and y' there */
     double *after, *after_yp; /* y and y' after the last event, */
+    double *left, *left_yp;   /* weights and y' before it, */
     double event_time;        /* which was then */
+    double pace, paced;       /* mean time between the last events, and the last; NAN: none */
     double thrown;            /* when reinit acted last; NAN: never */
     double first_step;        /* the first step from there is at most this; 0: no limit */
     double soon;              /* when that is */

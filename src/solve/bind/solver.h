@@ -33,6 +33,14 @@ typedef struct code_watch {
 } code_watch;
 
 /* Where a run stands, what controls its steps, and what it has reported. */
+/* What the step size before an event says of the first one behind it. */
+typedef struct resumption {
+    double h;     /* the size before it, as far as it counts; 0: the method starts from nothing */
+    double share; /* of such sizes that first steps had of late; 0: not known, all of it */
+    double tried; /* the first step behind the last event, until one is accepted; else 0, */
+    long before;  /* and the attempts before it */
+} resumption;
+
 typedef struct run_state {
     solver_phase phase;
     double t;            /* where the solver stands */
@@ -44,6 +52,7 @@ typedef struct run_state {
     code_watch code;     /* when native code is looked for, and made */
 
     step_control control;
+    resumption resumption;
     stiffness stiffness;
     stall stall;
     attempt last;

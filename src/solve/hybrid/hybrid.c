@@ -135,8 +135,10 @@ dae_status hybrid_update(dae_solver *s)
     s->run.history = 0;                            /* the solution is another one from here on */
     double direction =
         s->run.direction; /* an event may lie beyond tend by its rounding: no way back */
+    step_memory left = resume_leave(s, t);
     status = run_event(s, t);
     s->run.direction = direction;
+    if (status == DAE_OK) resume_enter(s, &left);
     return hybrid_explain(s, status);
 }
 

@@ -45,8 +45,9 @@ const char *hybrid_without_value(const struct dae_solver *s, const double *value
 /* Complete the diagnostic of a failure by the line of the equation it names; returns status. */
 dae_status hybrid_explain(struct dae_solver *s, dae_status status);
 /* Whether the crossings just found change a relation. One that comes back to the side where it is
- * already held to be does not: the interpolant wiggles where a solution leaves zero. */
-bool hybrid_relation_changes(const struct dae_solver *s);
+ * already held to be does not: the interpolant wiggles where a solution leaves zero. Nor does one
+ * that the equations hold at zero. */
+bool hybrid_relation_changes(struct dae_solver *s);
 
 /* Whether the crossings just found are those of a relation that has not been seen to leave zero,
  * in the first step after an event: that step is then taken back, and a shorter one comes next. */

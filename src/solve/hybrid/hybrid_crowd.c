@@ -59,6 +59,7 @@ void crowd_start(hybrid *h)
     h->approaches = 0;
     h->event_time = h->rescued = h->fold = h->thrown = h->cut = h->cut_from = h->close_from = NAN;
     h->first_step = 0.0;
+    h->pace = h->paced = NAN;
 }
 
 void crowd_keep_point(dae_solver *s, double t)

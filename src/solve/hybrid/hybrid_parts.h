@@ -143,6 +143,19 @@ bool reads_unchanged(const dae_solver *s);
 /* Whether anything asks for algebraic variables or derivatives a moment ahead. */
 bool reads_ahead(const dae_solver *s);
 
+/* hybrid_resume.c */
+
+/* What the step before an event leaves to the one behind it. */
+typedef struct step_memory {
+    const struct method *method; /* that made it; NULL: there was none */
+    const dae_problem *problem;  /* over the unknowns of this one */
+    double h;                    /* what it proposed for the next step, as far as that counts */
+} step_memory;
+/* Before the event at t, with y and y' there. */
+step_memory resume_leave(dae_solver *s, double t);
+/* Behind it: the step size to go on with. */
+void resume_enter(dae_solver *s, const step_memory *left);
+
 /* hybrid_seams.c */
 
 /* Whether any expression has pieces at all. */

@@ -335,13 +335,24 @@ static double crossing_time(dae_solver *s, size_t r, int flag, double from)
     return b.far;
 }
 
-bool hybrid_relation_changes(const dae_solver *s)
+/* Whether the equations hold the crossing function of relation r at zero over the last step, as the
+ * current of an open switch: what crosses is then the error of the interpolant. */
+static bool is_held_at_zero(dae_solver *s, size_t r)
+{
+    const double at[3] = {s->run.t, s->run.t_new, s->run.t_old};
+    if (!s->hybrid->instance->form->rounded[r]) return false;
+    for (int k = 0; k < 3; k++)
+        if (!(fabs(crossing_at(s, at[k], r)) <= noise_of(s->hybrid, r))) return false;
+    return true;
+}
+
+bool hybrid_relation_changes(dae_solver *s)
 {
     const flat_model *m = flat_of(s);
     const int *flags = event_finder_flags(s->bound.events);
     for (size_t r = 0; r < m->relation_count; r++) {
         bool held = s->hybrid->instance->memory[m->relations[r].memory] != 0.0;
-        if (flags[r] != 0 && held != (flags[r] < 0)) return true;
+        if (flags[r] != 0 && held != (flags[r] < 0) && !is_held_at_zero(s, r)) return true;
     }
     return false;
 }

@@ -55,8 +55,33 @@ static double guess_first_step(const dae_solver *s, double tend)
     return speed > 0.5 / h ? 0.5 / speed : h;
 }
 
+/* No step before it tells how errors grow. */
+static const double FIRST_SAFETY = 0.8;
+
+/* Behind an event the solution goes on with the time constants that it had: one-step methods try
+ * the step size that they had, and the error test judges. Where first steps have failed of late
+ * they are shorter at once. */
+static double resumed_step(const dae_solver *s)
+{
+    const method *m = s->bound.method;
+    const resumption *q = &s->run.resumption;
+    if (!m->fixed_order || m->own_steps || m->equal_steps || m->first_step) return 0.0;
+    return FIRST_SAFETY * q->h * (q->share > 0.0 ? q->share : 1.0);
+}
+
+void solver_note_resumed(dae_solver *s)
+{
+    resumption *q = &s->run.resumption;
+    const double h = fabs(s->run.last.h), before = q->share > 0.0 ? q->share : 1.0;
+    if (q->tried == 0.0) return;
+    bool failed = s->stats.attempts > q->before + 1;
+    double share = before * (failed ? h / q->tried : fmax(1.0, fabs(s->run.control.h) / h));
+    q->share = fmin(share, 1.0);
+    q->tried = 0.0;
+}
+
 /* The user's first step or ours, within the user's limits; it may pass the end, but not by far. */
-double solver_first_step(const dae_solver *s, double tend)
+double solver_first_step(dae_solver *s, double tend)
 {
     double direction = tend >= s->run.t ? 1.0 : -1.0, h = fabs(s->bound.options.initial_step);
     if (s->bound.options.fixed_step > 0.0) return direction * s->bound.options.fixed_step;
@@ -64,6 +89,7 @@ double solver_first_step(const dae_solver *s, double tend)
         return sequence_step(&s->bound.options, s->run.t_old, s->run.t, direction);
     if (h == 0.0 && s->bound.method->first_step)
         h = s->bound.method->first_step(&s->bound.context, fabs(tend - s->run.t), s->bound.yp);
+    bool resumes = h == 0.0 && (h = resumed_step(s)) > 0.0;
     bool apart = s->hybrid && s->run.history == 0 && !s->bound.method->dassl;
     if (h == 0.0) h = guess_first_step(s, tend) * (apart ? GOLDEN : 1.0);
     h = fmin(h, 10.0 * fabs(tend - s->run.t));
@@ -71,5 +97,7 @@ double solver_first_step(const dae_solver *s, double tend)
     if (s->bound.options.max_step > 0.0) h = fmin(h, s->bound.options.max_step);
     h = fmax(h, DBL_MIN / DBL_EPSILON); /* 1/h must not overflow */
     h = fmax(h, fmax(s->bound.options.min_step, 8.0 * DBL_EPSILON * fabs(s->run.t)));
+    s->run.resumption.tried = resumes ? h : 0.0;
+    s->run.resumption.before = s->stats.attempts;
     return direction * h;
 }

@@ -9,7 +9,9 @@ dae_status solver_start(dae_solver *s, double t0, const double *y0, const double
 dae_status solver_step(dae_solver *s, double tend);
 
 /* first_step.c: the first step size towards tend, signed. */
-double solver_first_step(const dae_solver *s, double tend);
+double solver_first_step(dae_solver *s, double tend);
+/* A step is accepted: what it says of first steps behind events, if it is one. */
+void solver_note_resumed(dae_solver *s);
 
 /* point.c: whether values at t can be asked for; values of the form that is integrated into
  * s->bound.at_y and s->bound.at_yp, projected as the options say. */

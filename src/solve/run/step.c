@@ -132,6 +132,7 @@ static void start_method(dae_solver *s, double tend)
     else
         control_start(&s->run.control, h, order, &s->bound.options, most_order(s));
     if (newton_matrix_is_cheap(&s->bound.newton)) s->run.control.least_growth = 1.3;
+    if (s->run.resumption.tried > 0.0) s->run.control.first = false; /* its size is no guess */
     s->run.control.dassl = s->bound.method->dassl;
     s->run.control.literal = s->bound.method->own_steps && !s->run.control.fixed;
     s->run.stiffness = (stiffness){0};
@@ -307,6 +308,7 @@ static dae_status accept_step(dae_solver *s, double tend)
     s->run.t_old = s->run.t_new;
     s->run.t_new = a->t + a->h;
     control_accept(&s->run.control, a);
+    solver_note_resumed(s);
     stiffness_note(&s->run.stiffness, a->stability);
     bool cut = s->run.t_new == stop_limit(s) || fabs(a->h) == s->bound.options.max_step;
     if (!s->run.control.fixed && !cut) note_progress(s, a, tend);
@@ -374,12 +376,12 @@ static double effective_end(const dae_solver *s, double tend)
     return (tend - stop) * direction_to(s, tend) > 0.0 ? stop : tend;
 }
 
-/* Look for the next event up to `to`. Where g cannot be evaluated look less far ahead: what lies
- * beyond an event may be out of the model's reach. */
+/* Look for the next event up to `to`. Where g cannot be evaluated look half as far ahead, again and
+ * again: what lies beyond an event may be out of the model's reach. */
 static eval_status search_events(dae_solver *s, double to, bool *found, bool *interrupted)
 {
     enum { MOST_CUTS = 20 };
-    double reach = to;
+    double reach = to, beyond = to; /* there g has no value, once a search has failed */
     int cuts = 0;
     *found = false;
     while (!*found && (to - s->run.searched) * s->run.direction > 0.0) {
@@ -393,10 +395,11 @@ static eval_status search_events(dae_solver *s, double to, bool *found, bool *in
             if (*interrupted) return EVAL_STOP;
             continue; /* pieces are many */
         }
-        bool cut = status == EVAL_RETRY || reach == s->run.searched;
+        bool cut = status == EVAL_RETRY || cuts > 0 || reach == s->run.searched;
         if (status == EVAL_STOP || (cut && ++cuts > MOST_CUTS)) return status ? status : EVAL_RETRY;
         if (status == EVAL_OK) s->run.searched = *found ? when : reach;
-        reach = cut ? s->run.searched + 0.5 * (reach - s->run.searched) : to;
+        if (status == EVAL_RETRY) beyond = reach;
+        reach = cut ? s->run.searched + 0.5 * (beyond - s->run.searched) : to;
     }
     return EVAL_OK;
 }

@@ -1,0 +1,72 @@
+/* The step size behind an event. The solution goes on with the time constants that it had, so the
+ * step before tells more than y' alone; but what a switch, or an error of the interpolant, has
+ * excited may be fast, and what came back soon may do so again. */
+#include <math.h>
+
+#include "base/vector.h"
+#include "solve/hybrid/hybrid_parts.h"
+
+/* A step on the tangent goes at most so many times as far as the step before it did, */
+static const double MOST_FASTER = 10.0;
+/* and is at most so many times as long as the last flight of a relation that crosses, */
+static const double MOST_FLIGHTS = 2.0;
+/* or as the mean time between events: values at the next one are those of the interpolant, whose
+ * errors grow with the step. Measured on ten relays side by side, 261 events, radau at 1e-8: 0.3
+ * tolerances in the end with 2, 55 without the limit, at 323 and 263 steps. */
+static const double MOST_PACES = 2.0;
+/* of the last events, about so many */
+static const double LATELY = 8.0;
+
+static double longest_flights(const dae_solver *s, double t)
+{
+    double reach = INFINITY;
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++) {
+        const relation_trace *q = &s->hybrid->trace[r];
+        if (q->when == t && q->gap != 0.0) reach = fmin(reach, MOST_FLIGHTS * fabs(q->gap));
+    }
+    return reach; /* gaps that are NAN: none so far */
+}
+
+/* The mean time between the last events, that at t included; NAN: there is none before it. */
+static double pace_of_events(hybrid *h, double t)
+{
+    double gap = fabs(t - h->paced); /* NAN: the first one */
+    h->paced = t;
+    h->pace = isfinite(h->pace) ? h->pace + (gap - h->pace) / LATELY : gap;
+    return h->pace;
+}
+
+step_memory resume_leave(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    double pace = pace_of_events(h, t);
+    if (s->run.phase != PHASE_RUNNING) return (step_memory){0};
+    vector_copy(s->bound.n, s->bound.norm.weights, h->left);
+    vector_copy(s->bound.n, s->bound.yp, h->left_yp);
+    return (step_memory){
+        .method = s->bound.method,
+        .problem = s->bound.problem,
+        .h = fmin(fmin(fabs(s->run.control.h), MOST_PACES * pace), longest_flights(s, t))};
+}
+
+/* max |v_i| over differential variables, in tolerances: the larger of those on both sides of the
+ * event, since a reinit to zero would make all of its slopes look fast. */
+static double largest(const dae_solver *s, const double *v, bool both)
+{
+    double most = 0.0;
+    for (int i = 0; i < s->bound.n; i++) {
+        double weight = s->bound.norm.weights[i];
+        if (both) weight = fmax(weight, s->hybrid->left[i]);
+        if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) most = fmax(most, fabs(v[i]) / weight);
+    }
+    return most;
+}
+
+void resume_enter(dae_solver *s, const step_memory *left)
+{
+    const bool same = left->problem == s->bound.problem;
+    if (left->method != s->bound.method || s->run.phase != PHASE_READY) return;
+    double before = same ? MOST_FASTER * left->h * largest(s, s->hybrid->left_yp, true) : 0.0;
+    double reach = fmax(before, largest(s, s->bound.y, same));
+    s->run.resumption.h = fmin(left->h, reach / largest(s, s->bound.yp, same)); /* NAN: 0 by 0 */
+}
