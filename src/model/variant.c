@@ -244,7 +244,6 @@ static bool share(model_form *f)
 {
     const model_form *base = f->base;
     f->flat = base->flat;
-    f->borrowed = true;
     f->parameters = base->parameters;
     f->parameter_set = base->parameter_set;
     f->start = base->start;
@@ -314,6 +313,7 @@ static model_form *variant_new(const model_form *base, analysed *a, formulated *
     *y = (formulated){0};
     f->base = base;
     f->code = base->code;
+    f->borrowed = true; /* flat model and code are those of the base, also where it fails */
     f->analysed = a;
     f->analysed_borrowed = true;
     f->formulated = own;
