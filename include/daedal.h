@@ -257,6 +257,7 @@ typedef struct dae_options {
 
     int formula_steps; /* k of multistep:own and oneleg:own, 1 to 7: 1/h sum a_j x_(n-j), */
     double formula_a[8], formula_b[8]; /* j = 0 .. k, for sum b_j x'_(n-j), or x' at the leg */
+    bool pass_end; /* "auto": steps may pass the first end of a run, which is else a stop time */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);
@@ -286,7 +287,7 @@ DAE_API dae_status dae_solver_start(dae_solver *solver, double t0, const double 
 
 /* One internal step towards tend: DAE_STEPPED, DAE_EVENT, DAE_OK if tend is reached, or an error,
  * after which values at dae_solver_time() can still be read. It may pass tend, which is then
- * interpolated; opt.stop_time forbids that. DAE_ERR_STATE before a start. */
+ * interpolated; opt.stop_time, or "auto" (opt.pass_end), forbids that. DAE_ERR_STATE: no start. */
 DAE_API dae_status dae_solver_step(dae_solver *solver, double tend);
 
 /* Step until tend (DAE_OK), an event (DAE_EVENT), or an error; y and yp (n values each, or NULL)

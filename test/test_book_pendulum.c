@@ -94,6 +94,7 @@ static void solve(const char *name, double tolerance, outcome *o)
     dae_problem *problem;
     dae_solver *s;
     dae_options options = dae_options_default();
+    options.method = "bdf";
     options.rtol = options.atol = tolerance;
     assert_int_equal(dae_problem_from_residual(&m->form, &problem, NULL), DAE_OK);
     assert_int_equal(dae_solver_new(problem, &options, &s, NULL), DAE_OK);

@@ -36,6 +36,7 @@ static void solve(const char *name, double tolerance, dae_init init, const doubl
     dae_problem *problem;
     dae_solver *s;
     dae_options options = dae_options_default();
+    options.method = "bdf";
     options.rtol = options.atol = tolerance;
     options.init = init;
     assert_int_equal(dae_problem_from_residual(&m->form, &problem, NULL), DAE_OK);

@@ -74,7 +74,7 @@ static void test_change_when_stiff(void **state)
         assert_int_equal(dae_solver_run(s, 1.0, NULL, NULL), DAE_OK);
         at_work(s, "prk", "mechanism");
         assert_int_equal(dae_solver_run(s, 200.0, y, NULL), DAE_OK);
-        at_work(s, "bdf", "stiff");
+        at_work(s, "radau", "stiff");
         assert_true(dae_solver_stats(s)->steps < 4000);
     }
     assert_int_equal(dae_solver_start(r, 0.0, start, NULL), DAE_OK);
@@ -331,6 +331,78 @@ static void test_index3_stays_with_radau(void **state)
     dae_problem_free(p);
 }
 
+/* x' = -x, y = x: callbacks of index 1. The last F that was evaluated is counted by its t. */
+static int decay(double t, const double *y, const double *yp, double *f, void *user)
+{
+    double *last = user;
+    *last = fmax(*last, t);
+    f[0] = yp[0] + y[0];
+    f[1] = y[1] - y[0];
+    return 0;
+}
+
+static dae_problem *decaying(double *last, const double *low, const dae_kind *kinds)
+{
+    dae_residual form = {.n = 2, .f = decay, .user = last, .lower_bounds = low, .kinds = kinds};
+    dae_problem *p;
+    assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+    return p;
+}
+
+/* Residual callbacks get what models get: radau; bdf where variables have bounds, or a formulation
+ * is asked for, or past values are given. */
+static void test_residual_callbacks(void **state)
+{
+    (void)state;
+    static const double low[2] = {0.0, 0.0};
+    const double y[2] = {1.0, 1.0}, times[2] = {0.0, -0.1};
+    const double past[4] = {1.0, 1.0, exp(0.1), exp(0.1)};
+    double last = 0.0;
+    dae_options o = dae_options_default();
+    dae_problem *p = decaying(&last, NULL, NULL), *bounded = decaying(&last, low, NULL);
+    in_use(p, &o, y, "radau");
+    in_use(bounded, &o, y, "bdf");
+    o.max_order = 3;
+    in_use(p, &o, y, "bdf");
+    dae_solver *s = solver(p, NULL);
+    assert_int_equal(dae_solver_start_history(s, 2, times, past, NULL), DAE_OK);
+    at_work(s, "bdf", "past values");
+    assert_int_equal(dae_solver_start(s, 0.0, y, NULL), DAE_OK);
+    at_work(s, "radau", "implicit");
+    dae_solver_free(s);
+    dae_problem_free(bounded);
+    dae_problem_free(p);
+}
+
+/* The first end is a stop time; it is none with pass_end, with a method by name, or once another
+ * end was asked for. */
+static void test_end_of_a_run(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"auto", "auto", "radau"};
+    const double y0[2] = {1.0, 1.0};
+    for (int k = 0; k < 3; k++) {
+        double last = 0.0, y[2];
+        dae_problem *p = decaying(&last, NULL, NULL);
+        dae_options o = dae_options_default();
+        o.method = methods[k];
+        o.pass_end = k == 1;
+        dae_solver *s = solver(p, &o);
+        for (int run = 0; run < 2; run++) {
+            last = 0.0;
+            assert_int_equal(dae_solver_start(s, 0.0, y0, NULL), DAE_OK);
+            assert_int_equal(dae_solver_run(s, 2.0, y, NULL), DAE_OK);
+            assert_true(fabs(y[0] - exp(-2.0)) < 1e-6);
+            assert_true(k == 0 ? last == 2.0 : last > 2.0);
+            assert_int_equal(dae_solver_run(s, 2.1, y, NULL), DAE_OK);
+            assert_true(fabs(y[1] - exp(-2.1)) < 1e-6);
+            assert_true(last > 2.1);
+        }
+        dae_solver_free(s);
+        dae_problem_free(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_change_when_stiff),
@@ -342,6 +414,8 @@ int main(void)
                                        cmocka_unit_test(test_careful_after_a_failure),
                                        cmocka_unit_test(test_values_between),
                                        cmocka_unit_test(test_no_invariant),
+                                       cmocka_unit_test(test_residual_callbacks),
+                                       cmocka_unit_test(test_end_of_a_run),
                                        cmocka_unit_test(test_index3_stays_with_radau)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

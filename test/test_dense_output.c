@@ -240,6 +240,7 @@ static void run_begin(run *r, const subject *p, double tolerance, dae_dense mode
 {
     double y[N], yp[N];
     dae_options options = dae_options_default();
+    options.method = "bdf";
     options.rtol = options.atol = tolerance;
     options.dense = mode;
     options.project_output = project;

@@ -48,6 +48,7 @@ static int stage_events(double t, const double *y, const double *yp, double *g, 
 static dae_options tight(void)
 {
     dae_options options = dae_options_default();
+    options.method = "bdf";
     options.rtol = 1e-13;
     options.atol = 1e-13;
     return options;
@@ -554,6 +555,7 @@ static dae_stats run_with_events(int count, double y[3])
 {
     stage st = {.g = g_x_and_w};
     dae_options options = dae_options_default();
+    options.method = "bdf";
     stage_open(&st, 3, oscillator, count, NULL, &options);
     start_oscillator(&st, 0.5);
     dae_status status;

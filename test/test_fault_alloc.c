@@ -350,6 +350,7 @@ static void describe(description *d, const setting *s)
     d->form.event_function = rod_events;
     d->form.events = events;
     d->options = dae_options_default();
+    d->options.method = "bdf";
     d->options.rtol = 1e-3;
     if (s->trusted) d->options.init = DAE_INIT_NONE;
     describe_matrix(d, s);

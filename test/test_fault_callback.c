@@ -203,6 +203,7 @@ static dae_problem *make_problem(const scene *s, cast *c)
 static dae_solver *make_solver(const scene *s, cast *c, const dae_problem *problem)
 {
     dae_options options = dae_options_default();
+    options.method = "bdf";
     options.user = c;
     options.linear_solver = s->direct ? DAE_LINEAR_AUTO : DAE_LINEAR_GMRES;
     options.preconditioner = s->preconditioner;
@@ -457,6 +458,7 @@ static dae_solver *open_logarithm(border *b, dae_problem **problem, bool bounded
     form.variable_names = form.equation_names = names;
     if (bounded) form.lower_bounds = low;
     dae_options options = dae_options_default();
+    options.method = "bdf";
     options.user = b;
     options.interrupt = interrupt;
     dae_solver *solver;

@@ -236,10 +236,12 @@ static void test_jumps_without_events(void **state)
 {
     (void)state;
     run r;
-    OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nReal y = noEvent(sign(sin(20*time)));\n"
-                       "Real z = noEvent(if x > 0.5 then 1 else 0);\n"
-                       "Real w, v(start=0, fixed=true);\nequation\n"
-                       "der(x) = 1;\nw = 3*y + z;\nder(v) = w;")));
+    prepare(&r, MODEL("Real x(start=0, fixed=true);\nReal y = noEvent(sign(sin(20*time)));\n"
+                      "Real z = noEvent(if x > 0.5 then 1 else 0);\n"
+                      "Real w, v(start=0, fixed=true);\nequation\n"
+                      "der(x) = 1;\nw = 3*y + z;\nder(v) = w;"));
+    r.options.pass_end = true; /* a step that ends at t = 2 may see nothing of it */
+    OK(start_at(&r, 0.0));
     OK(step_to(&r, 2.0));
     NEAR("x", 2.0);
     NEAR("y", sin(40.0) > 0.0 ? 1.0 : -1.0);
@@ -270,8 +272,10 @@ static void test_infinite_slopes(void **state)
     OK(step_to(&r, 1.0)); /* the flow turns at t = 0.8166 */
     expect_near(&r, "h1", 1.0 + (1.0 - cos(6.0)) / 6.0 - value(&r, "h2"), 1e-7, __LINE__);
     end(&r);
-    OK(begin(&r, MODEL("Real x(start=1, fixed=true);\nReal y = 1/(0.5 - time);\nequation\n"
-                       "der(x) = -y;")));
+    prepare(&r, MODEL("Real x(start=1, fixed=true);\nReal y = 1/(0.5 - time);\nequation\n"
+                      "der(x) = -y;"));
+    r.options.pass_end = true;
+    OK(start_at(&r, 0.0));
     assert_true(step_to(&r, 1.0) < 0);
     assert_string_equal(diag_of(&r)->variable_name, "y");
     end(&r);

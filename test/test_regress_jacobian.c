@@ -619,7 +619,8 @@ static dae_status solve_fenced(fence *w, const double *y0, double tend, double *
     dae_residual form = {.n = w->n, .f = fenced, .user = w};
     form.lower_bounds = w->lower;
     form.upper_bounds = w->upper;
-    const dae_options options = dae_options_default();
+    dae_options options = dae_options_default();
+    options.method = "bdf";
     return solve(&form, &options, y0, tend, y, stats);
 }
 

@@ -310,6 +310,7 @@ static dae_stats run_trap(trap *p, double y0, double initial_step, const double 
                           dae_status expected)
 {
     dae_options options = dae_options_default();
+    options.method = "bdf";
     options.initial_step = initial_step;
     options.monitor = trap_monitor;
     options.user = p;
@@ -479,6 +480,7 @@ static void test_local_error_is_the_error(void **state)
     trap p = {.rate = decaying};
     dae_residual form = {.n = 1, .f = trap_f, .user = &p};
     dae_options options = dae_options_default();
+    options.method = "bdf";
     options.initial_step = 1e-3;
     options.rtol = 1e-4;
     dae_problem *problem;

@@ -1,4 +1,6 @@
 /* Making and freeing a solver. */
+#include <math.h>
+
 #include "solve/bind/solver.h"
 
 #include <string.h>
@@ -89,6 +91,13 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
     }
     *solver = s;
     return DAE_OK;
+}
+
+double solver_stop_time(const dae_solver *s)
+{
+    double stop = s->bound.options.stop_time;
+    bool implied = isnan(stop) && s->wishes.open && !s->base_options.pass_end && s->run.headed;
+    return implied ? s->run.end : stop;
 }
 
 void dae_solver_free(dae_solver *s)

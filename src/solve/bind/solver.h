@@ -48,6 +48,9 @@ typedef struct run_state {
     double direction;    /* +1, -1, or 0 while unknown */
     double searched;     /* events up to here have been reported */
     double goal;         /* the end time of the last call */
+    double end;          /* the only one that was asked for since the start; NAN: there were others,
+                            or none */
+    bool headed;         /* one was asked for */
     bool terminated;     /* by the model */
     code_watch code;     /* when native code is looked for, and made */
 
@@ -113,6 +116,10 @@ bool herk_options_adaptive(const dae_options *o);
 /* dae_solver_new without the scope that interrupts it. */
 dae_status solver_new(const dae_problem *problem, const dae_options *options, dae_solver **solver,
                       dae_diag *diag);
+
+/* Steps never pass it: opt.stop_time, else, where the method is our choice, the end of the run as
+ * long as only one was asked for. NAN: there is none. */
+double solver_stop_time(const dae_solver *s);
 
 /* ---- bind_callbacks.c ---- */
 

@@ -237,7 +237,7 @@ static double seam_slack(double t, double end)
 void hybrid_seek_seam(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    double end = s->bound.options.stop_time;
+    double end = solver_stop_time(s);
     state_seams_bind(s);
     if (!h->seams || h->seams->flat != h->instance->form->flat) {
         part_free(h->seams);

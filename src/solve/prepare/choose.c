@@ -58,8 +58,10 @@ const method *choose_residual(const dae_problem *p, const wishes *w, char *why)
     char reason[120];
     snprintf(reason, sizeof reason, "%simplicit, for equations of any form", w->reason);
     bool few_digits = p->form.n > LARGE && w->options->rtol > FEW_DIGITS;
-    /* a formulation that is asked for may be one that only bdf is known to solve */
-    bool fits = p->model ? w->formulation->automatic && !few_digits : declares_index3(p);
+    /* a formulation that is asked for may be one that only bdf is known to solve, and its short
+     * steps come close to bounds */
+    bool bounded = !p->model && (p->form.lower_bounds || p->form.upper_bounds);
+    bool fits = (w->formulation->automatic && !few_digits && !bounded) || declares_index3(p);
     return because(fits && !w->careful ? &method_radau : &method_bdf, reason, why);
 }
 

@@ -78,6 +78,7 @@ dae_status solver_start(dae_solver *s, double t0, const double *y0, const double
     s->run.phase = PHASE_NEW;
     s->run.doubt_reported = s->run.unwatched_reported = false;
     s->run.unwatched_steps = 0;
+    s->run.headed = false;
     drop_history(s);
     if (!y0 && !s->hybrid)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_start: y0 is NULL.");
@@ -148,13 +149,27 @@ static dae_status start_model(dae_solver *s, double t)
     return DAE_OK;
 }
 
+/* Past values of callbacks are of use to a multistep method alone: where the choice is ours it is
+ * bdf, until the next start. */
+static dae_status take_multistep(dae_solver *s)
+{
+    bool stands = s->bound.init && !s->bound.method->gives_way;
+    if (!s->wishes.open || s->hybrid || stands) return DAE_OK;
+    s->wishes.careful = true;
+    s->wishes.reason = "past values are given, so ";
+    return bind_callbacks(s, &s->diag);
+}
+
 dae_status dae_solver_start_history(dae_solver *s, int count, const double *times,
                                     const double *values, const double *yp0)
 {
     if (!s) return DAE_ERR_ARGUMENT;
     diag_clear(&s->diag);
     s->run.phase = PHASE_NEW;
+    s->run.headed = false;
     drop_history(s);
+    dae_status status = take_multistep(s);
+    if (status != DAE_OK) return status;
     int most = method_most_order(s->bound.method, s->bound.options.max_order) + 1;
     if (count < 1 || count > most)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
@@ -167,7 +182,7 @@ dae_status dae_solver_start_history(dae_solver *s, int count, const double *time
     for (int i = 0; i < count; i++)
         if (!finite_input(s, times[i], values + (size_t)i * (size_t)s->base->form.n, yp0))
             return s->diag.status;
-    dae_status status = sequence_check_span(&s->base_options, times[0], &s->diag);
+    status = sequence_check_span(&s->base_options, times[0], &s->diag);
     if (status == DAE_OK && s->hybrid) status = forget_modes(s);
     if (status != DAE_OK) return status;
     int n = s->base->form.n;

@@ -147,7 +147,7 @@ static void start_method(dae_solver *s, double tend)
 /* The stop time, or the next time event of a model if that comes first; NAN: none. */
 static double stop_limit(const dae_solver *s)
 {
-    double stop = s->bound.options.stop_time;
+    double stop = solver_stop_time(s);
     double next = s->hybrid && s->run.direction > 0.0 ? hybrid_next_time(s->hybrid) : INFINITY;
     if (s->hybrid) next = fmin(next, hybrid_next_seam(s->hybrid));
     return next < (isnan(stop) ? INFINITY : stop) ? next : stop;
@@ -258,7 +258,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
     attempt *a = &s->run.last;
     s->run.evaluation_first = false;
     /* values at tend are between steps unless the stop time cuts them */
-    s->bound.context.between = s->wishes.open && isnan(s->bound.options.stop_time);
+    s->bound.context.between = s->wishes.open && isnan(solver_stop_time(s));
     for (bool first = true;; first = false) {
         if (s->bound.options.interrupt && s->bound.options.interrupt(s->bound.options.user) != 0)
             return explain_interrupt(s);
@@ -359,7 +359,7 @@ static dae_status watch_states(dae_solver *s, double tend)
  * are behind. */
 static bool reached(const dae_solver *s, double t, double goal)
 {
-    bool exact = goal == s->bound.options.stop_time || s->bound.options.step_count > 0;
+    bool exact = goal == solver_stop_time(s) || s->bound.options.step_count > 0;
     bool there = exact && fabs(t - goal) <= time_slack(s);
     return there || (t - goal) * s->run.direction >= 0.0;
 }
@@ -372,7 +372,7 @@ static double direction_to(const dae_solver *s, double tend)
 /* tend, or the stop time if that comes first */
 static double effective_end(const dae_solver *s, double tend)
 {
-    double stop = s->bound.options.stop_time; /* NAN: no comparison holds */
+    double stop = solver_stop_time(s); /* NAN: no comparison holds */
     return (tend - stop) * direction_to(s, tend) > 0.0 ? stop : tend;
 }
 
@@ -472,7 +472,7 @@ static dae_status check_goal(dae_solver *s, double tend)
                         "The end time %g lies behind the last step [%g, %g]; start again to "
                         "integrate in the other direction.",
                         tend, s->run.t_old, s->run.t_new);
-    double stop = s->bound.options.stop_time;
+    double stop = solver_stop_time(s);
     if ((stop - s->run.t) * direction_to(s, tend) < 0.0 && tend != s->run.t)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "The stop time %g lies behind t = %g on the way to %g; move it with "
@@ -653,10 +653,21 @@ static dae_status explain_stop(dae_solver *s, double tend)
                     s->run.t, tend);
 }
 
+/* The first end time that is asked for is the end of the run; another one behind it, as of rows,
+ * says that it was not. */
+static void note_end(dae_solver *s, double tend)
+{
+    static const double TOO_SHORT = 1e-280; /* for a step that ends there */
+    if (!s->run.headed) s->run.end = fabs(tend - s->run.t) > TOO_SHORT ? tend : NAN;
+    if (s->run.end != tend) s->run.end = NAN;
+    s->run.headed = true;
+}
+
 dae_status solver_step(dae_solver *s, double tend)
 {
     if (!s) return DAE_ERR_ARGUMENT;
     if (s->diag.status != DAE_OK) diag_clear(&s->diag);
+    if (s->run.phase != PHASE_NEW) note_end(s, tend);
     dae_status status = check_goal(s, tend);
     if (status != DAE_OK || s->run.phase == PHASE_ENDED) return status;
     s->stop = (eval_failure){0};

@@ -380,10 +380,22 @@ static int worst_between(refiner *r, dae_solver *s, double t, double *size)
     return variable;
 }
 
+/* Which callback has no value within the last step of the solver. */
+static dae_status explain_no_callback(refiner *r, dae_solver *s)
+{
+    dae_status status = evaluator_report(&r->eval, EVAL_RETRY, &s->diag);
+    diag_append(&s->diag,
+                " Values within the step [%.9g, %.9g] cannot be computed to the tolerances without "
+                "it.",
+                s->run.t_old, s->run.t_new);
+    return explain_growth(s, status);
+}
+
 /* No step from t on within the last step of the solver is good enough. */
 static dae_status explain_nowhere(refiner *r, dae_solver *s, double t, const attempt *a)
 {
     bool evaluation = a->status == ATTEMPT_EVALUATION;
+    if (evaluation && !s->hybrid && r->eval.failure.callback) return explain_no_callback(r, s);
     double size = 0.0;
     int variable = evaluation ? -1 : worst_between(r, s, t, &size);
     dae_status status = diag_set(
