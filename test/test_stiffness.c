@@ -58,8 +58,8 @@ static void looks_are_rare_while_calm(void **state)
     stiffness calm = {0}, stiff = {.stiff = 1};
     int looks = 0;
     for (long k = 0; k < 1000; k++) {
-        looks += stiffness_due(&calm, k);
-        assert_true(stiffness_due(&stiff, k));
+        looks += stiffness_due(&calm, k, false);
+        assert_true(stiffness_due(&stiff, k, false));
     }
     assert_in_range(looks, 10, 50);
 }

@@ -9,13 +9,16 @@ typedef struct stiffness {
     int stiff, calm;
 } stiffness;
 
-/* Whether the method should look at the next step, the number of which is given. */
-bool stiffness_due(const stiffness *s, long step);
+/* Whether the method should look at the next step, the number of which is given; open: another one
+ * may take its place. */
+bool stiffness_due(const stiffness *s, long step, bool open);
 
 /* An accepted step with h |lambda| over the boundary of stability; 0: nobody looked. */
 void stiffness_note(stiffness *s, double stability);
 
-/* So many stiff steps that another method is called for. */
+/* So many stiff steps that another method is called for where the choice is open. */
+bool stiffness_seen(const stiffness *s);
+/* So many that a run with a method by name ends. */
 bool stiffness_found(const stiffness *s);
 
 #endif

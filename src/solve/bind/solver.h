@@ -32,6 +32,13 @@ typedef struct code_watch {
     bool told;            /* the user knows why */
 } code_watch;
 
+/* Points of a run that it may go back to, in the user's unknowns: y and then y' of each. */
+typedef struct past_points {
+    double *values; /* 4 n, owned; NULL: the method is not our choice */
+    double t[2];    /* the older one first; both where the method started at first */
+    long step;      /* number of the step that ended at the newer one */
+} past_points;
+
 /* Where a run stands, what controls its steps, and what it has reported. */
 /* What the step size before an event says of the first one behind it. */
 typedef struct resumption {
@@ -57,6 +64,8 @@ typedef struct run_state {
     step_control control;
     resumption resumption;
     stiffness stiffness;
+    past_points past;
+    double shown; /* the user has seen the run up to here; NAN: up to t */
     stall stall;
     attempt last;
     bool evaluation_first; /* a callback was the first to reject the step that is tried */

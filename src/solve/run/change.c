@@ -75,6 +75,59 @@ dae_status change_method(dae_solver *s, const char *reason)
     return status;
 }
 
+/* ---- back to a point before a problem proved stiff ---- */
+
+/* Fast modes grow within some steps, and are seen when they lead the error: as many steps lie
+ * between two points that are kept. */
+enum { STEPS_BETWEEN = 25 };
+
+static bool may_go_back(const dae_solver *s)
+{
+    bool explicit_one = method_needs_form(s->bound.method) || s->bound.method->long_steps;
+    /* events that were reported would be found again */
+    bool silent = s->hybrid || s->base->form.event_count == 0;
+    return s->wishes.open && !s->wishes.implicit && explicit_one && silent;
+}
+
+static void keep_values(dae_solver *s, int k, double t, const double *y, const double *yp)
+{
+    const size_t n = (size_t)s->base->form.n;
+    double *values = s->run.past.values + (size_t)k * 2 * n;
+    values_to_user(s, t, y, yp, values, values + n);
+    s->run.past.t[k] = t;
+}
+
+void keep_start(dae_solver *s)
+{
+    if (!may_go_back(s)) return;
+    for (int k = 0; k < 2; k++) keep_values(s, k, s->run.t, s->bound.y, s->bound.yp);
+    s->run.past.step = s->stats.steps;
+}
+
+void keep_point(dae_solver *s)
+{
+    past_points *p = &s->run.past;
+    bool due = s->stats.steps >= p->step + STEPS_BETWEEN && s->run.stiffness.stiff == 0;
+    if (!due || !may_go_back(s)) return;
+    vector_copy(2 * s->base->form.n, p->values + 2 * s->base->form.n, p->values);
+    p->t[0] = p->t[1];
+    keep_values(s, 1, s->run.t_new, s->run.last.y, s->run.last.yp);
+    p->step = s->stats.steps;
+}
+
+dae_status change_stiff_method(dae_solver *s, const char *reason)
+{
+    const double *y = s->run.past.values;
+    if (may_go_back(s)) {
+        s->run.shown = s->run.t;
+        s->run.t = s->run.past.t[0];
+        values_from_user(s, y, y + s->base->form.n);
+        s->run.phase = PHASE_READY;
+    }
+    s->run.stall = (stall){.t0 = s->run.stall.t0};
+    return change_method(s, reason);
+}
+
 dae_status reset_method(dae_solver *s)
 {
     bool other = s->wishes.open && (s->wishes.implicit || s->wishes.careful);

@@ -30,6 +30,13 @@ bool is_slow(const dae_solver *s, double tend);
 /* The method at work is no use any more, for `reason`: go on with another one from where the solver
  * stands. DAE_OK, or what went wrong. */
 dae_status change_method(dae_solver *s, const char *reason);
+/* The method at work is not for stiff equations. It has filled the solution with fast modes up to
+ * the tolerances, which the next one would have to follow: go on with that from a point before
+ * they came. */
+dae_status change_stiff_method(dae_solver *s, const char *reason);
+/* Where a method starts, and behind its steps: keep points that the run may go back to. */
+void keep_start(dae_solver *s);
+void keep_point(dae_solver *s);
 /* Before a start: what a run has shown of the method does not count for the next. */
 dae_status reset_method(dae_solver *s);
 

@@ -141,6 +141,7 @@ static void start_method(dae_solver *s, double tend)
     s->stats.h0 = h;
     s->run.direction = h > 0.0 ? 1.0 : -1.0;
     s->run.phase = PHASE_RUNNING;
+    keep_start(s);
     if (s->hybrid) hybrid_seek_seam(s);
 }
 
@@ -240,7 +241,7 @@ static dae_status explain_lost_step(dae_solver *s, double h)
 static void attempt_once(dae_solver *s, double h, attempt *a)
 {
     s->bound.context.look_at_stability =
-        !s->run.control.fixed && stiffness_due(&s->run.stiffness, s->stats.steps);
+        !s->run.control.fixed && stiffness_due(&s->run.stiffness, s->stats.steps, s->wishes.open);
     s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, h,
                              s->run.control.order, a);
     if (s->stop.code < 0 && a->status < ATTEMPT_UNSUPPORTED) {
@@ -322,6 +323,7 @@ static dae_status accept_step(dae_solver *s, double tend)
     s->stats.order = a->next_order > 0 ? a->next_order : s->run.control.order;
     s->stats.h = s->bound.options.step_count > 0 ? next_step(s) : s->run.control.h;
     monitors_note(s, s->run.t_new, a->y, a->yp);
+    keep_point(s);
     /* not before the step is looked at */
     s->run.watch_due =
         binding_second_order(&s->bound) || s->bound.rewritten || has_chosen_positions(s);
@@ -532,25 +534,31 @@ static dae_status look_at_rounding(dae_solver *s, dae_status status, double tend
     return DAE_OK;
 }
 
-/* Whether so many steps of a Taylor series, which are cheap for their length, get there, stiff or
- * not. */
+/* Whether steps of this length get there before another method would, which takes some dozens of
+ * longer ones; those of a Taylor series by name get there stiff or not. */
 static bool ends_soon(const dae_solver *s, double tend)
 {
-    static const double FEW = 2e4;
-    return s->bound.method->forms == FORM_SERIES &&
-           fabs(tend - s->run.t) < FEW * fabs(s->stats.last_h);
+    static const double FEW = 100.0, FEW_BY_NAME = 2e4;
+    double left = fabs(tend - s->run.t) / fabs(s->stats.last_h);
+    if (s->wishes.open) return left < FEW;
+    return s->bound.method->forms == FORM_SERIES && left < FEW_BY_NAME;
+}
+
+static bool is_stiff(const dae_solver *s)
+{
+    return s->wishes.open ? stiffness_seen(&s->run.stiffness) : stiffness_found(&s->run.stiffness);
 }
 
 /* Whether the method at hand is of no more use: DAE_STEPPED if it is, DAE_OK if there is another
  * one now, or why the run ends. */
 static dae_status reconsider(dae_solver *s, double tend)
 {
-    if (stiffness_found(&s->run.stiffness) && !ends_soon(s, tend)) {
+    if (is_stiff(s) && !ends_soon(s, tend)) {
         if (!change_may_help(s, DAE_ERR_STIFF)) return explain_stiff(s);
         s->run.stiffness = (stiffness){0};
-        return change_method(s, "stiff, so ");
+        return change_stiff_method(s, "stiff, so ");
     }
-    if (is_slow(s, tend)) return change_method(s, "many steps of taylor, so ");
+    if (is_slow(s, tend)) return change_stiff_method(s, "many steps of taylor, so ");
     if (stall_suspects_rounding(&s->run.stall)) {
         dae_status status = look_at_rounding(s, DAE_STEPPED, tend);
         if (status != DAE_STEPPED) return status;
@@ -663,6 +671,14 @@ static void note_end(dae_solver *s, double tend)
     s->run.headed = true;
 }
 
+/* Whether the run has gone back, and is not where the user has seen it. */
+static bool is_behind(dae_solver *s)
+{
+    if ((s->run.shown - s->run.t) * s->run.direction > 0.0) return true;
+    s->run.shown = NAN;
+    return false;
+}
+
 dae_status solver_step(dae_solver *s, double tend)
 {
     if (!s) return DAE_ERR_ARGUMENT;
@@ -671,7 +687,8 @@ dae_status solver_step(dae_solver *s, double tend)
     dae_status status = check_goal(s, tend);
     if (status != DAE_OK || s->run.phase == PHASE_ENDED) return status;
     s->stop = (eval_failure){0};
-    status = solver_heed_stop(s, advance(s, tend));
+    do status = solver_heed_stop(s, advance(s, tend));
+    while (status == DAE_STEPPED && is_behind(s));
     bool over = s->run.phase == PHASE_ENDED || s->run.terminated;
     if (status == DAE_OK && !over && effective_end(s, tend) != tend) return explain_stop(s, tend);
     if (!s->hybrid) return status;
