@@ -105,6 +105,7 @@ line *line_new(const char *name)
     if (!l->hybrid) take_entry(l, name);
     const bool large = !strncmp(name, "brusselator", 11) || !strcmp(name, "relays");
     l->hard = !strcmp(name, "relays");
+    l->most = l->hard ? 5 : !strcmp(name, "ringmod") ? 8 : 12; /* of ringmod 9 are known */
     l->patience = large ? 10.0 : !strcmp(name, "ringmod") ? 4.0 : 0.5;
     if ((l->e || l->hybrid) && translate(l)) return l;
     line_free(l);

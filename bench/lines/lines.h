@@ -22,8 +22,9 @@ typedef struct line {
     int compared;
     bool each; /* digits of each variable by itself */
     const double *reference;
-    bool hard;                  /* thousands of events: fewer digits are asked for */
-    double patience;            /* seconds for one run after which a code is given up */
+    bool hard;       /* thousands of events: two digits less are asked for */
+    int most;        /* digits that are not more than those of the reference, or than codes reach */
+    double patience; /* seconds for one run after which a code is given up */
     dae_problem *native, *tape; /* owned; the text, translated once */
     int *position;              /* owned; of the compared values among the variables of the text */
     int unknowns;               /* of the text */

@@ -10,7 +10,7 @@
 static const double SHORT = 0.003;
 /* No more rounds of a code at a tolerance once its runs have taken so long */
 static const double BUDGET = 0.06;
-static const double LOOSEST = 2.0, TIGHTEST = 13.0; /* -log10 rtol */
+static const double LOOSEST = 2.0, LOOSEST_HARD = 5.0, TIGHTEST = 13.0; /* -log10 rtol */
 
 static bool takes_part(const wishes *w, const char *name)
 {
@@ -53,9 +53,8 @@ static void report(const line *l, const wishes *w, double rtol, int k, const run
 
 int line_digits(const line *l, const wishes *w, int i)
 {
-    const int fewer = 2, most = 5;
-    const int digits = l->hard ? w->digits[i] - fewer : w->digits[i];
-    return l->hard && digits > most ? 0 : digits;
+    const int fewer = 2, digits = l->hard ? w->digits[i] - fewer : w->digits[i];
+    return digits > l->most ? 0 : digits;
 }
 
 static int most_digits(const line *l, const wishes *w)
@@ -87,7 +86,8 @@ void line_measure(line *l, const wishes *w, record *records)
 {
     for (int k = 0; k < way_count; k++)
         records[k].given_up = !ways[k].suits(l) || !takes_part(w, ways[k].name);
-    for (double d = LOOSEST; d < TIGHTEST + 0.01; d += l->hard ? 1.0 : w->step) {
+    for (double d = l->hard ? LOOSEST_HARD : LOOSEST; d < TIGHTEST + 0.01;
+         d += l->hard ? 1.0 : w->step) {
         run best[WAYS_MOST] = {{0}};
         double good[WAYS_MOST] = {0}, rtol = pow(10.0, -d);
         run_all(l, w, rtol, records, best, good);
