@@ -55,9 +55,10 @@ static void print_sizes(const request *r, const dae_problem *p)
     dae_counts c = dae_problem_counts(p);
     dae_experiment e = dae_problem_experiment(p);
     say("%s (%s): no errors\n", dae_problem_name(p), r->file);
-    int equations = c.equations - c.idle + c.outputs;
+    int equations = c.equations - c.idle + c.definitions + c.outputs;
     say("  %s for %s, ", PLURAL(equations, "equation"), PLURAL(equations, "unknown"));
     say("%s, %s", PLURAL(c.states, "state"), PLURAL(c.nonzeros - c.idle, "partial derivative"));
+    if (c.definitions > 0) say(", %s", PLURAL(c.definitions, "definition"));
     if (c.outputs > 0) say(", %s", PLURAL(c.outputs, "output"));
     putchar('\n');
     say("  %s", PLURAL(c.variables, "variable"));

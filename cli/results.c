@@ -123,12 +123,13 @@ static const char *method_used(const request *r, const session *s)
 static void print_size(const session *s)
 {
     dae_counts c = dae_problem_counts(s->problem);
-    say("  size      %s, %s", PLURAL(c.equations - c.idle + c.outputs, "equation"),
+    say("  size      %s, %s", PLURAL(c.equations - c.idle + c.definitions + c.outputs, "equation"),
         PLURAL(c.variables, "variable"));
     if (c.eliminated > 0 && c.discrete > 0)
         say(" (%d eliminated, %d discrete)", c.eliminated, c.discrete);
     else if (c.eliminated + c.discrete > 0)
         say(" (%d %s)", c.eliminated + c.discrete, c.eliminated ? "eliminated" : "discrete");
+    if (c.definitions > 0) say(", %s", PLURAL(c.definitions, "definition"));
     if (c.outputs > 0) say(", %s", PLURAL(c.outputs, "output"));
     say(", %s\n", PLURAL(c.parameters, "parameter"));
 }

@@ -14,16 +14,18 @@
 #include "modelica/flatten/flat.h"
 
 /* What became of a flat variable: sign * the order-th derivative of unknown `root`, a value over
- * parameters (x = 3 R), or an output, evaluated after the solve. */
+ * parameters (x = 3 R), an output, evaluated after the solve, or a definition, evaluated wherever
+ * something needs it. */
 typedef struct model_alias {
     int root;       /* flat variable that stands for it (itself if none) */
     int sign;       /* +1 or -1 */
-    expr value;     /* not EXPR_NONE: eliminated, as a constant or an output */
+    expr value;     /* not EXPR_NONE: eliminated, as a constant, an output or a definition */
     int equation;   /* flat equation that says so; -1: none */
     int top;        /* the end of the chain of roots */
     int top_sign;   /* product of the signs on the way there */
-    bool evaluated; /* an output: value is over variables, */
-    expr mapped;    /* this over the unknowns */
+    bool evaluated; /* an output or a definition: value is over variables, */
+    expr mapped;    /* this over the unknowns; */
+    bool used;      /* a definition: equations, events or assertions contain it */
 } model_alias;
 
 /* An initial equation of a discrete variable: v = value, or pre(v) = value. */
@@ -82,8 +84,9 @@ typedef struct model_form {
     double *start;       /* per flat variable: value set from outside, or NAN */
     long revision;       /* how often one of these was changed */
     int eliminated;      /* number of alias variables */
-    int *evaluated;      /* outputs (flat variables) in the order of their evaluation; owned */
-    int evaluated_count;
+    int *evaluated;      /* definitions, then outputs (flat variables), in the order of their
+                            evaluation; owned */
+    int evaluated_count, definition_count;
     char **unknown_names, **equation_names; /* owned */
     size_t equation_room;                   /* entries of equation_names, some perhaps NULL */
     size_t watch_count;   /* crossing functions behind those of the relations: for assertions */

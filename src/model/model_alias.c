@@ -201,7 +201,7 @@ bool build_unknowns(build *b)
     }
     rate_ties_free(&ties);
     for (int v = 0, sign; v < (int)nv; v++) model_settle_root(f, v, &sign);
-    if (f->failed || !build_outputs(b)) return false;
+    if (f->failed || !build_outputs(b) || !build_definitions(b)) return false;
     order_scan scan = {f, b->order};
     bool ok = true;
     for (size_t i = 0; i < m->equation_count && ok; i++)

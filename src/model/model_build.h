@@ -76,10 +76,33 @@ bool build_map_outputs(build *b);
 /* The variable that stands for a leaf, and the order of its derivative; -1: no variable. */
 int build_root_of_leaf(const model_form *f, const expr_node *leaf, int *order);
 
+/* ---- model_isolate.c ---- */
+
+/* *value = the root from residual = 0; EXPR_NONE: it cannot be had without a division by what may
+ * be zero. False: memory. */
+bool build_isolate(const model_form *f, int root, expr residual, expr *value);
+
 /* ---- model_differences.c ---- */
 
 /* Make differences among the outputs unknowns again; false: memory. */
 bool build_keep_differences(build *b);
+
+typedef struct difference_search difference_search;
+difference_search *difference_search_new(const model_form *f); /* NULL: memory */
+void difference_search_free(difference_search *s);             /* NULL is fine */
+typedef enum difference_kind {
+    DIFFERENCE_NONE,
+    DIFFERENCE_PLAIN, /* a polynomial */
+    DIFFERENCE_INSIDE /* under a function: exp(u - v) */
+} difference_kind;
+/* What the value of a root is; outputs in it must have been looked at before. False: memory. */
+bool difference_search_look(difference_search *s, int root, expr value, difference_kind *kind);
+
+/* ---- model_definitions.c ---- */
+
+/* Take explicit definitions that others use, and their equations, out of the system, once outputs
+ * are; false: memory. */
+bool build_definitions(build *b);
 
 /* ---- model_equations.c ---- */
 

@@ -27,7 +27,7 @@ typedef struct term {
     bool difference; /* contains one: linear, of more than one source */
 } term;
 
-typedef struct difference_search {
+struct difference_search {
     const model_form *f;
     term *output;    /* per root: of those that leave */
     int *sharing;    /* per node: equations that contain it */
@@ -36,7 +36,7 @@ typedef struct difference_search {
     walk nodes;      /* of the value at hand, and */
     term *term;      /* their terms; */
     size_t capacity; /* so many fit */
-} difference_search;
+};
 
 /* Count the equations that contain each node. */
 static bool count_sharing(difference_search *s)
@@ -82,11 +82,12 @@ static term power_of(const graph *g, term base, expr exponent)
     return base;
 }
 
+/* Outputs are looked through. A definition is part of the system: it counts like an unknown. */
 static term variable_term(const difference_search *s, const expr_node *leaf)
 {
     int order, root = build_root_of_leaf(s->f, leaf, &order);
     const model_alias *a = &s->f->alias[root];
-    if (a->evaluated && !s->stays[root]) return s->output[root];
+    if (a->evaluated && !a->used && !s->stays[root]) return s->output[root];
     bool given = a->value != EXPR_NONE && !a->evaluated;
     return given ? (term){SHAPE_GIVEN, SOURCE_NONE, false} : (term){SHAPE_LINEAR, root, false};
 }
@@ -165,9 +166,9 @@ static bool mark_differences(difference_search *s)
     const model_form *f = s->f;
     for (int k = 0; k < f->evaluated_count; k++) {
         int root = f->evaluated[k];
-        term *t = &s->output[root];
-        if (!find_term(s, f->alias[root].value, t)) return false;
-        s->stays[root] = t->difference && t->shape != SHAPE_OTHER;
+        difference_kind kind;
+        if (!difference_search_look(s, root, f->alias[root].value, &kind)) return false;
+        s->stays[root] = kind == DIFFERENCE_PLAIN;
     }
     for (int k = f->evaluated_count - 1; k >= 0; k--) {
         const model_alias *a = &f->alias[f->evaluated[k]];
@@ -197,15 +198,42 @@ static void put_back(build *b, const bool *stays)
     f->evaluated_count = count;
 }
 
+difference_search *difference_search_new(const model_form *f)
+{
+    size_t nv = f->flat->variable_count;
+    difference_search *s = DAE_NEW(difference_search);
+    if (!s) return NULL;
+    s->f = f;
+    s->output = DAE_ARRAY(term, nv);
+    s->stays = DAE_ARRAY(bool, nv);
+    if (s->output && s->stays && count_sharing(s)) return s;
+    difference_search_free(s);
+    return NULL;
+}
+
+void difference_search_free(difference_search *s)
+{
+    if (!s) return;
+    walk_free(&s->nodes);
+    dae_free_all(s->output, s->sharing, s->stays, s->term, s);
+}
+
+bool difference_search_look(difference_search *s, int root, expr value, difference_kind *kind)
+{
+    term *t = &s->output[root];
+    if (!find_term(s, value, t)) return false;
+    *kind = !t->difference            ? DIFFERENCE_NONE
+            : t->shape == SHAPE_OTHER ? DIFFERENCE_INSIDE
+                                      : DIFFERENCE_PLAIN;
+    return true;
+}
+
 bool build_keep_differences(build *b)
 {
-    const model_form *f = b->f;
-    size_t nv = f->flat->variable_count;
-    if (f->evaluated_count == 0) return true;
-    difference_search s = {.f = f, .output = DAE_ARRAY(term, nv), .stays = DAE_ARRAY(bool, nv)};
-    bool done = s.output && s.stays && count_sharing(&s) && mark_differences(&s);
-    if (done) put_back(b, s.stays);
-    walk_free(&s.nodes);
-    dae_free_all(s.output, s.sharing, s.stays, s.term);
+    if (b->f->evaluated_count == 0) return true;
+    difference_search *s = difference_search_new(b->f);
+    bool done = s && mark_differences(s);
+    if (done) put_back(b, s->stays);
+    difference_search_free(s);
     return done;
 }

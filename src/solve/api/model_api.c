@@ -620,7 +620,8 @@ static void count_variables(const model_form *f, dae_counts *c)
         bool output = f->alias[v].top == v && f->alias[v].evaluated;
         c->eliminated += !discrete && !output && f->first_unknown[v] < 0;
     }
-    c->outputs = f->evaluated_count;
+    c->outputs = f->evaluated_count - f->definition_count;
+    c->definitions = f->definition_count;
     c->idle = f->resting;
     for (int i = 0; i < f->n && !f->resting; i++) c->states += f->differential[i];
 }

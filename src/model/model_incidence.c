@@ -1,0 +1,237 @@
+#include "model/model_incidence.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "expr/walk.h"
+#include "structure/index/matching.h"
+
+/* ---- the pattern ---- */
+
+typedef struct leaf_scan {
+    const model_form *f;
+    int *order;   /* per variable: 1 + its highest order in the equation at hand, 0: absent */
+    int *touched; /* variables of that equation */
+    int count;
+} leaf_scan;
+
+static void note_leaf(void *context, const expr_node *leaf)
+{
+    leaf_scan *s = context;
+    int order, root = build_root_of_leaf(s->f, leaf, &order);
+    if (root < 0 || s->f->alias[root].value != EXPR_NONE) return;
+    if (s->order[root] == 0) s->touched[s->count++] = root;
+    if (order + 1 > s->order[root]) s->order[root] = order + 1;
+}
+
+static int by_number(const void *x, const void *y)
+{
+    int a = *(const int *)x, b = *(const int *)y;
+    return (a > b) - (a < b);
+}
+
+/* The variables of equation i behind those of the equations before it. */
+static bool add_row(incidence *in, leaf_scan *s, int i, size_t room[2])
+{
+    signature *g = &in->sigma;
+    const flat_model *m = s->f->flat;
+    int at = g->start[i];
+    s->count = 0;
+    if (!graph_leaves(m->graph, &m->equations[i].residual, 1, note_leaf, s)) return false;
+    size_t needed = (size_t)at + (size_t)s->count;
+    if (!dae_grow(&g->column, &room[0], needed, sizeof *g->column) ||
+        !dae_grow(&g->order, &room[1], needed, sizeof *g->order))
+        return false;
+    qsort(s->touched, (size_t)s->count, sizeof *s->touched, by_number);
+    for (int k = 0; k < s->count; k++) {
+        int root = s->touched[k], order = s->order[root] - 1;
+        g->column[at + k] = root;
+        g->order[at + k] = order;
+        in->slopes[i] |= order > 0;
+        if (order > in->highest[root]) in->highest[root] = order;
+        s->order[root] = 0;
+    }
+    g->start[i + 1] = at + s->count;
+    return true;
+}
+
+static bool add_rows(incidence *in, const build *b)
+{
+    int nv = in->sigma.n;
+    size_t room[2] = {0, 0};
+    leaf_scan s = {b->f, DAE_ARRAY(int, nv), DAE_ARRAY(int, nv), 0};
+    bool ok = s.order && s.touched;
+    for (int i = 0; ok && i < in->sigma.m; i++) {
+        in->sigma.start[i + 1] = in->sigma.start[i];
+        if (!b->gone[i]) ok = add_row(in, &s, i, room);
+    }
+    dae_free_all(s.order, s.touched);
+    return ok;
+}
+
+/* The transposed pattern. */
+static bool add_columns(incidence *in)
+{
+    const signature *g = &in->sigma;
+    in->equations_start = DAE_ARRAY(int, g->n + 2);
+    in->equations = DAE_ARRAY(int, g->start[g->m]);
+    if (!in->equations_start || !in->equations) return false;
+    int *fill = in->equations_start + 1;
+    for (int k = 0; k < g->start[g->m]; k++) fill[g->column[k] + 1]++;
+    for (int v = 0; v < g->n; v++) fill[v + 1] += fill[v];
+    for (int i = 0; i < g->m; i++)
+        for (int k = g->start[i]; k < g->start[i + 1]; k++) in->equations[fill[g->column[k]]++] = i;
+    return true;
+}
+
+bool incidence_new(incidence *in, const build *b)
+{
+    const flat_model *m = b->f->flat;
+    *in = (incidence){.sigma = {.m = (int)m->equation_count, .n = (int)m->variable_count}};
+    in->sigma.start = DAE_ARRAY(int, m->equation_count + 1);
+    in->highest = DAE_ARRAY(int, m->variable_count);
+    in->slopes = DAE_ARRAY(bool, m->equation_count);
+    return in->sigma.start && in->highest && in->slopes && add_rows(in, b) && add_columns(in);
+}
+
+void incidence_free(incidence *in)
+{
+    signature_free(&in->sigma);
+    dae_free_all(in->equations_start, in->equations, in->highest, in->slopes);
+}
+
+/* ---- what may leave ---- */
+
+/* The equations and variables that stay, numbered through. */
+typedef struct compact {
+    int rows, columns;
+    int *row, *column; /* of flat equations and variables, -1: none; owned */
+} compact;
+
+static bool compact_new(compact *q, const build *b, const incidence *in)
+{
+    const flat_model *m = b->f->flat;
+    *q = (compact){.row = DAE_ARRAY(int, in->sigma.m), .column = DAE_ARRAY(int, in->sigma.n)};
+    if (!q->row || !q->column) return false;
+    for (int i = 0; i < in->sigma.m; i++) q->row[i] = b->gone[i] ? -1 : q->rows++;
+    for (int v = 0; v < in->sigma.n; v++) {
+        bool lives = !m->variables[v].discrete && b->f->alias[v].top == v &&
+                     b->f->alias[v].value == EXPR_NONE;
+        q->column[v] = lives ? q->columns++ : -1;
+    }
+    return true;
+}
+
+static void compact_free(compact *q)
+{
+    dae_free_all(q->row, q->column);
+}
+
+/* Whether each equation has a variable of its own in its highest derivative. */
+static bool is_index_one(const incidence *in, const compact *q, bool *found)
+{
+    const signature *g = &in->sigma;
+    size_t *start = DAE_ARRAY(size_t, q->rows + 1), kept = 0;
+    int *column = DAE_ARRAY(int, g->start[g->m]);
+    matching m = {0};
+    bool ok = start && column;
+    for (int i = 0, row = 0; ok && i < g->m; i++) {
+        if (q->row[i] < 0) continue;
+        for (int k = g->start[i]; k < g->start[i + 1]; k++)
+            if (g->order[k] == in->highest[g->column[k]]) column[kept++] = q->column[g->column[k]];
+        start[++row] = kept;
+    }
+    ok = ok && matching_new(&m, start, column, q->rows, q->columns);
+    *found = ok && q->rows == q->columns;
+    for (int r = 0; *found && r < q->rows; r++) *found = matching_add(&m, r);
+    matching_free(&m);
+    dae_free_all(start, column);
+    return ok;
+}
+
+/* Whether what an equation contains may depend on what is held between events. */
+static bool changes_with_mode(const build *b, bool *found)
+{
+    const flat_model *m = b->f->flat;
+    const graph *g = m->graph;
+    walk w = {0};
+    bool ok = true;
+    *found = false;
+    for (size_t i = 0; ok && i < m->equation_count && !*found && m->memory_count > 0; i++) {
+        if (b->gone[i]) continue;
+        ok = walk_from(&w, g, &m->equations[i].residual, 1);
+        for (size_t k = 0; ok && k < w.count && !*found; k++) {
+            const expr_node *node = graph_node(g, w.order[k]);
+            if (node->op == EXPR_SELECT) ok = graph_reads(g, &node->a, 1, 1u << EXPR_MEMORY, found);
+        }
+    }
+    walk_free(&w);
+    return ok;
+}
+
+/* The signature over what stays. */
+static bool compact_signature(signature *s, const incidence *in, const compact *q)
+{
+    const signature *g = &in->sigma;
+    int entries = g->start[g->m];
+    *s = (signature){.m = q->rows,
+                     .n = q->columns,
+                     .start = DAE_ARRAY(int, q->rows + 1),
+                     .column = DAE_ARRAY(int, entries),
+                     .order = DAE_ARRAY(int, entries)};
+    if (!s->start || !s->column || !s->order) return false;
+    for (int i = 0; i < g->m; i++)
+        if (q->row[i] >= 0) s->start[q->row[i] + 1] = g->start[i + 1];
+    for (int k = 0; k < entries; k++) {
+        s->column[k] = q->column[g->column[k]];
+        s->order[k] = g->order[k];
+    }
+    return true;
+}
+
+/* Offsets of the whole system; the rule is ELIMINATE_NONE if it has none. */
+static bool find_offsets(elimination *e, const incidence *in, const compact *q)
+{
+    signature s = {0};
+    int *match = DAE_ARRAY(int, q->rows), *c = DAE_ARRAY(int, q->rows),
+        *d = DAE_ARRAY(int, q->columns);
+    e->c = DAE_ARRAY(int, in->sigma.m);
+    e->d = DAE_ARRAY(int, in->sigma.n);
+    bool ok = match && c && d && e->c && e->d && compact_signature(&s, in, q);
+    signature_status status = ok ? signature_transversal(&s, match) : SIGNATURE_MEMORY;
+    if (status == SIGNATURE_OK) status = signature_offsets(&s, match, NULL, c, d);
+    for (int i = 0; status == SIGNATURE_OK && i < in->sigma.m; i++)
+        if (q->row[i] >= 0) e->c[i] = c[q->row[i]];
+    for (int v = 0; status == SIGNATURE_OK && v < in->sigma.n; v++)
+        if (q->column[v] >= 0) e->d[v] = d[q->column[v]];
+    if (status == SIGNATURE_SINGULAR) e->rule = ELIMINATE_NONE;
+    signature_free(&s);
+    dae_free_all(match, c, d);
+    return status != SIGNATURE_MEMORY;
+}
+
+bool elimination_new(elimination *e, const build *b, const incidence *in)
+{
+    compact q;
+    bool simple = false, modes = false;
+    *e = (elimination){.rule = ELIMINATE_TIGHT};
+    bool ok =
+        compact_new(&q, b, in) && is_index_one(in, &q, &simple) && changes_with_mode(b, &modes);
+    if (ok && simple) e->rule = ELIMINATE_ALL;
+    if (ok && !simple) ok = find_offsets(e, in, &q);
+    if (ok && modes && e->rule != ELIMINATE_NONE) e->rule = ELIMINATE_SINGLE;
+    compact_free(&q);
+    return ok;
+}
+
+void elimination_free(elimination *e)
+{
+    dae_free_all(e->c, e->d);
+}
+
+bool elimination_allows(const elimination *e, int v, int equation, int others, int users)
+{
+    if (e->rule == ELIMINATE_NONE) return false;
+    if (e->rule == ELIMINATE_ALL || others <= 1 || users <= 1) return true;
+    return e->rule == ELIMINATE_TIGHT && e->c[equation] == e->d[v];
+}
