@@ -237,13 +237,13 @@ static void test_index_of_variables(void **state)
     dae_analysis_free(a);
 }
 
-/* y is an alias, z a constant, w the name of a derivative. */
+/* y is an alias, z a constant, w the name of a derivative. (w = -x*z would be a definition.) */
 static void test_names(void **state)
 {
     (void)state;
     dae_analysis *a = analyse_text("model M\n  parameter Real p = 2;\n  Real x(start = 1, fixed = "
                                    "true), y, z, w;\nequation\n  der(x) = w;\n  y = -x;\n  z = p;\n"
-                                   "  w = -x*z;\nend M;\n");
+                                   "  w + w^3 = -x*z;\nend M;\n");
     const dae_analysis_variable *x = find_variable(a, "x"), *y = find_variable(a, "y");
     assert_int_equal(a->unknowns, 4);
     assert_int_equal(a->analysed, 1);

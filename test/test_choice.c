@@ -227,9 +227,10 @@ static void test_careful_after_a_failure(void **state)
     (void)state;
     dae_options o = dae_options_default();
     o.rtol = 1e-8, o.atol = 1e-11;
-    dae_problem *p = model("model M Real x(start=1, fixed=true), v(start=0, fixed=true), f; "
-                           "equation der(x) = v; der(v) = -x - 0.3*f; f = noEvent(sign(v)); "
-                           "end M;");
+    dae_problem *p =
+        model("model M Real x(start=1, fixed=true), v(start=0, fixed=true), f; "
+              "equation der(x) = v; der(v) = -x - 0.3*f; f + f^3 = 2*noEvent(sign(v)); "
+              "end M;");
     dae_solver *s = solver(p, &o);
     double values[3];
     for (int run = 0; run < 2; run++) {

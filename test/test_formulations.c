@@ -277,7 +277,7 @@ static const char *const WRITTEN[] = {
 static void test_ways_of_writing(void **state)
 {
     (void)state;
-    const int others[] = {0, 1, 0}; /* fx is der(der(x)), one of the two */
+    const int others[] = {0, 0, 0}; /* fx and fy are definitions */
     for (int k = 0; k < 3; k++) {
         loaded m;
         load(&m, WRITTEN[k], NULL);

@@ -301,8 +301,8 @@ static void test_error_test_of_all_stays(void **state)
 {
     (void)state;
     run r;
-    prepare(&r, MODEL("Real x(start=0, fixed=true);\nReal z = noEvent(if x > 0.5 then 1 else 0);\n"
-                      "Real v(start=0, fixed=true);\nequation\nder(x) = 1;\nder(v) = z;"));
+    prepare(&r, MODEL("Real x(start=0, fixed=true), z;\nReal v(start=0, fixed=true);\nequation\n"
+                      "z + z^3 = noEvent(if x > 0.5 then 2 else 0);\nder(x) = 1;\nder(v) = z;"));
     r.options.error_test = DAE_ERROR_ALL;
     OK(start_at(&r, 0.0));
     assert_int_equal(step_to(&r, 1.0), DAE_ERR_ERROR_TEST);

@@ -111,8 +111,9 @@ typedef struct model_form {
     int *slope_of; /* of an initial system: for i >= first, y_i is y' of unknown slope_of */
     int *pinned;   /* unknowns whose start value is an equation */
     int pinned_count;
-    bool failed;   /* memory ran out while aliases were sought */
-    bool borrowed; /* an initial system: flat belongs to the form it starts */
+    const struct model_form *starts; /* the form whose start this is; borrowed */
+    bool failed;                     /* memory ran out while aliases were sought */
+    bool borrowed;                   /* an initial system: flat belongs to the form it starts */
 
     /* A variant is the model rewritten by a formulation, in the unknowns of that; all else belongs
      * to the base form, the model as it was written. */

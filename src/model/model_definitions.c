@@ -125,7 +125,7 @@ static bool try_variable(definition_search *s, int i, int v)
 {
     expr value;
     difference_kind kind = DIFFERENCE_PLAIN;
-    if (v < 0 || s->kept[v] || s->by[v] >= 0) return false;
+    if (v < 0 || s->kept[v] || s->by[v] >= 0 || !elimination_pairs(&s->may, v, i)) return false;
     if (!build_isolate(s->b->f, v, s->b->f->flat->equations[i].residual, &value)) s->failed = true;
     if (value == EXPR_NONE || reads_time(s, value)) return false;
     if (!difference_search_look(s->differences, v, value, &kind)) s->failed = true;
@@ -142,7 +142,8 @@ static int root_of(const model_form *f, expr e)
     return e == EXPR_NONE ? -1 : build_root_of_leaf(f, graph_node(f->flat->graph, e), &order);
 }
 
-/* A variable for equation i: the one it is written for, or another of few. */
+/* A variable for equation i: the one it is written for, or at index 1 another of few. Above that an
+ * equation that is not written for a variable may be meant as a constraint. */
 static void find_variable(definition_search *s, int i)
 {
     const model_form *f = s->b->f;
@@ -150,7 +151,7 @@ static void find_variable(definition_search *s, int i)
     const signature *g = &s->in.sigma;
     if (s->b->gone[i] || s->in.slopes[i]) return;
     if (try_variable(s, i, root_of(f, q->left)) || try_variable(s, i, root_of(f, q->right))) return;
-    if (g->start[i + 1] - g->start[i] > MOST_TRIED) return;
+    if (s->may.rule != ELIMINATE_ALL || g->start[i + 1] - g->start[i] > MOST_TRIED) return;
     for (int k = g->start[i]; k < g->start[i + 1] && !s->failed; k++)
         if (try_variable(s, i, g->column[k])) return;
 }
@@ -328,14 +329,14 @@ static void list_definitions(definition_search *s)
 static void find_definitions(definition_search *s)
 {
     s->differences = difference_search_new(s->b->f);
-    s->failed = !s->differences;
-    if (s->failed) return;
+    s->failed = !s->differences || !elimination_new(&s->may, s->b, &s->in);
+    if (s->failed || s->may.rule == ELIMINATE_NONE) return;
     keep_declared(s);
     keep_events(s);
     for (int i = 0; i < s->in.sigma.m && !s->failed; i++) find_variable(s, i);
     if (!s->failed) find_order(s);
     if (s->failed || s->count == 0) return;
-    s->failed = !elimination_new(&s->may, s->b, &s->in) || !open_rows(s);
+    s->failed = !open_rows(s);
     if (!s->failed) count_unknowns(s);
     for (int k = 0; k < s->count && !s->failed; k++)
         if (leaves(s, s->order[k]) && !s->failed) take_out(s, s->order[k]);

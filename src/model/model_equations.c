@@ -216,6 +216,18 @@ static void note_rounded(void *context, const expr_node *node)
         scan->found = true;
 }
 
+/* A definition is no less rounded than the variable that it would be: a state that equations hold
+ * at a value crosses it by rounding. */
+static void note_definition(void *context, const expr_node *node)
+{
+    struct {
+        const model_form *f;
+        bool found;
+    } *scan = context;
+    int order, root = build_root_of_leaf(scan->f, node, &order);
+    if (root >= 0 && scan->f->alias[root].used) scan->found = true;
+}
+
 /* rounded[r]: relation r depends on what Newton's iteration computes, algebraic variables or
  * derivatives, and not on states and time alone. */
 bool build_rounded(model_form *f)
@@ -228,7 +240,10 @@ bool build_rounded(model_form *f)
             const model_form *f;
             bool found;
         } scan = {f, false};
-        if (!graph_leaves(f->flat->graph, &f->crossing.e[r], 1, note_rounded, &scan)) return false;
+        if (!graph_leaves(f->flat->graph, &f->crossing.e[r], 1, note_rounded, &scan) ||
+            !graph_leaves(f->flat->graph, &f->flat->relations[r].crossing, 1, note_definition,
+                          &scan))
+            return false;
         f->rounded[r] = scan.found;
     }
     return true;

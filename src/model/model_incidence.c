@@ -127,28 +127,6 @@ static void compact_free(compact *q)
     dae_free_all(q->row, q->column);
 }
 
-/* Whether each equation has a variable of its own in its highest derivative. */
-static bool is_index_one(const incidence *in, const compact *q, bool *found)
-{
-    const signature *g = &in->sigma;
-    size_t *start = DAE_ARRAY(size_t, q->rows + 1), kept = 0;
-    int *column = DAE_ARRAY(int, g->start[g->m]);
-    matching m = {0};
-    bool ok = start && column;
-    for (int i = 0, row = 0; ok && i < g->m; i++) {
-        if (q->row[i] < 0) continue;
-        for (int k = g->start[i]; k < g->start[i + 1]; k++)
-            if (g->order[k] == in->highest[g->column[k]]) column[kept++] = q->column[g->column[k]];
-        start[++row] = kept;
-    }
-    ok = ok && matching_new(&m, start, column, q->rows, q->columns);
-    *found = ok && q->rows == q->columns;
-    for (int r = 0; *found && r < q->rows; r++) *found = matching_add(&m, r);
-    matching_free(&m);
-    dae_free_all(start, column);
-    return ok;
-}
-
 /* Whether what an equation contains may depend on what is held between events. */
 static bool changes_with_mode(const build *b, bool *found)
 {
@@ -189,49 +167,104 @@ static bool compact_signature(signature *s, const incidence *in, const compact *
     return true;
 }
 
-/* Offsets of the whole system; the rule is ELIMINATE_NONE if it has none. */
-static bool find_offsets(elimination *e, const incidence *in, const compact *q)
+/* The structure of what stays. */
+typedef struct whole {
+    compact q;
+    signature s;
+    int *match, *c, *d; /* owned */
+} whole;
+
+/* match and offsets where each equation has a variable of its own in its highest derivative: c = 0,
+ * d = that derivative. *found: it is so */
+static bool match_index_one(whole *w, const incidence *in, bool *found)
 {
-    signature s = {0};
-    int *match = DAE_ARRAY(int, q->rows), *c = DAE_ARRAY(int, q->rows),
-        *d = DAE_ARRAY(int, q->columns);
+    const signature *s = &w->s;
+    size_t *start = DAE_ARRAY(size_t, s->m + 1), kept = 0;
+    int *column = DAE_ARRAY(int, s->start[s->m]);
+    matching m = {0};
+    bool ok = start && column;
+    for (int v = 0; ok && v < in->sigma.n; v++)
+        if (w->q.column[v] >= 0) w->d[w->q.column[v]] = in->highest[v];
+    for (int i = 0; ok && i < s->m; i++) {
+        for (int k = s->start[i]; k < s->start[i + 1]; k++)
+            if (s->order[k] == w->d[s->column[k]]) column[kept++] = s->column[k];
+        start[i + 1] = kept;
+    }
+    ok = ok && matching_new(&m, start, column, s->m, s->n);
+    *found = ok && s->m == s->n;
+    for (int r = 0; *found && r < s->m; r++) *found = matching_add(&m, r);
+    for (int j = 0; *found && j < s->n; j++) w->match[m.row_of[j]] = j;
+    matching_free(&m);
+    dae_free_all(start, column);
+    return ok;
+}
+
+/* match and offsets of whatever it is */
+static signature_status match_any(whole *w)
+{
+    signature_status status = signature_transversal(&w->s, w->match);
+    return status == SIGNATURE_OK ? signature_offsets(&w->s, w->match, NULL, w->c, w->d) : status;
+}
+
+/* What was found, by the numbers of flat equations and variables. */
+static bool write_back(elimination *e, const whole *w, const incidence *in)
+{
+    block_form blocks;
     e->c = DAE_ARRAY(int, in->sigma.m);
     e->d = DAE_ARRAY(int, in->sigma.n);
-    bool ok = match && c && d && e->c && e->d && compact_signature(&s, in, q);
-    signature_status status = ok ? signature_transversal(&s, match) : SIGNATURE_MEMORY;
-    if (status == SIGNATURE_OK) status = signature_offsets(&s, match, NULL, c, d);
-    for (int i = 0; status == SIGNATURE_OK && i < in->sigma.m; i++)
-        if (q->row[i] >= 0) e->c[i] = c[q->row[i]];
-    for (int v = 0; status == SIGNATURE_OK && v < in->sigma.n; v++)
-        if (q->column[v] >= 0) e->d[v] = d[q->column[v]];
+    e->row_block = DAE_ARRAY(int, in->sigma.m);
+    e->column_block = DAE_ARRAY(int, in->sigma.n);
+    if (!e->c || !e->d || !e->row_block || !e->column_block) return false;
+    if (!block_form_new(&blocks, &w->s, w->match, w->c, w->d)) return false;
+    for (int i = 0; i < in->sigma.m; i++) {
+        int row = w->q.row[i];
+        e->row_block[i] = row < 0 ? -1 : blocks.of_row[row];
+        e->c[i] = row < 0 ? 0 : w->c[row];
+    }
+    for (int v = 0; v < in->sigma.n; v++) {
+        int column = w->q.column[v];
+        e->column_block[v] = column < 0 ? -2 : blocks.of_column[column];
+        e->d[v] = column < 0 ? 0 : w->d[column];
+    }
+    block_form_free(&blocks);
+    return true;
+}
+
+static bool find_structure(elimination *e, const build *b, const incidence *in, whole *w)
+{
+    bool simple, modes;
+    if (!compact_new(&w->q, b, in) || !compact_signature(&w->s, in, &w->q)) return false;
+    w->match = DAE_ARRAY(int, w->s.m);
+    w->c = DAE_ARRAY(int, w->s.m);
+    w->d = DAE_ARRAY(int, w->s.n);
+    if (!w->match || !w->c || !w->d || !match_index_one(w, in, &simple)) return false;
+    e->rule = simple ? ELIMINATE_ALL : ELIMINATE_TIGHT;
+    signature_status status = simple ? SIGNATURE_OK : match_any(w);
     if (status == SIGNATURE_SINGULAR) e->rule = ELIMINATE_NONE;
-    signature_free(&s);
-    dae_free_all(match, c, d);
-    return status != SIGNATURE_MEMORY;
+    if (status != SIGNATURE_OK) return status != SIGNATURE_MEMORY;
+    if (!changes_with_mode(b, &modes)) return false;
+    if (modes) e->rule = ELIMINATE_SINGLE;
+    return write_back(e, w, in);
 }
 
 bool elimination_new(elimination *e, const build *b, const incidence *in)
 {
-    compact q;
-    bool simple = false, modes = false;
-    *e = (elimination){.rule = ELIMINATE_TIGHT};
-    bool ok =
-        compact_new(&q, b, in) && is_index_one(in, &q, &simple) && changes_with_mode(b, &modes);
-    if (ok && simple) e->rule = ELIMINATE_ALL;
-    if (ok && !simple) ok = find_offsets(e, in, &q);
-    if (ok && modes && e->rule != ELIMINATE_NONE) e->rule = ELIMINATE_SINGLE;
-    compact_free(&q);
+    whole w = {0};
+    *e = (elimination){0};
+    bool ok = find_structure(e, b, in, &w);
+    compact_free(&w.q);
+    signature_free(&w.s);
+    dae_free_all(w.match, w.c, w.d);
     return ok;
 }
 
 void elimination_free(elimination *e)
 {
-    dae_free_all(e->c, e->d);
+    dae_free_all(e->c, e->d, e->row_block, e->column_block);
 }
 
 bool elimination_allows(const elimination *e, int v, int equation, int others, int users)
 {
-    if (e->rule == ELIMINATE_NONE) return false;
     if (e->rule == ELIMINATE_ALL || others <= 1 || users <= 1) return true;
     return e->rule == ELIMINATE_TIGHT && e->c[equation] == e->d[v];
 }

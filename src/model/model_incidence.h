@@ -21,6 +21,9 @@ void incidence_free(incidence *in);
 
 /* What may be eliminated: v by an equation that gives it explicitly, over r others, from c others.
  *
+ * Equation and variable must be of one block: blocks are solved one after the other, and with
+ * z + z^3 = y the variable that an earlier block determines is y, not z.
+ *
  * The Jacobian of what is left is a Schur complement: A - (column of v)(row of v). Its pattern has
  * an r x c block where there is a matrix of rank one: transversals through two entries of that
  * block are none of the equations, and offsets by such a one are wrong. There is none
@@ -37,11 +40,18 @@ typedef enum elimination_rule {
 
 typedef struct elimination {
     elimination_rule rule;
-    int *c, *d; /* for ELIMINATE_TIGHT: offsets by flat equation and variable, else NULL; owned */
+    int *c, *d;                    /* offsets by flat equation and variable; owned */
+    int *row_block, *column_block; /* and blocks; owned */
 } elimination;
 
 bool elimination_new(elimination *e, const build *b, const incidence *in); /* false: memory */
 void elimination_free(elimination *e);
+/* Whether v and an equation are of one block. */
+static inline bool elimination_pairs(const elimination *e, int v, int equation)
+{
+    return e->row_block[equation] == e->column_block[v];
+}
+/* Whether v may leave by that equation, which contains so many others, from so many users. */
 bool elimination_allows(const elimination *e, int v, int equation, int others, int users);
 
 #endif

@@ -248,6 +248,7 @@ static bool assemble_initial(build *b, const model_form *f, const int *rank, int
     initial->flat = f->flat;
     initial->code = f->code;
     initial->borrowed = true;
+    initial->starts = f;
     bool ok = number_slopes(initial, f, place) && collect_conditions(b, f, place) &&
               build_differentiate(b, 0);
     ok = ok && choose_pinned(b, rank, f->n, square);
@@ -266,6 +267,7 @@ bool build_levels(model_form *f)
         b.f->flat = f->flat;
         b.f->code = f->code;
         b.f->borrowed = true;
+        b.f->starts = f;
         ok = number_slopes(b.f, f, place) && collect_conditions(&b, f, place) &&
              build_differentiate(&b, 0) && finish_initial(&b, f);
     }

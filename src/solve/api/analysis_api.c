@@ -44,6 +44,7 @@ typedef struct scribe {
     int *level; /* per block: how often equations are differentiated to determine it */
     int n;      /* unknowns of the set that count, and blocks of them: outputs come behind these */
     int blocks;
+    int *offset; /* per flat variable, of a definition: how often it is differentiated */
 } scribe;
 
 static void *room(record *r, size_t count, size_t size)
@@ -316,6 +317,64 @@ static bool find_levels(scribe *w)
     return true;
 }
 
+/* ---- definitions ---- */
+
+typedef struct use_scan {
+    const scribe *w;
+    int offset; /* of what contains the leaf */
+} use_scan;
+
+static void note_offset(void *context, const expr_node *leaf)
+{
+    const use_scan *scan = context;
+    const model_form *f = scan->w->f;
+    if (leaf->op != EXPR_VARIABLE || !f->alias[f->alias[leaf->index].top].used) return;
+    int *offset = &scan->w->offset[f->alias[leaf->index].top];
+    if (scan->offset > *offset) *offset = scan->offset;
+}
+
+/* A definition is differentiated as often as any equation that contains it, by others or not. */
+static bool find_definition_offsets(scribe *w)
+{
+    const model_form *f = w->f;
+    const flat_model *m = f->flat;
+    bool ok = (w->offset = DAE_ARRAY(int, m->variable_count)) != NULL;
+    for (int i = 0; ok && i < w->n && f->definition_count > 0; i++) {
+        int row = w->set->row[i].source, at = row >= 0 ? f->equation_source[row] : -1;
+        use_scan scan = {w, w->s->c[i]};
+        if (at >= 0) ok = graph_leaves(m->graph, &m->equations[at].residual, 1, note_offset, &scan);
+    }
+    for (int k = f->definition_count; ok && k-- > 0;) {
+        use_scan scan = {w, w->offset[f->evaluated[k]]};
+        ok = graph_leaves(m->graph, &f->alias[f->evaluated[k]].value, 1, note_offset, &scan);
+    }
+    return ok;
+}
+
+typedef struct level_scan {
+    const scribe *w;
+    int offset, level;
+} level_scan;
+
+static void note_level(void *context, const expr_node *leaf)
+{
+    level_scan *scan = context;
+    const scribe *w = scan->w;
+    if (leaf->op != EXPR_VARIABLE || w->n == 0 || w->places[leaf->index].variable < 0) return;
+    const analysed_place *at = &w->places[leaf->index];
+    int level = w->level[w->s->blocks.of_column[at->variable]];
+    bool top = at->order == w->s->d[at->variable] - scan->offset;
+    if (top && level > scan->level) scan->level = level;
+}
+
+/* The index of a definition, as of an algebraic variable by the highest derivatives in it. */
+static int definition_index(const scribe *w, int v)
+{
+    level_scan scan = {w, w->offset[v], w->offset[v]};
+    graph_leaves(w->f->flat->graph, &w->f->alias[v].mapped, 1, note_level, &scan);
+    return 1 + scan.level - scan.offset;
+}
+
 /* ---- variables ---- */
 
 static int flat_unknown(const model_form *f, int v)
@@ -330,8 +389,9 @@ static void place_variable(const scribe *w, int v, dae_analysis_variable *out)
     int top = f->alias[v].top;
     out->unknown = -1;
     out->index = w->r->a.agree ? 1 : -1;
-    out->output = f->alias[top].evaluated;
-    for (int k = 0; out->output && k < f->evaluated_count; k++)
+    out->output = f->alias[top].evaluated && !f->alias[top].used;
+    if (f->alias[top].used && w->r->a.agree) out->index = definition_index(w, top);
+    for (int k = 0; f->alias[top].evaluated && k < f->evaluated_count; k++)
         if (f->evaluated[k] == top) out->unknown = w->n + k, out->sign = f->alias[v].top_sign;
     if (u < 0) return;
     const analysed_place *at = &w->places[u];
@@ -636,7 +696,7 @@ static bool write_regular(scribe *w, const mode_slots *slots, const model_point 
     a->index = a->agree ? m->index : -1;
     a->freedom = a->agree ? w->s->freedom : -1;
     w->places = analysed_places(w->set, w->f);
-    bool ok = w->places && find_levels(w);
+    bool ok = w->places && find_levels(w) && find_definition_offsets(w);
     if (ok && a->agree)
         ok = initial_roles_find(&w->roles, w->set, w->s, w->f, w->places) && write_constraints(w);
     a->fixed_count = w->roles.fixed_count;
@@ -673,7 +733,7 @@ static dae_status write_analysis(scribe *w, const model_point *at, const double 
     graph_recover(g);
     graph_leave(g);
     mode_slots_free(&slots);
-    dae_free_all(w->places, w->level);
+    dae_free_all(w->places, w->level, w->offset);
     initial_roles_free(&w->roles);
     return status;
 }

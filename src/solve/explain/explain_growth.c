@@ -7,6 +7,8 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "model/definition_names.h"
+#include "model/model_structure.h"
 #include "solve/explain/explain.h"
 #include "structure/linear/growth.h"
 
@@ -144,6 +146,49 @@ static void append_pace(dae_solver *s, const growth *mode, double factor)
                     mode->frequency > mode->rate ? ", in oscillations" : "");
 }
 
+typedef struct loop_scan {
+    const dae_solver *s;
+    const growth *mode;
+    bool *through; /* per flat variable: a definition that depends on the loop */
+    bool found;
+} loop_scan;
+
+/* Whether a leaf of a definition is a variable of the loop, or a definition that is made of one. */
+static void note_loop(void *context, const expr_node *leaf)
+{
+    loop_scan *scan = context;
+    const model_form *f = scan->s->base->model;
+    if (leaf->op != EXPR_VARIABLE) return;
+    int top = f->alias[leaf->index].top;
+    const char *name = f->flat->variables[top].name;
+    if (scan->through[top]) scan->found = true;
+    for (int k = 0; k < scan->mode->loop; k++)
+        if (!strcmp(name, problem_variable(scan->s->bound.problem, scan->mode->variable[k])))
+            scan->found = true;
+}
+
+/* ", F in equation 2 (m.mo:5)": definitions by which variables of the loop enter an equation */
+static void append_definitions(dae_solver *s, const growth *mode, int row)
+{
+    const model_form *f = s->base->model;
+    const flat_model *m = f->flat;
+    int at = model_flat_equation(s->hybrid->instance->form, row);
+    bool *uses = DAE_ARRAY(bool, 2 * m->variable_count);
+    loop_scan scan = {s, mode, uses ? uses + m->variable_count : NULL, false};
+    bool ok = uses && at >= 0 && model_definitions_of(f, at, uses);
+    for (int k = 0; ok && k < f->definition_count; k++) {
+        int v = f->evaluated[k];
+        scan.found = false;
+        ok = !uses[v] || graph_leaves(m->graph, &f->alias[v].value, 1, note_loop, &scan);
+        if (!ok || !scan.found) continue;
+        char *name = flat_equation_name(m, &m->equations[f->alias[v].equation]);
+        scan.through[v] = true;
+        diag_append(&s->diag, ", %s in %s", m->variables[v].name, name ? name : "?");
+        dae_free(name);
+    }
+    dae_free(uses);
+}
+
 /* "The loop equation 3 (m.mo:9), .. drives it" */
 static void append_loop(dae_solver *s, const growth *mode, const char *name)
 {
@@ -158,10 +203,12 @@ static void append_loop(dae_solver *s, const growth *mode, const char *name)
         return;
     }
     diag_append(&s->diag, " A loop feeds it:");
-    for (int k = 0; k < mode->loop; k++)
+    for (int k = 0; k < mode->loop; k++) {
         diag_append(&s->diag, "%s %s in %s", k ? "," : "",
                     problem_variable(s->bound.problem, mode->variable[k]),
                     problem_equation(s->bound.problem, mode->equation[k]));
+        append_definitions(s, mode, mode->equation[k]);
+    }
     diag_append(&s->diag, ". Is a sign wrong there?");
 }
 

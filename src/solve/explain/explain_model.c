@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "expr/print.h"
 #include "expr/walk.h"
+#include "model/definition_names.h"
+#include "model/model_structure.h"
 
 /* Relative distance from the end of a domain below which a function is suspected. Steps that are
  * cut down to rounding end much closer to a singularity. */
@@ -171,6 +173,22 @@ static void suspect_in(point *at, const graph *g, int row, suspect *best)
     }
 }
 
+/* If what is suspected is part of a definition, its equation is to blame, and not one that uses it.
+ */
+static bool blame_definition(const model_form *f, const suspect *q, dae_diag *diag)
+{
+    int v = model_definition_with(f, q->node);
+    if (v < 0) return false;
+    const model_form *form = f->starts ? f->starts : f;
+    const flat_equation *own = &f->flat->equations[form->alias[v].equation];
+    char *name = flat_equation_name(f->flat, own);
+    diag_equation(diag, -1, name ? name : f->flat->variables[v].name);
+    if (diag) diag->line = own->place.line;
+    describe(f, q, name ? name : f->flat->variables[v].name, diag);
+    dae_free(name);
+    return true;
+}
+
 bool explain_domain(const model_instance *m, double t, const double *y, const double *yp, int row,
                     dae_diag *diag)
 {
@@ -185,7 +203,7 @@ bool explain_domain(const model_instance *m, double t, const double *y, const do
         point_close(&at);
     }
     walk_free(&at.w);
-    if (best.row >= 0) {
+    if (best.row >= 0 && !blame_definition(f, &best, diag)) {
         diag_equation(diag, best.row, f->equation_names[best.row]);
         describe(f, &best, f->equation_names[best.row], diag);
     }

@@ -77,8 +77,10 @@ static void tell_undefined(dae_solver *s, double t, const double *y, const doubl
         if (fresh) text_list_add(&list, "%.100s", name);
     }
     text_list_end(&list);
-    diag_append(&text, "%s No equation needs %s: the run goes on.", list.count ? "." : "",
-                list.count ? "them" : "it");
+    bool used = f->alias[f->alias[f->visible[first]].top].used;
+    diag_append(&text, "%s", list.count ? "." : "");
+    if (!used) diag_append(&text, " No equation needs %s:", list.count ? "them" : "it");
+    diag_append(&text, used ? " The run goes on." : " the run goes on.");
     solver_note(s, text.text);
 }
 

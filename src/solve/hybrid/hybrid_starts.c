@@ -11,13 +11,20 @@
 static const double MOVED = 10.0;
 enum { MOST_NAMES = 4 };
 
+/* A definition is none: its start value is a guess. */
+static bool is_output(const model_form *f, int v)
+{
+    const model_alias *a = &f->alias[f->alias[v].top];
+    return a->evaluated && !a->used;
+}
+
 /* The start value of visible variable k that a user expects to see; NAN: none. A start value of
  * the text is a guess where something is solved for, and 0 stands in many texts without meaning. */
 static double expected_start(const model_form *f, int k)
 {
     int v = f->visible[k];
     const flat_variable *q = &f->flat->variables[v];
-    bool outside = !isnan(f->start[v]), output = f->alias[f->alias[v].top].evaluated;
+    bool outside = !isnan(f->start[v]), output = is_output(f, v);
     if (q->discrete || !(outside || output)) return (double)NAN;
     double start = hybrid_start_value(f, (size_t)v);
     return outside || start != 0.0 ? start : (double)NAN;
@@ -42,7 +49,7 @@ static void tell_lost_start(dae_solver *s, int first, const double *values)
              "note: %.200s:%d: %.200s begins with %.6g, and not with its start value %.6g: ",
              model_file(s), f->flat->variables[v].place.line, f->flat->variables[v].name,
              values[first], hybrid_start_value(f, (size_t)v));
-    if (f->alias[top].evaluated)
+    if (is_output(f, v))
         diag_append(&text, "%.200s computes it, and no equation needs it.",
                     f->flat->equations[f->alias[top].equation].name);
     else

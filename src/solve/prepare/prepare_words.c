@@ -3,24 +3,60 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/memory.h"
 #include "base/text.h"
+#include "model/definition_names.h"
+#include "model/model_structure.h"
 #include "solve/prepare/plan.h"
 
-/* An equation or a variable of a part, up to a few. */
-static void list_part(dae_diag *diag, const equation_set *set, const singular_part *part)
+/* Definitions that the equations of a part are made of: uses[v], per flat variable; their number.
+ */
+static int definitions_of_part(const model_form *f, const equation_set *set,
+                               const singular_part *part, bool *uses)
+{
+    int count = 0;
+    bool ok = true;
+    for (int k = 0; k < part->rows && ok; k++) {
+        int row = set->row[part->row[k]].source, at = row >= 0 ? f->equation_source[row] : -1;
+        if (at >= 0) ok = model_definitions_of(f, at, uses);
+    }
+    for (int k = 0; k < f->definition_count; k++) count += uses[f->evaluated[k]];
+    return count;
+}
+
+static void add_definition(text_list *list, const model_form *f, int v, bool equation)
+{
+    const flat_equation *q = &f->flat->equations[f->alias[v].equation];
+    char *name = equation ? flat_equation_name(f->flat, q) : NULL;
+    text_list_add(list, "%s", name ? name : f->flat->variables[v].name);
+    dae_free(name);
+}
+
+/* An equation or a variable of a part, up to a few; with definitions, which the equations are made
+ * of. */
+static void list_part(dae_diag *diag, const model_form *f, const equation_set *set,
+                      const singular_part *part)
 {
     enum { MOST = 8 };
     text_list rows = text_list_in(diag, MOST), columns = rows;
-    diag_append(diag, " %d equation%s", part->rows, part->rows == 1 ? "" : "s");
-    if (part->rows > 0) diag_append(diag, ": ");
+    bool *uses = DAE_ARRAY(bool, f->flat->variable_count);
+    int more = uses ? definitions_of_part(f, set, part, uses) : 0;
+    int all = part->rows + more, unknowns = part->columns + more;
+    diag_append(diag, " %d equation%s", all, all == 1 ? "" : "s");
+    if (all > 0) diag_append(diag, ": ");
     for (int k = 0; k < part->rows; k++) text_list_add(&rows, "%s", set->row[part->row[k]].name);
+    for (int k = 0; k < f->definition_count && more > 0; k++)
+        if (uses[f->evaluated[k]]) add_definition(&rows, f, f->evaluated[k], true);
     text_list_end(&rows);
-    diag_append(diag, " for %d unknown%s", part->columns, part->columns == 1 ? "" : "s");
-    if (part->columns > 0) diag_append(diag, ": ");
+    diag_append(diag, " for %d unknown%s", unknowns, unknowns == 1 ? "" : "s");
+    if (unknowns > 0) diag_append(diag, ": ");
     for (int k = 0; k < part->columns; k++)
         text_list_add(&columns, "%s", set->name[part->column[k]]);
+    for (int k = 0; k < f->definition_count && more > 0; k++)
+        if (uses[f->evaluated[k]]) add_definition(&columns, f, f->evaluated[k], false);
     text_list_end(&columns);
     diag_append(diag, ".");
+    dae_free(uses);
 }
 
 dae_status explain_singular_mode(preparation *p)
@@ -32,7 +68,7 @@ dae_status explain_singular_mode(preparation *p)
              "At t = %.9g the equations are structurally singular in the mode they are in.", t);
     for (int k = 0; k < parts->count && k < 2; k++) {
         diag_append(p->diag, parts->part[k].over ? " Too many equations:" : " Too few:");
-        list_part(p->diag, &p->analysis.reduced.set, &parts->part[k]);
+        list_part(p->diag, p->problem->model, &p->analysis.reduced.set, &parts->part[k]);
     }
     return DAE_ERR_MODEL;
 }
