@@ -26,7 +26,7 @@ dae_status count_second_start(work *w);
 dae_status count_second_run(work *w);
 
 /* Kept apart, so that each one is seen */
-#define APART __attribute__((noinline, noclone))
+#define APART __attribute__((noinline))
 
 APART static dae_status start(work *w)
 {
