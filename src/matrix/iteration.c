@@ -139,15 +139,17 @@ static dae_status new_parts(iteration *it, const dae_options *options, dae_diag 
     it->constraint_row = it->jac.constraint_row;
     it->algebraic_column = it->jac.algebraic_column;
     bool ok = it->constraint_row && it->algebraic_column;
-    if (ok && has_matrix(it)) ok = analyse(it);
+    if (ok && has_matrix(it) && !it->later) ok = analyse(it);
     return ok ? DAE_OK
               : diag_set(diag, DAE_ERR_MEMORY,
                          "Out of memory for the iteration matrix of %d equations.", n);
 }
 
-dae_status iteration_new(iteration *it, evaluator *eval, const dae_options *options, dae_diag *diag)
+static dae_status create(iteration *it, evaluator *eval, const dae_options *options, bool later,
+                         dae_diag *diag)
 {
-    *it = (iteration){.eval = eval, .singular_column = -1, .threads = options->threads};
+    *it = (iteration){
+        .eval = eval, .singular_column = -1, .threads = options->threads, .later = later};
     if (options->linear_solver < DAE_LINEAR_AUTO || options->linear_solver > DAE_LINEAR_GMRES)
         return diag_set(diag, DAE_ERR_ARGUMENT, "linear_solver = %d is not a dae_linear_solver.",
                         (int)options->linear_solver);
@@ -155,6 +157,17 @@ dae_status iteration_new(iteration *it, evaluator *eval, const dae_options *opti
     dae_status status = new_parts(it, options, diag);
     if (status) iteration_free(it);
     return status;
+}
+
+dae_status iteration_new(iteration *it, evaluator *eval, const dae_options *options, dae_diag *diag)
+{
+    return create(it, eval, options, false, diag);
+}
+
+dae_status iteration_new_idle(iteration *it, evaluator *eval, const dae_options *options,
+                              dae_diag *diag)
+{
+    return create(it, eval, options, true, diag);
 }
 
 void iteration_free(iteration *it)
@@ -175,7 +188,7 @@ iteration_status iteration_reset(iteration *it)
     if (!has_matrix(it)) return ITERATION_OK;
     jacobian_reset(&it->jac);
     drop_analysis(it); /* pivots are chosen once and kept for as long as they are stable */
-    return analyse(it) ? ITERATION_OK : ITERATION_MEMORY;
+    return it->later || analyse(it) ? ITERATION_OK : ITERATION_MEMORY;
 }
 
 /* ---------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ typedef struct iteration {
     dae_preconditioner preconditioner; /* never AUTO in matrix-free mode */
     double cj;                         /* of the factors; 0 when there are none */
     bool factored;
+    bool later;              /* storage and analysis wait for the first evaluation */
     int singular_column;     /* after ITERATION_SINGULAR */
     int threads;             /* dae_options.threads */
     struct shifted *shifted; /* complex shifts beside cj (shifted.h), or NULL; owned */
@@ -71,6 +72,9 @@ typedef struct iteration {
 
 dae_status iteration_new(iteration *it, evaluator *eval, const dae_options *options,
                          dae_diag *diag);
+/* The same for one that may never be used: storage and analysis wait for the first evaluation. */
+dae_status iteration_new_idle(iteration *it, evaluator *eval, const dae_options *options,
+                              dae_diag *diag);
 void iteration_free(iteration *it);
 
 /* Forget all derivatives, factors, pivots and findings: what follows depends on nothing that went

@@ -72,12 +72,25 @@ bool mode_slots_find(mode_slots *slots, const model_form *f)
 {
     size_t count = (size_t)f->flat->memory_count;
     bool *decides = DAE_ARRAY(bool, count);
-    *slots = (mode_slots){DAE_ARRAY(int, count), 0};
+    *slots = (mode_slots){.slot = DAE_ARRAY(int, count)};
     bool ok = decides && slots->slot && mark_slots(f, decides);
     for (size_t k = 0; ok && k < count; k++)
         if (decides[k]) slots->slot[slots->count++] = (int)k;
     dae_free(decides);
     if (!ok) mode_slots_free(slots);
+    return ok;
+}
+
+/* What equations and crossing functions read. */
+static bool find_reads(mode_slots *slots, const model_form *f)
+{
+    const graph *g = f->flat->graph;
+    const model_program *const of[2] = {&f->residual, &f->crossing};
+    slots->read = DAE_ARRAY(bool, f->flat->memory_count);
+    bool ok = slots->read;
+    for (int k = 0; ok && k < 2; k++)
+        ok = of[k]->outputs == 0 ||
+             graph_leaves(g, of[k]->e, of[k]->outputs, note_slot, slots->read);
     return ok;
 }
 
@@ -87,7 +100,8 @@ const mode_slots *mode_slots_of(model_form *f)
     graph_enter(g);
     if (!f->slots) {
         f->slots = DAE_NEW(mode_slots);
-        if (f->slots && !mode_slots_find(f->slots, f)) {
+        if (f->slots && !(mode_slots_find(f->slots, f) && find_reads(f->slots, f))) {
+            mode_slots_free(f->slots);
             dae_free(f->slots);
             f->slots = NULL;
         }
@@ -98,7 +112,7 @@ const mode_slots *mode_slots_of(model_form *f)
 
 void mode_slots_free(mode_slots *slots)
 {
-    dae_free(slots->slot);
+    dae_free_all(slots->slot, slots->read);
     *slots = (mode_slots){0};
 }
 

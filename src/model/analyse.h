@@ -11,6 +11,8 @@
 typedef struct mode_slots {
     int *slot; /* owned */
     int count;
+    bool *read; /* per slot of the memory: an equation or a crossing function reads it; owned, NULL:
+                   not sought */
 } mode_slots;
 
 bool mode_slots_find(mode_slots *slots, const model_form *f); /* false: memory */

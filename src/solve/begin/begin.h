@@ -21,6 +21,11 @@ dae_status forms_choose(dae_solver *s, double t, bool anew);
 /* The same input gives the same bits: nothing of what was done before may show. */
 dae_status forget_matrices(dae_solver *s);
 
+/* start_facts.c: guesses of unknowns, s->bound.y, that a start has made at a point before: true,
+ * and they are there. */
+bool guesses_recall(dae_solver *s, const model_point *at);
+void guesses_remember(const dae_solver *s, const model_point *at);
+
 /* weights.c: error weights at y, with the checks that belong to them. */
 dae_status solver_update_weights(dae_solver *s, double t, const double *y);
 

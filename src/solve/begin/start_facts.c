@@ -29,6 +29,30 @@ void remembers(const dae_solver *s, start_fact what, const fact_key *key, const 
     if (s->hybrid->at_start) plan_remembers(&s->modes->current->plan, what, key, result, bytes);
 }
 
+/* ---- guesses ---- */
+
+/* Which start values there are decides, too: they change with the revision of the model. */
+static fact_key guesses_key(const dae_solver *s, const model_point *at)
+{
+    fact_key key = key_at(s, at);
+    fact_key_add(&key, &s->base->model->revision, sizeof s->base->model->revision);
+    return key;
+}
+
+bool guesses_recall(dae_solver *s, const model_point *at)
+{
+    const fact_key key = guesses_key(s, at);
+    return problem_recalls(s->base, FACT_GUESSES, &key, s->bound.y,
+                           (size_t)s->base->form.n * sizeof *s->bound.y);
+}
+
+void guesses_remember(const dae_solver *s, const model_point *at)
+{
+    const fact_key key = guesses_key(s, at);
+    problem_remembers(s->base, FACT_GUESSES, &key, s->bound.y,
+                      (size_t)s->base->form.n * sizeof *s->bound.y);
+}
+
 /* ---- values of the equations as they are written ---- */
 
 /* The plan of the mode that is bound as it is written, at a start of a small model without

@@ -109,11 +109,19 @@ static dae_status make_cache(binding *b, dae_diag *diag)
     return b->context.cache ? DAE_OK : out_of_memory(b, diag);
 }
 
+/* The iteration matrix; methods on forms have others, and seldom need it. */
+static dae_status make_matrix(binding *b, dae_diag *diag)
+{
+    if (method_needs_form(b->method))
+        return iteration_new_idle(&b->matrix, &b->eval, &b->options, diag);
+    return iteration_new(&b->matrix, &b->eval, &b->options, diag);
+}
+
 /* Matrices, norms, Newton, the search for consistent values and for events. */
 static dae_status make_tools(binding *b, dae_diag *diag)
 {
     if (!norm_new(&b->norm, b->n, &b->options)) return out_of_memory(b, diag);
-    dae_status status = iteration_new(&b->matrix, &b->eval, &b->options, diag);
+    dae_status status = make_matrix(b, diag);
     if (status != DAE_OK) return status;
     if (!newton_new(&b->newton, &b->eval, &b->matrix, &b->norm, &b->options))
         return out_of_memory(b, diag);
@@ -207,7 +215,7 @@ dae_status binding_repattern(binding *b, const dae_problem *problem, dae_diag *d
     iteration_free(&b->matrix);
     b->matrix = (iteration){0};
     drop_output_projector(b);
-    dae_status status = iteration_new(&b->matrix, &b->eval, &b->options, diag);
+    dae_status status = make_matrix(b, diag);
     newton_reset(&b->newton);
     if (status == DAE_OK && binding_second_order(b)) status = renew_second(b, diag);
     return status;

@@ -114,10 +114,10 @@ static void guesses_free(guesses *g)
     dae_free_all(g->row_start, g->column, g->missing, g->known, g->queue);
 }
 
-dae_status hybrid_guess(dae_solver *s, double t, dae_init mode)
+/* False: memory. */
+static bool guess(dae_solver *s, double t)
 {
     const model_form *f = s->hybrid->instance->form;
-    if (s->hybrid->given || mode == DAE_INIT_NONE || f->resting || f->unmet >= 0) return DAE_OK;
     guesses g = {.instance = s->hybrid->instance, .t = t, .y = s->bound.y, .yp = s->bound.yp};
     g.row_start = DAE_ARRAY(int, f->n + 1);
     g.column = DAE_ARRAY(int, f->colptr[f->n] + 1);
@@ -134,5 +134,20 @@ dae_status hybrid_guess(dae_solver *s, double t, dae_init mode)
         graph_leave(f->flat->graph);
     }
     guesses_free(&g);
+    return ok;
+}
+
+dae_status hybrid_guess(dae_solver *s, double t, dae_init mode)
+{
+    const model_instance *m = s->hybrid->instance;
+    const model_form *f = m->form;
+    if (s->hybrid->given || mode == DAE_INIT_NONE || f->resting || f->unmet >= 0) return DAE_OK;
+    const size_t n = (size_t)f->n;
+    double *given = f == s->base->model ? dae_copy(s->bound.y, n, sizeof *given) : NULL;
+    model_point at = {t, given, s->bound.yp, m->parameters, m->memory};
+    bool known = given && guesses_recall(s, &at);
+    bool ok = known || guess(s, t);
+    if (given && ok && !known) guesses_remember(s, &at);
+    dae_free(given);
     return ok ? DAE_OK : diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for start values.");
 }

@@ -8,38 +8,29 @@
 
 struct memory_reads {
     owned_part part;
-    bool *slot;   /* per slot of the memory: an equation or a crossing function reads it */
-    double *kept; /* the memory that the continuous values were solved for */
-    bool floors;  /* a discrete equation is the floor of something: it looks ahead */
+    const bool *slot; /* per slot of the memory: an equation or a crossing function reads it;
+                         borrowed from the model */
+    double *kept;     /* the memory that the continuous values were solved for; owned */
+    bool floors;      /* a discrete equation is the floor of something: it looks ahead */
 };
 
 static void reads_free(void *self)
 {
     memory_reads *q = self;
-    dae_free_all(q->slot, q->kept, q);
-}
-
-static void note_slot(void *context, const expr_node *node)
-{
-    bool *slot = context;
-    if (node->op == EXPR_MEMORY) slot[node->index] = true;
-}
-
-static bool note_program(const graph *g, const model_program *p, bool *slot)
-{
-    return p->outputs == 0 || graph_leaves(g, p->e, p->outputs, note_slot, slot);
+    dae_free_all(q->kept, q);
 }
 
 /* Of the model as it is written: its modes, and all that is derived, read no more. */
-static bool find_reads(memory_reads *q, const model_form *f)
+static bool find_reads(memory_reads *q, model_form *f)
 {
     graph *g = f->flat->graph;
+    const mode_slots *slots = mode_slots_of(f);
+    q->slot = slots ? slots->read : NULL;
     graph_enter(g);
-    bool ok = note_program(g, &f->residual, q->slot) && note_program(g, &f->crossing, q->slot);
     for (size_t k = 0; k < f->flat->discrete_count; k++)
         if (graph_node(g, f->flat->discretes[k].value)->op == EXPR_FLOOR) q->floors = true;
     graph_leave(g);
-    return ok;
+    return slots;
 }
 
 void reads_bind(dae_solver *s)
@@ -50,9 +41,8 @@ void reads_bind(dae_solver *s)
     memory_reads *q = DAE_NEW(memory_reads);
     if (!q) return;
     q->part.free = reads_free;
-    q->slot = DAE_ARRAY(bool, slots);
     q->kept = DAE_ARRAY(double, slots);
-    if (q->slot && q->kept && find_reads(q, h->own->form))
+    if (q->kept && find_reads(q, s->base->model))
         h->reads = q;
     else
         reads_free(q);

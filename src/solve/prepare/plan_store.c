@@ -35,7 +35,8 @@ struct kept_plan {
 };
 
 struct plan_store {
-    kept_plan *first; /* the latest used one */
+    kept_plan *first;            /* the latest used one */
+    struct start_memory *starts; /* of the problem; owned */
 };
 
 /* ---- keys ---- */
@@ -164,7 +165,24 @@ static void free_store(struct plan_store *store)
         discard(store->first);
         store->first = next;
     }
+    start_memory_free(store->starts);
     dae_free(store);
+}
+
+/* The store of a model, made if need be; NULL: memory */
+static struct plan_store *store_of(model_form *base)
+{
+    if (!base->plans) {
+        base->plans = DAE_NEW(struct plan_store);
+        base->plans_free = free_store;
+    }
+    return base->plans;
+}
+
+struct start_memory **plan_store_starts(model_form *base)
+{
+    struct plan_store *store = store_of(base);
+    return store ? &store->starts : NULL;
 }
 
 static void drop_oldest(struct plan_store *store)
@@ -302,11 +320,7 @@ static kept_plan *entry_new(const dae_problem *problem, const mode_point *mode, 
 bool plan_store_add(const dae_problem *problem, const mode_point *mode, const wishes *w, plan *made)
 {
     model_form *base = problem->model;
-    if (!base->plans) {
-        base->plans = DAE_NEW(struct plan_store);
-        base->plans_free = free_store;
-    }
-    kept_plan *kept = base->plans ? entry_new(problem, mode, w) : NULL;
+    kept_plan *kept = store_of(base) ? entry_new(problem, mode, w) : NULL;
     plan mine;
     if (!kept) return false;
     kept->plan = *made;

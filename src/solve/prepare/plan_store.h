@@ -30,6 +30,9 @@ void kept_plan_release(kept_plan *kept);
 graph *kept_plan_enter(kept_plan *kept);
 /* Where what its starts have computed is; NULL there: nothing so far. */
 struct start_memory **kept_plan_starts(kept_plan *kept);
+/* The same of what a problem knows before there is a plan; NULL: memory. The caller holds the lock.
+ */
+struct start_memory **plan_store_starts(model_form *base);
 void start_memory_free(struct start_memory *m); /* NULL is fine */
 
 #endif

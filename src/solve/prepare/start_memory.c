@@ -61,14 +61,32 @@ static known_fact *find(struct start_memory *m, start_fact what, const fact_key 
     return NULL;
 }
 
+static bool recall(struct start_memory *m, start_fact what, const fact_key *key, void *result,
+                   size_t bytes)
+{
+    const known_fact *f = find(m, what, key, bytes);
+    if (f && bytes > 0) memcpy(result, f->bytes + f->key_bytes, bytes);
+    return f;
+}
+
 bool plan_recalls(const plan *p, start_fact what, const fact_key *key, void *result, size_t bytes)
 {
     if (!p->kept) return false;
     graph *g = kept_plan_enter(p->kept);
-    const known_fact *f = find(*kept_plan_starts(p->kept), what, key, bytes);
-    if (f && bytes > 0) memcpy(result, f->bytes + f->key_bytes, bytes);
+    bool known = recall(*kept_plan_starts(p->kept), what, key, result, bytes);
     graph_leave(g);
-    return f;
+    return known;
+}
+
+bool problem_recalls(const dae_problem *problem, start_fact what, const fact_key *key, void *result,
+                     size_t bytes)
+{
+    graph *g = problem->model->flat->graph;
+    graph_enter(g);
+    struct start_memory **m = plan_store_starts(problem->model);
+    bool known = m && recall(*m, what, key, result, bytes);
+    graph_leave(g);
+    return known;
 }
 
 static char *copy_bytes(const fact_key *key, size_t key_bytes, const void *result, size_t bytes)
@@ -80,20 +98,35 @@ static char *copy_bytes(const fact_key *key, size_t key_bytes, const void *resul
     return copy;
 }
 
+static void remember(struct start_memory **m, start_fact what, const fact_key *key,
+                     const void *result, size_t bytes)
+{
+    size_t key_bytes = size_of(key);
+    if (key_bytes + bytes > MOST_BYTES) return;
+    if (!*m) *m = DAE_NEW(struct start_memory);
+    char *copy = *m ? copy_bytes(key, key_bytes, result, bytes) : NULL;
+    if (!copy) return;
+    known_fact *f = &(*m)->fact[(*m)->next];
+    (*m)->next = ((*m)->next + 1) % FACTS;
+    dae_free(f->bytes);
+    *f = (known_fact){what, key_bytes, bytes, copy};
+}
+
 void plan_remembers(const plan *p, start_fact what, const fact_key *key, const void *result,
                     size_t bytes)
 {
-    size_t key_bytes = size_of(key);
-    if (!p->kept || key_bytes + bytes > MOST_BYTES) return;
+    if (!p->kept) return;
     graph *g = kept_plan_enter(p->kept);
-    struct start_memory **m = kept_plan_starts(p->kept);
-    if (!*m) *m = DAE_NEW(struct start_memory);
-    char *copy = *m ? copy_bytes(key, key_bytes, result, bytes) : NULL;
-    if (copy) {
-        known_fact *f = &(*m)->fact[(*m)->next];
-        (*m)->next = ((*m)->next + 1) % FACTS;
-        dae_free(f->bytes);
-        *f = (known_fact){what, key_bytes, bytes, copy};
-    }
+    remember(kept_plan_starts(p->kept), what, key, result, bytes);
+    graph_leave(g);
+}
+
+void problem_remembers(const dae_problem *problem, start_fact what, const fact_key *key,
+                       const void *result, size_t bytes)
+{
+    graph *g = problem->model->flat->graph;
+    graph_enter(g);
+    struct start_memory **m = plan_store_starts(problem->model);
+    if (m) remember(m, what, key, result, bytes);
     graph_leave(g);
 }

@@ -13,6 +13,7 @@ typedef enum start_fact {
     FACT_LEVELS,      /* values that satisfy all levels */
     FACT_REGULAR,     /* structure and numbers agree where the equations hold */
     FACT_INDEPENDENT, /* no constraint follows from others, or contradicts them */
+    FACT_GUESSES,     /* values that single equations give, before there is a plan */
     FACT_CONSISTENT   /* values that satisfy the equations as they are written, and the work */
 } start_fact;
 
@@ -31,6 +32,11 @@ static inline void fact_key_add_numbers(fact_key *key, const double *from, size_
     fact_key_add(key, from, count * sizeof *from);
 }
 
+/* Of the problem, before there is a plan; otherwise as below. */
+bool problem_recalls(const dae_problem *problem, start_fact what, const fact_key *key, void *result,
+                     size_t bytes);
+void problem_remembers(const dae_problem *problem, start_fact what, const fact_key *key,
+                       const void *result, size_t bytes);
 /* True: the fact is known, and its result, of so many bytes, is in *result. */
 bool plan_recalls(const plan *p, start_fact what, const fact_key *key, void *result, size_t bytes);
 /* Where there is no memory for it, where the plan is not kept, and for large models, it is not
