@@ -55,15 +55,15 @@ void guesses_remember(const dae_solver *s, const model_point *at)
 
 /* ---- values of the equations as they are written ---- */
 
-/* The plan of the mode that is bound as it is written, at a start of a small model without
- * crossings; NULL: there is none. Sparse factors keep the pivots of the first matrix, and events
- * those of the start, so that a run would not be the same, to the last bit, without them. */
+/* The plan of the mode that is bound as it is written, at a start of a model without crossings;
+ * NULL: there is none. At events factors of the start count, so that a run would not be the same,
+ * to the last bit, without them. */
 static const plan *plan_as_written(const dae_solver *s)
 {
     const iteration *it = &s->bound.matrix;
     bool plain = s->hybrid && s->hybrid->at_start && s->bound.problem == s->base &&
                  s->modes->slots_known && !s->bound.events && !s->bound.options.rtol_by_unknown;
-    if (!plain || it->matrix_free || it->jac.layout.kind != DAE_STRUCTURE_DENSE) return NULL;
+    if (!plain || it->matrix_free) return NULL;
     const model_mode *v = mode_find(s->modes, s->hybrid->instance->memory);
     return v ? &v->plan : NULL;
 }
@@ -108,7 +108,8 @@ static dae_status search(dae_solver *s, double t, double h, dae_init mode)
                       s->bound.yp, &s->diag);
 }
 
-/* The same, and whether it may be remembered: found, with no other solution in sight */
+/* The same, and whether it may be remembered: found, with no other solution in sight. Pivots that
+ * the search chose are given up: the run begins as one that finds its values. */
 static dae_status search_counted(dae_solver *s, double t, double h, dae_init mode,
                                  long *const count[COUNTS], double *found, bool *plain)
 {
@@ -120,7 +121,7 @@ static dae_status search_counted(dae_solver *s, double t, double h, dae_init mod
     *plain = status == DAE_OK && initializer_other(s->bound.init, &other, &slope) < 0;
     vector_copy(s->bound.n, s->bound.y, found);
     vector_copy(s->bound.n, s->bound.yp, found + s->bound.n);
-    return status;
+    return *plain ? forget_matrices(s) : status;
 }
 
 dae_status initialize_once(dae_solver *s, double t, double h, dae_init mode, bool *known)
