@@ -178,6 +178,43 @@ static void definitions_are_no_growth(void **state)
     layout_free(&layout);
 }
 
+/* Systems solved side by side have the bits of each alone, whatever orders they have. */
+static void side_by_side_is_the_same(void **state)
+{
+    (void)state;
+    enum { SYSTEMS = 5 };
+    seed = 6;
+    for (int n = 2; n < 20; n++) {
+        matrix_layout layout;
+        random_pattern(&layout, n, 3);
+        linear_solver *real = linear_elimination.analyse(&layout, NULL), *all[SYSTEMS];
+        double re[SYSTEMS][MOST], im[SYSTEMS][MOST], *r[SYSTEMS], *i[SYSTEMS];
+        double alone_re[SYSTEMS][MOST], alone_im[SYSTEMS][MOST], a[MOST * MOST], b[MOST * MOST];
+        for (size_t k = 0; k < layout.count; k++) a[k] = number();
+        assert_int_equal(linear_factor(real, a), LINEAR_OK);
+        for (int c = 0; c < SYSTEMS; c++) {
+            all[c] = complex_elimination.analyse(&layout, c == n % 7 ? NULL : real);
+            for (size_t k = 0; k < layout.count; k++) b[k] = number();
+            assert_int_equal(all[c]->ops->factor(all[c], a, b), LINEAR_OK);
+            r[c] = re[c];
+            i[c] = im[c];
+            for (int k = 0; k < n; k++) {
+                re[c][k] = alone_re[c][k] = number();
+                im[c][k] = alone_im[c][k] = number();
+            }
+            all[c]->ops->solve(all[c], alone_re[c], alone_im[c]);
+        }
+        linear_solve_several(all, SYSTEMS, r, i);
+        for (int c = 0; c < SYSTEMS; c++) {
+            assert_memory_equal(re[c], alone_re[c], (size_t)n * sizeof **re);
+            assert_memory_equal(im[c], alone_im[c], (size_t)n * sizeof **im);
+            linear_free(all[c]);
+        }
+        linear_free(real);
+        layout_free(&layout);
+    }
+}
+
 /* ---- the rule ---- */
 
 static bool pays(int n, int bandwidth)
@@ -268,6 +305,7 @@ int main(void)
         cmocka_unit_test(drifting_values_get_new_orders),
         cmocka_unit_test(quiet_values_keep_their_order),
         cmocka_unit_test(definitions_are_no_growth),
+        cmocka_unit_test(side_by_side_is_the_same),
         cmocka_unit_test(counted_operations_decide),
         cmocka_unit_test(all_ways_agree_on_models),
     };

@@ -28,6 +28,16 @@ linear_solver *complex_new(const matrix_layout *layout, const linear_solver *rea
     }
 }
 
+void linear_solve_several(linear_solver *const *solvers, int count, double *const *re,
+                          double *const *im)
+{
+    if (count > 1 && solvers[0]->ops->solve_several) {
+        solvers[0]->ops->solve_several(solvers, count, re, im);
+        return;
+    }
+    for (int k = 0; k < count; k++) solvers[k]->ops->solve(solvers[k], re[k], im[k]);
+}
+
 void linear_free(linear_solver *solver)
 {
     if (solver) solver->ops->free(solver);

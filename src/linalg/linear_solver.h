@@ -38,6 +38,10 @@ typedef struct linear_solver_ops {
     size_t (*values)(const linear_solver *solver);
     /* b := A^-1 b; only after a factorisation that returned LINEAR_OK */
     void (*solve)(linear_solver *solver, double *re, double *im);
+    /* The same for several solvers of this kind, with the same bits; NULL: there is no faster way
+     * than one after the other. */
+    void (*solve_several)(linear_solver *const *solvers, int count, double *const *re,
+                          double *const *im);
     /* Estimate of 1/cond_1(A) in [0, 1], from the factors; NULL for complex matrices. */
     double (*condition)(linear_solver *solver);
     void (*free)(linear_solver *solver);
@@ -63,6 +67,9 @@ static inline void linear_solve(linear_solver *s, double *b)
 {
     s->ops->solve(s, b, NULL);
 }
+/* b_k := A_k^-1 b_k for `count` solvers of one kind */
+void linear_solve_several(linear_solver *const *solvers, int count, double *const *re,
+                          double *const *im);
 void linear_free(linear_solver *solver); /* NULL is fine */
 
 #endif

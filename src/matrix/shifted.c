@@ -142,33 +142,37 @@ iteration_status shifted_factor_all(iteration *it, double cj, int count, const d
     return status;
 }
 
-/* (re + i im) := A^-1 (re + i im), uncounted: for any thread */
-static void solve_one(const iteration *it, int k, double *re, double *im)
+/* Scale the rows of a right-hand side as those of the matrix. */
+static void scale_rows(const iteration *it, double *re, double *im)
 {
-    linear_solver *solver = it->shifted->solver[k];
     for (int i = 0; i < it->scaled_count; i++) {
         int row = it->scaled_rows[i];
         re[row] *= it->row_scale[row];
         im[row] *= it->row_scale[row];
     }
-    solver->ops->solve(solver, re, im);
 }
 
 void shifted_solve(iteration *it, int k, double *re, double *im)
 {
+    linear_solver *solver = it->shifted->solver[k];
     it->eval->stats->solves++;
-    solve_one(it, k, re, im);
+    scale_rows(it, re, im);
+    solver->ops->solve(solver, re, im);
 }
 
-/* Solve a share. */
+/* Solve a share, uncounted: for any thread. */
 static void solve_share(void *data)
 {
     const shifted_share *share = data;
     const size_t n = (size_t)share->it->jac.layout.n;
-    for (int k = share->first; k < share->last; k++) {
-        double *re = share->b + (size_t)(2 * k) * n;
-        solve_one(share->it, k, re, re + n);
+    double *re[SHIFTED_MOST], *im[SHIFTED_MOST];
+    const int count = share->last - share->first;
+    for (int k = 0; k < count; k++) {
+        re[k] = share->b + (size_t)(2 * (share->first + k)) * n;
+        im[k] = re[k] + n;
+        scale_rows(share->it, re[k], im[k]);
     }
+    linear_solve_several(share->it->shifted->solver + share->first, count, re, im);
 }
 
 iteration_status shifted_solve_all(iteration *it, int count, double *b)
