@@ -5,7 +5,9 @@
 
 #include "problem/residual.h"
 
-/* Dense output of the last step: y(t) and y'(t). Returns 0, or an eval_status. */
+/* Dense output of the last step: y(t), and y'(t) where yp is not NULL. Returns 0, or an
+ * eval_status.
+ */
 typedef eval_status (*event_interpolant)(void *context, double t, double *y, double *yp);
 
 typedef struct event_finder event_finder;
@@ -28,6 +30,9 @@ void event_finder_hold(event_finder *finder, int i, int side, double band);
 
 /* g_i carries rounding errors of this size from now on (0 at first): less is no jump. */
 void event_finder_rounding(event_finder *finder, int i, double rounding);
+
+/* Whether g reads y' (it does at first): else the interpolant is asked for y alone, yp = NULL. */
+void event_finder_slopes(event_finder *finder, bool read);
 
 enum { EVENTS_PLAIN = -1 };
 /* Components that may oscillate within a step: EVENTS_PLAIN if none of them has more than one

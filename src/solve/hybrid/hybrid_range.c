@@ -16,6 +16,7 @@ struct relation_ranges {
     int n;                    /* of them */
     range_program *program;   /* of the wild ones; NULL: there are none */
     bool *wild;               /* per crossing function */
+    bool slopes;              /* one of them reads y' */
     size_t *root;             /* per root of the program: its crossing function */
     size_t count;             /* of roots */
     range *result, *y;        /* work: per root, per unknown */
@@ -60,6 +61,12 @@ static bool program_of_wild(relation_ranges *q, const graph *g, const model_prog
     return true;
 }
 
+static void note_slope(void *context, const expr_node *node)
+{
+    bool *slopes = context;
+    if (node->op == EXPR_VARIABLE && node->order > 0) *slopes = true;
+}
+
 static relation_ranges *ranges_new(const model_form *f)
 {
     relation_ranges *q = DAE_NEW(relation_ranges);
@@ -71,6 +78,9 @@ static relation_ranges *ranges_new(const model_form *f)
     q->root = DAE_ARRAY(size_t, f->crossing.outputs);
     graph_enter(f->flat->graph);
     bool ok = q->wild && q->root && find_wild(q, f->flat->graph, &f->crossing);
+    if (ok && f->crossing.outputs > 0)
+        ok = graph_leaves(f->flat->graph, f->crossing.e, f->crossing.outputs, note_slope,
+                          &q->slopes);
     if (ok && q->count > 0) ok = program_of_wild(q, f->flat->graph, &f->crossing);
     graph_leave(f->flat->graph);
     if (ok) return q;
@@ -126,6 +136,7 @@ void ranges_bind(dae_solver *s)
         if (!h->ranges) h->no_memory = true;
     }
     bool any = h->ranges && h->ranges->count > 0;
+    event_finder_slopes(s->bound.events, !h->ranges || h->ranges->slopes);
     event_finder_bound(s->bound.events, any ? first_not_plain : NULL, s,
                        any && h->ranges->count == h->instance->form->crossing.outputs);
 }

@@ -16,7 +16,7 @@ static eval_status interpolate_for_events(void *context, double t, double *y, do
 {
     const dae_solver *s = context;
     solver_interpolate(s, t, 0, y);
-    solver_interpolate(s, t, 1, yp);
+    if (yp) solver_interpolate(s, t, 1, yp);
     return EVAL_OK;
 }
 
