@@ -68,13 +68,14 @@ static void hold_assigned(dae_solver *s, const flat_when *w)
 
 /* Which branch is active: the first whose condition has just become true; -1 for none. Conditions
  * of all branches are noted, so that each has its own edge. */
-static int active_branch(dae_solver *s, double t, const flat_when *w, bool initial)
+static int active_branch(dae_solver *s, double t, size_t index, bool initial)
 {
+    const flat_when *w = &flat_of(s)->whens[index];
     double *memory = s->hybrid->instance->memory;
     int active = -1;
     for (size_t b = 0; b < w->branch_count; b++) {
         const flat_branch *q = &w->branches[b];
-        bool now = value_at(s, t, q->condition) != 0.0;
+        bool now = reads_condition(s, t, index, b) != 0.0;
         bool fires = initial ? q->at_initial : now && memory[q->memory_pre] == 0.0;
         memory[q->memory] = now;
         if (fires && active < 0) active = (int)b;
@@ -87,7 +88,7 @@ static void evaluate_when(dae_solver *s, double t, size_t index, bool initial)
     const flat_model *m = flat_of(s);
     const flat_when *w = &m->whens[index];
     double *memory = s->hybrid->instance->memory;
-    int active = active_branch(s, t, w, initial);
+    int active = active_branch(s, t, index, initial);
     s->hybrid->active[index] = active;
     hold_assigned(s, w);
     for (size_t i = 0; active >= 0 && i < w->branches[active].action_count; i++) {
@@ -386,7 +387,7 @@ void events_follow(dae_solver *s, double t)
     for (size_t w = 0; w < m->when_count; w++)
         for (size_t b = 0; b < m->whens[w].branch_count; b++) {
             const flat_branch *q = &m->whens[w].branches[b];
-            memory[q->memory] = value_at(s, t, q->condition) != 0.0;
+            memory[q->memory] = reads_condition(s, t, w, b) != 0.0;
         }
     memory_take_pre(s);
 }

@@ -140,6 +140,8 @@ void reads_bind(dae_solver *s);
 void reads_keep(dae_solver *s);
 /* Whether they still are, and so are the crossing functions. */
 bool reads_unchanged(const dae_solver *s);
+/* The condition of branch b of when-clause w. */
+double reads_condition(const dae_solver *s, double t, size_t w, size_t b);
 /* Whether anything asks for algebraic variables or derivatives a moment ahead. */
 bool reads_ahead(const dae_solver *s);
 

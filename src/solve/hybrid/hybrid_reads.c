@@ -12,12 +12,33 @@ struct memory_reads {
                          borrowed from the model */
     double *kept;     /* the memory that the continuous values were solved for; owned */
     bool floors;      /* a discrete equation is the floor of something: it looks ahead */
+    int *flag; /* per branch of a when: its condition is this slot, as it stands; -1: it is not */
+    size_t *first; /* per when: its first branch in there */
 };
 
 static void reads_free(void *self)
 {
     memory_reads *q = self;
-    dae_free_all(q->kept, q);
+    dae_free_all(q->kept, q->flag, q->first, q);
+}
+
+/* Conditions that are nothing but a flag, as those of most clauses are: one relation. */
+static bool find_flags(memory_reads *q, const flat_model *m)
+{
+    size_t count = 0;
+    for (size_t w = 0; w < m->when_count; w++) count += m->whens[w].branch_count;
+    q->flag = DAE_ARRAY(int, count);
+    q->first = DAE_ARRAY(size_t, m->when_count);
+    if (!q->flag || !q->first) return false;
+    count = 0;
+    for (size_t w = 0; w < m->when_count; w++) {
+        q->first[w] = count;
+        for (size_t b = 0; b < m->whens[w].branch_count; b++) {
+            const expr_node *node = graph_node(m->graph, m->whens[w].branches[b].condition);
+            q->flag[count++] = node->op == EXPR_MEMORY ? node->index : -1;
+        }
+    }
+    return true;
 }
 
 /* Of the model as it is written: its modes, and all that is derived, read no more. */
@@ -27,10 +48,11 @@ static bool find_reads(memory_reads *q, model_form *f)
     const mode_slots *slots = mode_slots_of(f);
     q->slot = slots ? slots->read : NULL;
     graph_enter(g);
+    bool ok = find_flags(q, f->flat);
     for (size_t k = 0; k < f->flat->discrete_count; k++)
         if (graph_node(g, f->flat->discretes[k].value)->op == EXPR_FLOOR) q->floors = true;
     graph_leave(g);
-    return slots;
+    return slots && ok;
 }
 
 void reads_bind(dae_solver *s)
@@ -63,6 +85,14 @@ bool reads_unchanged(const dae_solver *s)
     for (int k = 0; k < flat_of(s)->memory_count; k++)
         if (h->reads->slot[k] && h->reads->kept[k] != h->instance->memory[k]) return false;
     return true;
+}
+
+double reads_condition(const dae_solver *s, double t, size_t w, size_t b)
+{
+    const memory_reads *q = s->hybrid->reads;
+    int flag = q ? q->flag[q->first[w] + b] : -1;
+    if (flag >= 0) return s->hybrid->instance->memory[flag];
+    return value_at(s, t, flat_of(s)->whens[w].branches[b].condition);
 }
 
 bool reads_ahead(const dae_solver *s)
