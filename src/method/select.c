@@ -50,6 +50,13 @@ static bool takes_order(const method *m, const wish *w)
 /* Methods by a table of the user have this variant. */
 static const char by_table[] = "table";
 
+static bool is_of_family(const method *m, const method_family *family)
+{
+    size_t length = strlen(family->name);
+    return strncmp(m->name, family->name, length) == 0 &&
+           (m->name[length] == ':' || m->name[length] == '\0');
+}
+
 /* The first member that is as wished; an order in a name goes before one that a member takes. */
 static const method *first_fit(const wish *w)
 {
@@ -57,8 +64,9 @@ static const method *first_fit(const wish *w)
     if (strcmp(w->variant, by_table) == 0) return method_by_table(w->family->name);
     for (int i = 0; method_member_at(i); i++) {
         const method *m = method_member_at(i);
+        if (!is_of_family(m, w->family)) continue;
         wish has = read_name(m->name);
-        if (has.family != w->family || strcmp(has.variant, w->variant) != 0) continue;
+        if (strcmp(has.variant, w->variant) != 0) continue;
         if (w->order == 0 || has.order == w->order) return m;
         if (has.order == 0 && !taking && takes_order(m, w)) taking = m;
     }
