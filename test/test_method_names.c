@@ -117,7 +117,10 @@ static void test_every_name_leads_back(void **state)
         dae_method_info m = dae_method_at(i);
         dae_diag diag = {0};
         assert_string_equal(m.name, dae_method_name(i));
+        char copy[80]; /* found by its address, and by reading it */
+        snprintf(copy, sizeof copy, "%s", m.name);
         assert_ptr_equal(method_find(m.name), method_member_at(i));
+        assert_ptr_equal(method_find(copy), method_member_at(i));
         assert_ptr_equal(method_select(m.family, m.order, m.variant, &diag), method_member_at(i));
         if (m.order > 0) assert_int_equal(m.order, m.max_order);
     }
@@ -166,6 +169,7 @@ static void test_old_names_work_with_a_note(void **state)
         const char *old = dae_method_at(i).old_name;
         if (*old) assert_ptr_equal(method_find(old), method_member_at(i));
     }
+    assert_ptr_equal(method_find("auto"), method_find("bdf"));
     assert_ptr_equal(method_find("herk-faithful"), method_find("herk:thesis"));
     assert_ptr_equal(method_find("herk-faithful-rk4"), method_find("herk:4:thesis"));
     assert_ptr_equal(method_find("colloc2nd_radau5"), method_find("colloc2nd"));

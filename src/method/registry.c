@@ -154,9 +154,13 @@ const method_family *method_family_of(const char *name)
     return NULL;
 }
 
+/* A member's own name, as options that are checked have it, is found by its address. */
 const method *method_find(const char *name)
 {
-    return method_select(strcmp(name, "auto") == 0 ? "bdf" : name, 0, NULL, NULL);
+    if (strcmp(name, "auto") == 0) return &method_bdf;
+    for (int i = 0; i < MEMBERS; i++)
+        if (members[i]->name == name) return members[i];
+    return method_select(name, 0, NULL, NULL);
 }
 
 /* All sets, strongest forms first: each line doubles the texts so far, without and with one form.
