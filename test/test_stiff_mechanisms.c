@@ -153,6 +153,34 @@ static void test_few_steps_before(void **state)
         }
 }
 
+/* Rows of a table do not hide that the run goes on: the end of each is not that of the run. */
+static void test_rows(void **state)
+{
+    (void)state;
+    masses m = {1e6, 2e3};
+    dae_problem *p = masses_problem(&m);
+    dae_options o = dae_options_default();
+    const double rest[7] = {0.0};
+    double y[7], exact[7];
+    dae_solver *s, *alone;
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    o.method = "radau";
+    assert_int_equal(dae_solver_new(p, &o, &alone, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, rest, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(alone, 0.0, rest, NULL), DAE_OK);
+    for (int k = 1; k <= 100; k++) {
+        assert_int_equal(dae_solver_run(s, 0.05 * k, y, NULL), DAE_OK);
+        assert_int_equal(dae_solver_run(alone, 0.05 * k, exact, NULL), DAE_OK);
+        assert_true(dae_solver_time(s) == 0.05 * k);
+        for (int i = 0; i < 3; i++) assert_true(fabs(y[i] - exact[i]) < 1e-5);
+    }
+    assert_string_equal(dae_solver_method(s), "radau");
+    assert_true(dae_solver_stats(s)->steps < 2 * WITHIN + dae_solver_stats(alone)->steps);
+    dae_solver_free(s);
+    dae_solver_free(alone);
+    dae_problem_free(p);
+}
+
 /* What is not stiff stays with the explicit method, also at the loosest tolerances. */
 static void test_not_stiff(void **state)
 {
@@ -176,6 +204,7 @@ static void test_not_stiff(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_steps_before),
+                                       cmocka_unit_test(test_rows),
                                        cmocka_unit_test(test_not_stiff)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -534,13 +534,15 @@ static dae_status look_at_rounding(dae_solver *s, dae_status status, double tend
     return DAE_OK;
 }
 
-/* Whether steps of this length get there before another method would: it takes some dozens at
- * least, up to half as many where hardly anything is stiff, and each of them costs three to five
- * times as much. Those of a Taylor series by name get there stiff or not. */
+/* Whether steps of this length get to the end of the run, if that is known, before another method
+ * would: it takes some dozens at least, up to half as many where hardly anything is stiff, and each
+ * of them costs three to five times as much. Those of a Taylor series by name get to tend stiff or
+ * not. */
 static bool ends_soon(const dae_solver *s, double tend)
 {
     static const double FEW = 500.0, FEW_BY_NAME = 2e4;
-    double left = fabs(tend - s->run.t) / fabs(s->stats.last_h);
+    double end = s->wishes.open ? solver_stop_time(s) : tend; /* NAN: no comparison holds */
+    double left = fabs(end - s->run.t) / fabs(s->stats.last_h);
     if (s->wishes.open) return left < FEW;
     return s->bound.method->forms == FORM_SERIES && left < FEW_BY_NAME;
 }
