@@ -338,11 +338,54 @@ static void shared_calls(void **state)
     release(&f);
 }
 
+/* Sums along a chain go on from one another: as many nodes and passes as there are elements, and
+ * the values that each sum has alone. 30000 sums of 15000 elements in the mean would pass every
+ * limit. */
+static void sums_that_go_on(void **state)
+{
+    (void)state;
+    flattened f =
+        flatten_good("model M\n  parameter Integer n = 30000;\n  parameter Real a = 0.3;\n"
+                     "  Real x[n](start = {sum(sin(a + 0.5*sin(j)) for j in 1:i) for i in 1:n});\n"
+                     "equation\n  for i in 1:n loop\n    der(x[i]) = 1;\n  end for;\nend M;\n");
+    assert_true(graph_size(f.m->graph) < 400000);
+    release(&f);
+}
+
+/* What depends on the outer iterator is not continued, nor what begins elsewhere or has steps. */
+static void sums_on_their_own(void **state)
+{
+    (void)state;
+    flattened f = flatten_good(
+        "model M\n  Real x, y[5], z[5], w[5], v[5];\nequation\n  der(x) = 1;\n"
+        "  y = {sum(i*j for j in 1:i) for i in 1:5};\n"
+        "  z = {sum(j*x for j in i:5) for i in 1:5};\n"
+        "  w = {sum(j for j in 1:i:5) for i in 1:5};\n"
+        "  v = {sum(j*x for j in 1:6-i) + sum(2*j*x for j in 1:i) for i in 1:5};\nend M;\n");
+    give(&f, "x", 2.0);
+    const double z[] = {30.0, 28.0, 24.0, 18.0, 10.0}, w[] = {15.0, 9.0, 5.0, 6.0, 1.0};
+    for (int i = 1; i <= 5; i++) {
+        char name[8];
+        const int down = 6 - i;
+        snprintf(name, sizeof name, "y[%d]", i);
+        assert_near(number(&f, name), i * i * (i + 1) / 2.0);
+        snprintf(name, sizeof name, "z[%d]", i);
+        assert_near(number(&f, name), z[i - 1]);
+        snprintf(name, sizeof name, "w[%d]", i);
+        assert_near(number(&f, name), w[i - 1]);
+        snprintf(name, sizeof name, "v[%d]", i);
+        assert_near(number(&f, name), down * (down + 1) + 2.0 * i * (i + 1));
+    }
+    release(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(array_values), cmocka_unit_test(enumerations), cmocka_unit_test(functions),
-        cmocka_unit_test(algorithms),   cmocka_unit_test(shared_calls),
+        cmocka_unit_test(array_values),      cmocka_unit_test(enumerations),
+        cmocka_unit_test(functions),         cmocka_unit_test(algorithms),
+        cmocka_unit_test(shared_calls),      cmocka_unit_test(sums_that_go_on),
+        cmocka_unit_test(sums_on_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,6 +186,10 @@ enum {
  * threads may share it. */
 typedef double (*graph_leaf_value)(void *context, const expr_node *leaf);
 double graph_value(const graph *g, expr e, graph_leaf_value leaf, void *context);
+/* out[k] = the value of e[k], all of them in one walk: what they share is computed once. False:
+ * memory. */
+bool graph_values(const graph *g, const expr *e, size_t count, graph_leaf_value leaf, void *context,
+                  double *out);
 /* Whether there is the memory that the value of any expression may take: NAN of graph_value may
  * be for lack of it. */
 bool graph_has_memory(const graph *g);

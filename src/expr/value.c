@@ -69,32 +69,43 @@ static known loop_known(const graph *g, const walk *w, const known *values, cons
     return result;
 }
 
+/* The value of node n from those of its operands */
+static known node_known(const graph *g, const walk *w, const known *values, const expr_node *n,
+                        graph_leaf_value leaf, void *context)
+{
+    if (n->op == EXPR_CONSTANT) return (known){n->value, false};
+    if (n->arity == 0) {
+        double value = leaf ? leaf(context, n) : NAN;
+        return (known){value, isnan(value)};
+    }
+    if (n->op == EXPR_RESULT) return loop_known(g, w, values, n);
+    return apply_known(n->op, known_at(w, values, n->a), known_at(w, values, n->b),
+                       known_at(w, values, n->c));
+}
+
+bool graph_values(const graph *g, const expr *e, size_t count, graph_leaf_value leaf, void *context,
+                  double *out)
+{
+    walk w = {0};
+    known *values = walk_from(&w, g, e, count) ? DAE_ARRAY(known, w.count) : NULL;
+    for (size_t i = 0; values && i < w.count; i++)
+        values[i] = node_known(g, &w, values, graph_node(g, w.order[i]), leaf, context);
+    for (size_t k = 0; values && k < count; k++) {
+        known result = e[k] != EXPR_NONE ? values[walk_place(&w, e[k])] : (known){NAN, true};
+        out[k] = result.unknown ? NAN : result.value;
+    }
+    dae_free(values);
+    walk_free(&w);
+    return values != NULL;
+}
+
 double graph_value(const graph *g, expr e, graph_leaf_value leaf, void *context)
 {
     const expr_node *top = e != EXPR_NONE ? graph_node(g, e) : NULL;
+    double value = NAN;
     if (top && top->op == EXPR_CONSTANT) return top->value;
     if (top && top->arity == 0) return leaf ? leaf(context, top) : NAN;
-    walk w = {0};
-    known *values = NULL, result = {NAN, true};
-    if (e != EXPR_NONE && walk_from(&w, g, &e, 1)) values = DAE_ARRAY(known, w.count);
-    for (size_t i = 0; values && i < w.count; i++) {
-        const expr_node *n = graph_node(g, w.order[i]);
-        if (n->op == EXPR_CONSTANT) {
-            values[i].value = n->value;
-        } else if (n->arity == 0) {
-            values[i].value = leaf ? leaf(context, n) : NAN;
-            values[i].unknown = isnan(values[i].value);
-        } else if (n->op == EXPR_RESULT) {
-            values[i] = loop_known(g, &w, values, n);
-        } else {
-            values[i] = apply_known(n->op, known_at(&w, values, n->a), known_at(&w, values, n->b),
-                                    known_at(&w, values, n->c));
-        }
-    }
-    if (values) result = values[w.count - 1];
-    dae_free(values);
-    walk_free(&w);
-    return result.unknown ? NAN : result.value;
+    return top && graph_values(g, &e, 1, leaf, context, &value) ? value : NAN;
 }
 
 bool graph_has_memory(const graph *g)

@@ -82,6 +82,7 @@ typedef struct model_form {
     double *parameters;  /* values set so far, owned */
     bool *parameter_set; /* which were set from outside */
     double *start;       /* per flat variable: value set from outside, or NAN */
+    double *attribute;   /* per flat variable: value of its start attribute, or NAN; owned */
     long revision;       /* how often one of these was changed */
     int eliminated;      /* number of alias variables */
     int *evaluated;      /* definitions, then outputs (flat variables), in the order of their

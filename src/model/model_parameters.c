@@ -84,6 +84,23 @@ static dae_status evaluate_parameter(model_form *f, int p, signed char *state, i
     return DAE_OK;
 }
 
+/* Start attributes with the parameters at hand. Sums along a chain share their beginnings: all of
+ * them in one walk take a time that grows with the chain, one by one its square. */
+static dae_status evaluate_starts(model_form *f, dae_diag *diag)
+{
+    const flat_model *m = f->flat;
+    expr *e = DAE_ARRAY(expr, m->variable_count);
+    parameter_scan scan = {f, NULL, -1};
+    for (size_t v = 0; e && v < m->variable_count; v++)
+        e[v] = m->variables[v].has_start ? m->variables[v].start : EXPR_NONE;
+    graph_enter(m->graph);
+    bool done =
+        e && graph_values(m->graph, e, m->variable_count, parameter_leaf, &scan, f->attribute);
+    graph_leave(m->graph);
+    dae_free(e);
+    return done ? DAE_OK : build_no_memory(diag);
+}
+
 dae_status model_form_evaluate_parameters(model_form *f, dae_diag *diag)
 {
     size_t count = f->flat->parameter_count;
@@ -93,5 +110,5 @@ dae_status model_form_evaluate_parameters(model_form *f, dae_diag *diag)
     for (size_t p = 0; p < count && status == DAE_OK; p++)
         if (state[p] != 2) status = evaluate_parameter(f, (int)p, state, stack, diag);
     dae_free_all(state, stack);
-    return status;
+    return status == DAE_OK ? evaluate_starts(f, diag) : status;
 }

@@ -247,6 +247,7 @@ static bool share(model_form *f)
     f->parameters = base->parameters;
     f->parameter_set = base->parameter_set;
     f->start = base->start;
+    f->attribute = base->attribute;
     f->eliminated = base->eliminated;
     f->visible_count = base->visible_count;
     f->condition_count = base->condition_count;

@@ -90,7 +90,12 @@ static const reduction *find_reduction(const char *name)
     return NULL;
 }
 
-static value reduce_values(flattener *f, const char *name, const value *v, source_place place)
+bool is_reduction(const char *name)
+{
+    return find_reduction(name) != NULL;
+}
+
+value reduce_values(flattener *f, const char *name, const value *v, source_place place)
 {
     const reduction *r = find_reduction(name);
     if (value_is_error(v)) return *v;
@@ -127,43 +132,6 @@ static value call_reduction(flattener *f, const char *name, const ast_expr *e)
                            ordered ? "an array or two scalars" : "an array");
     value v = evaluate(f, e->args[0]);
     return reduce_values(f, name, &v, e->args[0] ? e->args[0]->place : e->place);
-}
-
-/* ---- comprehensions ---- */
-
-/* Nested loops of a comprehension: the last iterator is the outermost dimension. */
-static value comprehend(flattener *f, const ast_expr *e, size_t iterators)
-{
-    if (iterators == 0) return evaluate(f, e->args[0]);
-    const ast_iterator *it = &e->iterators[iterators - 1];
-    loop_range r;
-    if (!evaluate_range(f, it, &r)) return value_error();
-    value *parts = flatten_take(f, (r.count + 1) * sizeof *parts);
-    if (!parts) return value_error();
-    size_t slot = f->local_count;
-    bool broken = !push_local(f, it->name);
-    for (size_t k = 0; k < r.count && !broken; k++) {
-        f->locals[slot].value = range_element(f, &r, k);
-        parts[k] = comprehend(f, e, iterators - 1);
-        broken = value_is_error(&parts[k]) || !flatten_pass(f, e->place);
-    }
-    f->local_count = slot;
-    return broken ? value_error() : stack_values(f, parts, r.count, e->place);
-}
-
-value evaluate_comprehension(flattener *f, const ast_expr *e)
-{
-    if (e->arg_count < 1) return value_error();
-    const char *name = e->part_count ? joined_name(f, e->parts, e->part_count) : "array";
-    if (strcmp(name, "array") != 0 && !find_reduction(name))
-        return error_value(
-            f, e->place,
-            "'%s' cannot reduce an iterator: only sum, product, min, max and array can", name);
-    value v = comprehend(f, e, e->iterator_count);
-    if (value_is_error(&v) || strcmp(name, "array") == 0) return v;
-    if (v.rank > (int)e->iterator_count)
-        return wrong_type(f, e->args[0]->place, name, &v, "a scalar for each element");
-    return reduce_values(f, name, &v, e->place);
 }
 
 /* ---- functions of sizes ---- */

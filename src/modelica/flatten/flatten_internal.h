@@ -154,6 +154,15 @@ typedef struct flatten_recursion {
     bool (*declaration)(struct flattener *f, symbol *s, source_place place);
 } flatten_recursion;
 
+/* sum(e for j in start:step:..) over `count` elements, of an expression that is the same for all
+ * elements of the comprehension around it */
+typedef struct prefix_sum {
+    const ast_expr *of; /* NULL: none */
+    double start, step;
+    size_t count;
+    value sum;
+} prefix_sum;
+
 typedef struct flattener {
     const flatten_recursion *recursion;
     const ast_file *file;
@@ -219,6 +228,9 @@ typedef struct flattener {
     uint32_t stamp_now;
     expr *stack;
     size_t stack_capacity;
+
+    int comprehensions; /* around the expression at hand */
+    prefix_sum prefix;  /* the last sum in them */
 
     text_piece *texts; /* strings, numbers from 1 */
     size_t text_count, text_capacity;
@@ -418,6 +430,8 @@ value elementwise(flattener *f, ast_op op, const value *a, const value *b, value
 
 value array_function(flattener *f, const char *name, const ast_expr *e);
 value evaluate_comprehension(flattener *f, const ast_expr *e);
+bool is_reduction(const char *name); /* sum, product, min, max */
+value reduce_values(flattener *f, const char *name, const value *v, source_place place);
 value evaluate_matrix(flattener *f, const ast_expr *e);
 
 /* flatten_function.c: functions and algorithms, by flatten_execute.c and flatten_loop.c */

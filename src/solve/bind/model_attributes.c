@@ -53,9 +53,7 @@ bool model_options(const model_form *f, dae_options *options)
 /* The start value of flat variable v: set from outside, or its attribute; NAN if there is none. */
 double hybrid_start_value(const model_form *f, size_t v)
 {
-    if (!isnan(f->start[v])) return f->start[v];
-    const flat_variable *q = &f->flat->variables[v];
-    return q->has_start ? model_form_constant(f, q->start) : NAN;
+    return isnan(f->start[v]) ? f->attribute[v] : f->start[v];
 }
 
 bool hybrid_is_output(const model_form *f, int k)
