@@ -56,7 +56,7 @@ extern const linear_solver_ops complex_dense, complex_banded, complex_sparse, co
 linear_solver *linear_new(const matrix_layout *layout);
 linear_solver *complex_new(const matrix_layout *layout, const linear_solver *real);
 
-/* A sparse one whose order suits these values: zeros or small numbers on the diagonal do no harm. */
+/* A sparse one whose order suits these values, small or zero on the diagonal as they may be. */
 linear_solver *sparse_analyse_values(const matrix_layout *layout, const double *values);
 
 static inline linear_status linear_factor(linear_solver *s, const double *values)

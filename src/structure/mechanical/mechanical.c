@@ -14,7 +14,7 @@ void mechanical_free(mechanical *m)
 {
     dae_free_all(m->q, m->dynamic, m->lambda, m->constraint, m->other, m->other_row, m->contact,
                  m->contact_row, m->h, m->slope, m->force, m->M.entry, m->C.entry, m->G.entry, m->f,
-                 m->g, m->scale, m->factor, m->steady, m->divisor, m->tested.entry);
+                 m->g, m->scale, m->factor, m->steady, m->divisor, m->zero, m->tested.entry);
     if (m->test.tape) code_free(&m->test);
     *m = (mechanical){0};
 }
@@ -313,14 +313,54 @@ static mechanical_status recognise(const equation_set *set, const equation_point
     return status;
 }
 
+/* *m := the other one, which was found without parameters that are zero */
+static void take_other(mechanical *m, mechanical *other, int **zero, int count)
+{
+    mechanical_free(m);
+    *m = *other;
+    *other = (mechanical){0};
+    m->looked = true;
+    m->zero = *zero;
+    m->zero_count = count;
+    *zero = NULL;
+}
+
+/* The equations as they are, and, if no form is found, or one in which multipliers act as they
+ * like, without parameters that are zero. */
+static mechanical_status recognise_both(const equation_set *set, const equation_point *at,
+                                        bool unconstrained, mechanical *m, char *reason,
+                                        size_t size)
+{
+    mechanical_status status = recognise(set, at, unconstrained, m, reason, size);
+    if (status == MECHANICAL_MEMORY || (status == MECHANICAL_OK && !m->friction)) return status;
+    equation_set reduced;
+    mechanical other = {0};
+    char why[256] = "";
+    int *zero, count = 0;
+    int zeros = mechanical_without_zeros(set, at, &reduced, &zero, &count);
+    if (zeros < 0) mechanical_free(m);
+    if (zeros <= 0) return zeros < 0 ? MECHANICAL_MEMORY : status;
+    mechanical_status found = recognise(&reduced, at, unconstrained, &other, why, sizeof why);
+    if (found == MECHANICAL_OK && (status != MECHANICAL_OK || !other.friction)) {
+        take_other(m, &other, &zero, count);
+        snprintf(reason, size, "%s", why);
+        status = MECHANICAL_OK;
+    }
+    if (found == MECHANICAL_MEMORY) mechanical_free(m), status = found;
+    mechanical_free(&other);
+    equation_set_free(&reduced);
+    dae_free(zero);
+    return status;
+}
+
 mechanical_status mechanical_recognise(const equation_set *set, const equation_point *at,
                                        mechanical *m, char *reason, size_t size)
 {
-    return recognise(set, at, false, m, reason, size);
+    return recognise_both(set, at, false, m, reason, size);
 }
 
 mechanical_status mechanical_recognise_any(const equation_set *set, const equation_point *at,
                                            mechanical *m, char *reason, size_t size)
 {
-    return recognise(set, at, true, m, reason, size);
+    return recognise_both(set, at, true, m, reason, size);
 }

@@ -54,6 +54,8 @@ typedef struct mechanical {
     bool *steady;              /* nlambda: factor_k is the same everywhere */
     bool friction;             /* some multipliers act otherwise, C is df/dlambda: no factors */
     expr *divisor;             /* explicit_count: what the definitions were divided by */
+    int zero_count;            /* the form holds while these parameters are zero, */
+    int *zero;                 /* zero_count; for a plan they are structural; NULL: none */
     bool looked;               /* numbers took part, also where the form was not found */
     mechanical_matrix tested;  /* what mechanical_holds() evaluates, and its program */
     expr_code test;

@@ -162,9 +162,17 @@ static int masses_fit(const held_values *v)
     return 0;
 }
 
+/* Whether the parameters are zero that the form was found without. */
+static bool zeros_hold(const mechanical *m, const equation_point *at)
+{
+    for (int k = 0; k < m->zero_count; k++)
+        if (at->parameters[m->zero[k]] != 0.0) return false;
+    return true;
+}
+
 int mechanical_holds(const equation_set *set, mechanical *m, const equation_point *at)
 {
-    if (!is_plain(m)) return 0;
+    if (!is_plain(m) || !zeros_hold(m, at)) return 0;
     if (!m->test.tape && !compile_test(set, m)) return -1;
     held_values v = {.m = m, .count = m->tested.count};
     double *work = DAE_ARRAY(double, 3 * (size_t)set->n);
