@@ -86,6 +86,7 @@ dae_status hybrid_start(dae_solver *s, double t)
     dae_status status = s->hybrid->opening.stands ? DAE_OK : hybrid_open(s, t, mode, false);
     if (status == DAE_OK) status = start_opened(s, t, mode);
     if (status == DAE_OK) hybrid_tell_lost_starts(s, t);
+    if (status == DAE_OK) hybrid_give_back(s);
     return status;
 }
 

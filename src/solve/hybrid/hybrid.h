@@ -14,6 +14,9 @@ void hybrid_start_values(struct dae_solver *s);
 /* Open the start at the start values of the model, as far as that can be done without computing:
  * its first mode is planned and bound. What fails is left to the start, but for lack of memory. */
 dae_status hybrid_open_ahead(struct dae_solver *s);
+/* What only the making and the start of large models need goes: it is made again when it is needed.
+ */
+void hybrid_give_back(struct dae_solver *s);
 /* Whether that serves a start at t, at the start values of the model. */
 bool hybrid_is_open(const struct dae_solver *s, double t);
 /* Initialise at t: discrete values, relations and continuous values agree afterwards. The start is

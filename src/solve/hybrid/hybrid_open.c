@@ -81,6 +81,15 @@ static dae_status open_and_bind(dae_solver *s, double t)
     return status == DAE_OK ? bind_mode_at_hand(s, t) : status;
 }
 
+void hybrid_give_back(dae_solver *s)
+{
+    enum { LARGE = 1000 }; /* unknowns: below that all of it is less than a megabyte */
+    const model_form *f = s->base->model;
+    if (f->n < LARGE) return;
+    hybrid_drop_initial(s->hybrid);
+    graph_tidy(f->flat->graph);
+}
+
 dae_status hybrid_open_ahead(dae_solver *s)
 {
     const flat_experiment *e = &s->base->model->flat->experiment;
@@ -92,6 +101,7 @@ dae_status hybrid_open_ahead(dae_solver *s)
     s->hybrid->opening = (opening){stands, t, s->base->model->revision};
     dae_status kept = stands ? DAE_OK : forget_modes(s);
     s->base_options.message = s->bound.options.message = message;
+    hybrid_give_back(s);
     if (status == DAE_ERR_MEMORY || kept != DAE_OK) return kept != DAE_OK ? kept : status;
     diag_clear(&s->diag); /* the start says what failed */
     return DAE_OK;
