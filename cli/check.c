@@ -263,7 +263,7 @@ static int run(int argc, char **argv)
     int code = read_words(argc, argv, &r);
     if (code == CLI_OK) code = check_files(&r);
     if (code == CLI_OK) {
-        code = open_text(r.file, &r.parameters, DAE_ENGINE_TAPE, &problem);
+        code = open_text(r.file, &r.parameters, NULL, DAE_ENGINE_TAPE, &problem);
         if (code == CLI_MODEL) print_singular(&r);
     }
     if (code == CLI_OK && !r.quiet && !r.json && !r.index) print_sizes(&r, problem);

@@ -103,9 +103,10 @@ bool names_text(const char *word);
 /* Whether a given name means a scalar: itself, its array or its record; quotes do not matter. */
 bool names_match(const char *given, const char *name);
 
-/* Translate a model text; its messages go to stderr. Exit code, with a message unless CLI_OK. */
-int open_text(const char *file, const settings *parameters, dae_engine engine,
-              dae_problem **problem);
+/* Translate a model text; its messages go to stderr. unknowns: names of variables that are to be
+ * unknowns, or NULL. Exit code, with a message unless CLI_OK. */
+int open_text(const char *file, const settings *parameters, const settings *unknowns,
+              dae_engine engine, dae_problem **problem);
 
 /* Whether a path ends in `ending` (".csv"), in upper or lower case. */
 bool same_ending(const char *path, const char *ending);

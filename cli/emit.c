@@ -73,7 +73,7 @@ static int run(int argc, char **argv)
     dae_problem *problem = NULL;
     int code = read_words(argc, argv, &r);
     if (code == CLI_OK) code = check_file(&r);
-    if (code == CLI_OK) code = open_text(r.file, &r.parameters, DAE_ENGINE_TAPE, &problem);
+    if (code == CLI_OK) code = open_text(r.file, &r.parameters, NULL, DAE_ENGINE_TAPE, &problem);
     if (code == CLI_OK) code = emit(&r, problem);
     dae_problem_free(problem);
     settings_free(&r.parameters);

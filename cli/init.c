@@ -258,7 +258,7 @@ static int run(int argc, char **argv)
     point p = {0};
     int code = read_words(argc, argv, &r);
     if (code == CLI_OK) code = check_file(&r);
-    if (code == CLI_OK) code = open_text(r.file, &r.parameters, DAE_ENGINE_TAPE, &p.problem);
+    if (code == CLI_OK) code = open_text(r.file, &r.parameters, NULL, DAE_ENGINE_TAPE, &p.problem);
     for (int i = 0; i < r.starts.count && code == CLI_OK; i++)
         code = set_start(p.problem, r.starts.list[i]);
     if (code == CLI_OK) {

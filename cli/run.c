@@ -150,7 +150,11 @@ static int open_builtin(const request *r, session *s)
 /* A model text with its start values. */
 static int open_file(const request *r, session *s)
 {
-    int code = session_open_text(s, r->model_name, &r->parameters, r->engine);
+    settings unknowns = {0};
+    int code = tolerance_names(r, &unknowns);
+    if (code == CLI_OK)
+        code = session_open_text(s, r->model_name, &r->parameters, &unknowns, r->engine);
+    tolerance_names_free(&unknowns);
     for (int i = 0; i < r->starts.count && code == CLI_OK; i++)
         code = set_start(s->problem, r->starts.list[i]);
     if (code == CLI_OK && s->n == 0)

@@ -52,6 +52,10 @@ int request_open(request *r, session *s);
  */
 int request_steps(request *r);
 
+/* Names of variables that the words give tolerances of their own. Exit code; free in any case. */
+int tolerance_names(const request *r, settings *names);
+void tolerance_names_free(settings *names);
+
 /* The tolerances of the variables, from the words and the model. Exit code. */
 int request_tolerances(request *r, const session *s);
 /* One line, behind the label, about variables that stayed below their absolute tolerances. */

@@ -287,10 +287,11 @@ int session_open_builtin(session *s)
     return CLI_OK;
 }
 
-int session_open_text(session *s, const char *file, const settings *parameters, dae_engine engine)
+int session_open_text(session *s, const char *file, const settings *parameters,
+                      const settings *unknowns, dae_engine engine)
 {
     double begin = wall_time();
-    int code = open_text(file, parameters, engine, &s->problem);
+    int code = open_text(file, parameters, unknowns, engine, &s->problem);
     if (code != CLI_OK) return code;
     s->name = dae_problem_name(s->problem);
     s->n = dae_problem_variable_count(s->problem);

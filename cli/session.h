@@ -80,8 +80,9 @@ typedef struct session {
 
 /* Problem of the built-in model s->m, which it takes over. Exit code. */
 int session_open_builtin(session *s);
-/* Problem of a model text. Exit code. */
-int session_open_text(session *s, const char *file, const settings *parameters, dae_engine engine);
+/* Problem of a model text; unknowns as in open_text. Exit code. */
+int session_open_text(session *s, const char *file, const settings *parameters,
+                      const settings *unknowns, dae_engine engine);
 
 /* Whether a name fits a pattern in which * stands for anything and ? for one character. */
 bool pattern_fits(const char *pattern, const char *name);

@@ -183,8 +183,8 @@ static int complain_text(const char *file, const settings *given, dae_status sta
     return all_reported ? code : complain(code, "%s", text);
 }
 
-int open_text(const char *file, const settings *parameters, dae_engine engine,
-              dae_problem **problem)
+int open_text(const char *file, const settings *parameters, const settings *unknowns,
+              dae_engine engine, dae_problem **problem)
 {
     dae_diag diag = {0};
     message_buffer kept = {0};
@@ -195,6 +195,7 @@ int open_text(const char *file, const settings *parameters, dae_engine engine,
                    .interrupt = ask_interrupted};
     *problem = NULL;
     if (parameters) m.assignments = parameters->list, m.assignment_count = parameters->count;
+    if (unknowns) m.unknowns = unknowns->list, m.unknown_count = unknowns->count;
     int code = check_readable(file);
     if (code != CLI_OK) return code;
     dae_status status = dae_problem_from_model(&m, problem, &diag);

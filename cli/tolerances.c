@@ -8,6 +8,33 @@
 
 /* ---- before a run ---- */
 
+static int add_names(const settings *words, settings *names)
+{
+    for (int k = 0; k < words->count; k++) {
+        char *name = setting_name(words->list[k]);
+        if (!name) return complain(CLI_FAILED, "out of memory");
+        if (strpbrk(name, "*?"))
+            free(name); /* a pattern means what is there */
+        else
+            names->list[names->count++] = name;
+    }
+    return CLI_OK;
+}
+
+int tolerance_names(const request *r, settings *names)
+{
+    names->list = calloc((size_t)(r->atols.count + r->rtols.count) + 1, sizeof *names->list);
+    if (!names->list) return complain(CLI_FAILED, "out of memory");
+    int code = add_names(&r->atols, names);
+    return code == CLI_OK ? add_names(&r->rtols, names) : code;
+}
+
+void tolerance_names_free(settings *names)
+{
+    for (int k = 0; k < names->count; k++) free((char *)names->list[k]);
+    settings_free(names);
+}
+
 /* The unknown that a variable stands for; -1: it is none (discrete, a constant, an output). */
 static int unknown_of(const session *s, int variable)
 {

@@ -38,6 +38,11 @@ typedef struct dae_model {
     /* Asked now and then during the translation, and by dae_problem_analyse and dae_problem_emit of
      * the problem, which keep it and `user`; nonzero stops with DAE_ERR_INTERRUPTED. NULL: none. */
     int (*interrupt)(void *user);
+
+    /* Variables that stay unknowns though an equation gives them explicitly: such as are to have
+     * tolerances of their own. The name of an array or a record means all of it. */
+    const char *const *unknowns;
+    int unknown_count;
 } dae_model;
 
 DAE_API dae_status dae_problem_from_model_sized(const dae_model *model, size_t size,

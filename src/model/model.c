@@ -114,22 +114,38 @@ static dae_status build_form(build *b, dae_diag *diag)
     return model_form_evaluate_parameters(f, diag);
 }
 
-dae_status model_form_new(flat_model *flat, model_form **form, dae_diag *diag)
+/* A form of a flat model, which it takes over if that succeeds; *again: it did not, and may without
+ * the elimination of definitions. */
+static dae_status form_new(flat_model *flat, bool as_written, model_form **form, bool *again,
+                           dae_diag *diag)
 {
-    *form = NULL;
-    build b = {.f = DAE_NEW(model_form)};
-    if (!b.f) {
-        flat_model_free(flat);
-        return build_no_memory(diag);
-    }
+    build b = {.f = DAE_NEW(model_form), .as_written = as_written};
+    *again = false;
+    if (!b.f) return build_no_memory(diag);
     b.f->flat = flat;
     b.f->code = model_code_new();
     dae_status status = b.f->code ? build_form(&b, diag) : build_no_memory(diag);
     build_free(&b);
-    if (status == DAE_OK)
+    if (status == DAE_OK) {
         *form = b.f;
-    else
-        model_form_free(b.f);
+        return status;
+    }
+    *again = status != DAE_ERR_MEMORY && b.f->definition_count > 0;
+    b.f->flat = NULL;
+    model_form_free(b.f);
+    return status;
+}
+
+dae_status model_form_new(flat_model *flat, model_form **form, dae_diag *diag)
+{
+    bool again;
+    *form = NULL;
+    dae_status status = form_new(flat, false, form, &again, diag);
+    if (again) {
+        diag_clear(diag);
+        status = form_new(flat, true, form, &again, diag);
+    }
+    if (status != DAE_OK) flat_model_free(flat);
     return status;
 }
 

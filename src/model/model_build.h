@@ -38,6 +38,7 @@ typedef struct build {
     int *row, *column, *is_slope;
     size_t entry_count, entry_capacity;
     bool dense;       /* MOST_ENTRIES are not enough */
+    bool as_written;  /* definitions stay unknowns */
     int stopped_line; /* of the equation whose derivatives were too many; 0: none */
     size_t equations;
 } build;

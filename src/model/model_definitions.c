@@ -9,17 +9,17 @@
  *    tolerance smaller, or mentioned in an initial equation;
  *  - whose start value guides Newton's iteration: it has one, and is not settled by states alone;
  *  - that is a difference of others, for the reason given in model_differences.c;
- *  - whose elimination would fill the Jacobian or hide its structure (model_incidence.h). */
+ *  - whose elimination would fill the Jacobian or hide its structure (model_incidence.h).
+ * A model that is found wrong without its definitions is looked at once more with them, so that
+ * messages are of the equations as they were written (model.c). */
 #include <math.h>
 
 #include "base/memory.h"
 #include "model/model_build.h"
 #include "model/model_incidence.h"
 
-enum {
-    DENSE_BELOW = 20, /* as in matrix/jacobian.c: entries are not counted below so many unknowns */
-    MOST_TRIED = 4    /* an equation that is not written v = .. is tried for so many variables */
-};
+/* As in matrix/jacobian.c: entries are not counted below so many unknowns. */
+enum { DENSE_BELOW = 20 };
 
 typedef struct definition_search {
     build *b;
@@ -102,8 +102,8 @@ static void keep_declared(definition_search *s)
     for (size_t v = 0; v < f->flat->variable_count; v++) {
         const flat_variable *q = &f->flat->variables[v];
         int sign, root = model_alias_root(f, (int)v, &sign);
-        bool asked = q->discrete || q->input || q->fixed || q->state_select > SELECT_DEFAULT ||
-                     asks_for_tolerance(f->flat->graph, q);
+        bool asked = q->asked || q->discrete || q->input || q->fixed ||
+                     q->state_select > SELECT_DEFAULT || asks_for_tolerance(f->flat->graph, q);
         if (asked || f->alias[root].value != EXPR_NONE || s->in.highest[root] > 0)
             s->kept[root] = true;
         s->guessed[root] |= q->has_start;
@@ -142,18 +142,14 @@ static int root_of(const model_form *f, expr e)
     return e == EXPR_NONE ? -1 : build_root_of_leaf(f, graph_node(f->flat->graph, e), &order);
 }
 
-/* A variable for equation i: the one it is written for, or at index 1 another of few. Above that an
- * equation that is not written for a variable may be meant as a constraint. */
+/* The variable that equation i is written for. Others may come out of it as well; but what is
+ * written 0 = .. or a + b = .. is meant to be solved, and tells a method what to control. */
 static void find_variable(definition_search *s, int i)
 {
     const model_form *f = s->b->f;
     const flat_equation *q = &f->flat->equations[i];
-    const signature *g = &s->in.sigma;
     if (s->b->gone[i] || s->in.slopes[i]) return;
-    if (try_variable(s, i, root_of(f, q->left)) || try_variable(s, i, root_of(f, q->right))) return;
-    if (s->may.rule != ELIMINATE_ALL || g->start[i + 1] - g->start[i] > MOST_TRIED) return;
-    for (int k = g->start[i]; k < g->start[i + 1] && !s->failed; k++)
-        if (try_variable(s, i, g->column[k])) return;
+    if (!try_variable(s, i, root_of(f, q->left))) try_variable(s, i, root_of(f, q->right));
 }
 
 /* ---- their order ---- */
@@ -345,6 +341,7 @@ static void find_definitions(definition_search *s)
 
 bool build_definitions(build *b)
 {
+    if (b->as_written) return true;
     size_t nv = b->f->flat->variable_count;
     definition_search s = {.b = b,
                            .kept = DAE_ARRAY(bool, nv),

@@ -21,8 +21,8 @@ void incidence_free(incidence *in);
 
 /* What may be eliminated: v by an equation that gives it explicitly, over r others, from c others.
  *
- * Equation and variable must be of one block: blocks are solved one after the other, and with
- * z + z^3 = y the variable that an earlier block determines is y, not z.
+ * Equation and variable must be of one block: blocks are solved one after the other, and what
+ * y = z + z^3 determines, after an equation for y, is z.
  *
  * The Jacobian of what is left is a Schur complement: A - (column of v)(row of v). Its pattern has
  * an r x c block where there is a matrix of rank one: transversals through two entries of that

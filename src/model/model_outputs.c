@@ -63,13 +63,14 @@ static void need_events(output_scan *s)
         }
 }
 
-/* So does a variable with a fixed start value, and one that is asked for as a state. */
+/* So does a variable with a fixed start value, and one that is asked for as a state or unknown. */
 static void need_declared(output_scan *s)
 {
     const model_form *f = s->b->f;
     for (size_t v = 0; v < f->flat->variable_count; v++) {
         const flat_variable *q = &f->flat->variables[v];
-        bool decides = q->discrete || q->input || q->fixed || q->state_select > SELECT_DEFAULT;
+        bool decides =
+            q->asked || q->discrete || q->input || q->fixed || q->state_select > SELECT_DEFAULT;
         int sign, root = model_alias_root(f, (int)v, &sign);
         if (decides || f->alias[root].value != EXPR_NONE) s->needed[root] = true;
     }

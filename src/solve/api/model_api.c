@@ -205,6 +205,24 @@ static dae_status form_of_flat(flat_model *flat, message_list *messages, model_f
     return status;
 }
 
+/* Whether a name means a variable: its own, or that of an array or a record around it. */
+static bool means_variable(const char *given, const char *name)
+{
+    for (;; given++, name++) {
+        while (*given == '\'') given++;
+        while (*name == '\'') name++;
+        if (!*given) return !*name || *name == '[' || *name == '.';
+        if (*given != *name) return false;
+    }
+}
+
+static void mark_asked(flat_model *flat, const dae_model *m)
+{
+    for (int k = 0; m->unknowns && k < m->unknown_count; k++)
+        for (size_t v = 0; m->unknowns[k] && v < flat->variable_count; v++)
+            flat->variables[v].asked |= means_variable(m->unknowns[k], flat->variables[v].name);
+}
+
 /* The form of a text, checked and listed. */
 static dae_status form_of(const dae_model *m, const char *text, size_t length,
                           message_list *messages, model_form **form, flat_model **singular,
@@ -214,6 +232,7 @@ static dae_status form_of(const dae_model *m, const char *text, size_t length,
     ast_file *tree = a ? parse_file(a, text, length, messages) : NULL;
     dae_status status = tree ? DAE_OK : explain_messages(messages, diag);
     flat_model *flat = tree ? translate(m, a, tree, messages, &status, diag) : NULL;
+    if (flat) mark_asked(flat, m);
     if (flat) status = form_of_flat(flat, messages, form, singular, diag);
     if (status == DAE_OK && !model_listing_make(*form, tree))
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while translating the model.");
