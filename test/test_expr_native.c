@@ -3,6 +3,7 @@
 #include "expr/native.h"
 
 #include "base/memory.h"
+#include "compiler_place.h"
 #include "expr/derive.h"
 #include "expr/emit.h"
 #include "expr/native_parts.h"
@@ -25,52 +26,17 @@
 
 /* ---- a cache and a compiler of our own ------------------------------------------------------- */
 
-typedef struct place {
-    char root[NATIVE_PATH], cache[NATIVE_PATH], compiler[NATIVE_PATH], count[NATIVE_PATH];
-    bool there; /* a compiler */
-} place;
+typedef compiler_place place;
 
-static void write_script(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    assert_int_equal(chmod(path, 0755), 0);
-}
-
-/* A compiler that counts its starts, and an empty cache. */
 static int set_up(void **state)
 {
-    place *p = calloc(1, sizeof *p);
-    compiler_command real;
-    char script[4 * NATIVE_PATH];
-    const char *base = getenv("TMPDIR");
-    snprintf(p->root, sizeof p->root, "%.500s/daedal-native-XXXXXX", base ? base : "/tmp");
-    if (!mkdtemp(p->root)) return -1;
-    unsetenv("DAEDAL_CC");
-    p->there = compiler_find(&real);
-    cache_join(p->cache, p->root, "below/cache");
-    cache_join(p->compiler, p->root, "compiler");
-    cache_join(p->count, p->root, "count");
-    snprintf(script, sizeof script, "#!/bin/sh\necho start >> '%s'\nexec %s \"$@\"\n", p->count,
-             real.path);
-    write_script(p->compiler, script);
-    setenv("DAEDAL_CACHE_DIR", p->cache, 1);
-    setenv("DAEDAL_CC", p->compiler, 1);
-    *state = p;
-    return 0;
+    *state = place_new();
+    return *state ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
-    place *p = *state;
-    char below[NATIVE_PATH];
-    cache_join(below, p->root, "below");
-    cache_remove(p->cache);
-    cache_remove(below);
-    cache_remove(p->root);
-    free(p);
+    place_free(*state);
     return 0;
 }
 
@@ -83,25 +49,13 @@ static const place *need_compiler(void **state)
 
 static int starts(const place *p)
 {
-    FILE *file = fopen(p->count, "r");
-    int n = 0;
-    for (int c; file && (c = fgetc(file)) != EOF;) n += c == '\n';
-    if (file) fclose(file);
-    return n;
+    return place_starts(p, NULL);
 }
 
 /* Number of entries of the cache; the path of the last of them. */
 static int entries(const place *p, char path[NATIVE_PATH])
 {
-    int n = 0;
-    DIR *open = opendir(p->cache);
-    for (struct dirent *entry; open && (entry = readdir(open)) != NULL;) {
-        if (entry->d_name[0] == '.') continue;
-        n++;
-        if (path) cache_join(path, p->cache, entry->d_name);
-    }
-    if (open) closedir(open);
-    return n;
+    return place_entries(p, "", path);
 }
 
 static const char answer[] = "void f(double time, const double *y, const double *yp,\n"
@@ -295,10 +249,10 @@ static void test_failing_compiler(void **state)
     char reason[NATIVE_REASON];
     assert_int_equal(try("this is not C\n", reason), NATIVE_FAILED);
     assert_non_null(strstr(reason, "error"));
-    write_script(p->compiler, "#!/bin/sh\nexit 1\n");
+    place_script(p, "exit 1");
     assert_int_equal(try(answer, reason), NATIVE_FAILED);
     assert_non_null(strstr(reason, "without a message"));
-    write_script(p->compiler, "#!/bin/sh\nexit 0\n"); /* content, and nothing made */
+    place_script(p, "exit 0"); /* content, and nothing made */
     assert_int_equal(try(answer, reason), NATIVE_FAILED);
     assert_int_equal(entries(p, NULL), 0);
 }
@@ -308,7 +262,7 @@ static void test_slow_compiler_is_stopped(void **state)
     const place *p = need_compiler(state);
     native_module *module;
     char reason[NATIVE_REASON];
-    write_script(p->compiler, "#!/bin/sh\nsleep 100 & wait\n");
+    place_script(p, "sleep 100 & wait");
     assert_int_equal(native_load_within(answer, strlen(answer), 0.2, &module, reason),
                      NATIVE_FAILED);
     assert_null(module);

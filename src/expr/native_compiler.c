@@ -19,10 +19,10 @@
 
 extern char **environ;
 
-/* Above this many bytes of source -Og instead of -O2: on a ladder it compiles in less than half the
- * time (0.8 s for 2000 equations against 1.8 s; -O1 1.2 s) to code that takes 1.25 times as long.
- */
-enum { LARGE_SOURCE = 500000 };
+/* Bytes of source from which on -O1, and then -Og, takes the place of -O2. For 1000 equations of a
+ * ladder (227 kB) gcc 12 takes 3.2 s, 1.8 s and 0.8 s, to code that evaluates F in 1.7, 1.35 and
+ * 1.35 us and its derivatives in 0.8, 0.7 and 1.4 us (docs/notes/engines.md). */
+enum { LONG_SOURCE = 100000, HUGE_SOURCE = 500000 };
 
 /* Functions are called as the tape calls them: a compiler that evaluates pow(x, 2) as x*x, or sin
  * and cos by another routine, would give other bits. sqrt, fabs, floor and ceil are exact and may
@@ -51,7 +51,7 @@ enum { FLAGS = sizeof flags / sizeof *flags };
 
 static const char *optimisation(size_t source_length)
 {
-    return source_length > LARGE_SOURCE ? "-Og" : "-O2";
+    return source_length > HUGE_SOURCE ? "-Og" : source_length > LONG_SOURCE ? "-O1" : "-O2";
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */

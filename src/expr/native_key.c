@@ -2,8 +2,8 @@
 #include "expr/native_parts.h"
 #include "expr/tape_code.h"
 
+#include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 /* What the numbers of operations mean, in the words of the table: a library with another table has
  * other keys. */
@@ -40,11 +40,20 @@ static void add_tape(hash *h, const tape *t)
     }
 }
 
+/* All keys begin with the table: it is hashed once. */
+static hash table;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void hash_table(void)
+{
+    hash_start(&table);
+    hash_add(&table, operations, sizeof operations);
+}
+
 void native_key_of(const tape *t, native_key *key)
 {
-    hash h;
-    hash_start(&h);
-    hash_add(&h, operations, sizeof operations);
+    pthread_once(&once, hash_table);
+    hash h = table;
     add_tape(&h, t);
     hash_finish(&h, key->byte);
 }

@@ -39,7 +39,7 @@ static inline bool place_script(const compiler_place *p, const char *what)
 
 static const char compiles[] = "exec $cc \"$@\"";
 /* The same once the file `go` is there. */
-static const char waits_then_compiles[] =
+static const char __attribute__((unused)) waits_then_compiles[] =
     "while [ ! -e \"$go\" ]; do sleep 0.01; done\nexec $cc \"$@\"";
 
 static inline compiler_place *place_new(void)

@@ -10,7 +10,7 @@
 static const double INSTRUCTION = 2e-9;
 /* Seconds to see whether there is native code: to hash an instruction of a tape, and to find and
  * load a module. */
-static const double HASHED = 7e-8, LOADED = 3e-4;
+static const double HASHED = 1e-7, LOADED = 3e-4;
 /* Part of the tape's time that native code saves, about (docs/notes/engines.md). */
 static const double SAVED = 0.65;
 /* A second of a compiler counts as this many of the run where it has a processor for itself. */
@@ -134,7 +134,7 @@ static void tell(dae_solver *s, native_status status, const char *reason)
     if (s->run.code.told || (status == NATIVE_NO_COMPILER && !asked)) return;
     s->run.code.told = true;
     snprintf(text, sizeof text, "note: the model runs on the tape, without native code: %s",
-             reason[0] ? reason : "there is no C compiler");
+             reason[0] ? reason : "memory is exhausted");
     solver_note(s, text);
 }
 
