@@ -62,7 +62,7 @@ static const char sums[] =
     "model Sums constant Real own = %d; parameter Integer n = 12;\n"
     "Real x[n](each start = 1, each fixed = true);\nequation\n"
     "for k in 1:n loop der(x[k]) = -x[k]*k/n + sum(x[j]*x[k]/(1 + x[j]^2 + k*own) for j in 1:n)\n"
-    "- 0.3*x[k]^3 + cos(own*time + k); end for;\nend Sums;";
+    "- 0.3*x[k]^3 + cos(time + k + own); end for;\nend Sums;";
 
 static dae_problem *problem_of(const char *format, int own, dae_engine engine)
 {
@@ -102,6 +102,7 @@ static dae_solver *solver_of(const dae_problem *p, record *r)
     dae_solver *s = NULL;
     dae_options options = dae_options_default();
     options.message = note;
+    if (strcmp(dae_problem_name(p), "Sums") == 0) options.method = "bdf"; /* not taylor */
     options.user = r;
     *r = (record){0};
     assert_int_equal(dae_solver_new(p, &options, &s, NULL), DAE_OK);
@@ -125,7 +126,8 @@ static void run(const dae_problem *p, double end, between act, const compiler_pl
         if (act) act(place, s, r, moment);
         r->count++;
     }
-    if (status != DAE_OK) fail_msg("%s", dae_solver_diag(s)->text);
+    if (status != DAE_OK)
+        fail_msg("%s (%d steps, t = %g)", dae_solver_diag(s)->text, r->count, dae_solver_time(s));
     r->engine = dae_solver_engine(s);
     dae_solver_free(s);
 }
@@ -304,13 +306,13 @@ static void test_many_modes(void **state)
     const compiler_place *place = need_compiler(state);
     static record on_tape, native;
     dae_problem *p = problem_of(commutation, 500, DAE_ENGINE_TAPE);
-    run(p, 2.0, NULL, NULL, 0, &on_tape);
+    run(p, 8.0, NULL, NULL, 0, &on_tape);
     dae_problem_free(p);
     p = problem_of(commutation, 500, DAE_ENGINE_NATIVE);
-    run(p, 2.0, NULL, NULL, 0, &native);
+    run(p, 8.0, NULL, NULL, 0, &native);
     dae_problem_free(p);
     same_run(&on_tape, &native);
-    assert_in_range(place_starts(place, NULL), 1, 4);
+    assert_in_range(place_starts(place, NULL), 1, 3);
     assert_int_equal(native.engine, DAE_ENGINE_NATIVE);
 }
 
@@ -321,8 +323,9 @@ static void test_short_runs_start_no_compiler(void **state)
 {
     const compiler_place *place = need_compiler(state);
     static record r;
-    dae_problem *p = problem_of(bouncing, 600, DAE_ENGINE_AUTO);
-    run(p, 1.0, NULL, NULL, 0, &r);
+    dae_problem *p = problem_of(sums, 600, DAE_ENGINE_AUTO);
+    run(p, 200.0, NULL, NULL, 0, &r);
+    sleep_for(0.3); /* one that was started has said so by then */
     dae_problem_free(p);
     assert_int_equal(r.engine, DAE_ENGINE_TAPE);
     assert_int_equal(place_starts(place, NULL), 0);
