@@ -324,7 +324,7 @@ static void test_short_runs_start_no_compiler(void **state)
     const compiler_place *place = need_compiler(state);
     static record r;
     dae_problem *p = problem_of(sums, 600, DAE_ENGINE_AUTO);
-    run(p, 200.0, NULL, NULL, 0, &r);
+    run(p, 100.0, NULL, NULL, 0, &r);
     sleep_for(0.3); /* one that was started has said so by then */
     dae_problem_free(p);
     assert_int_equal(r.engine, DAE_ENGINE_TAPE);
