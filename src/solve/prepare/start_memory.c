@@ -7,8 +7,8 @@
 
 /* Solvers of a problem seldom alternate between more starts; a start leaves up to six facts. */
 enum { FACTS = 24 };
-/* Keys and results of a large model are not worth their memory. */
-enum { MOST_BYTES = 1 << 18 };
+/* Keys and results of all facts, and of one: what is larger is not worth its memory. */
+enum { MOST_TOGETHER = 1 << 21, MOST_BYTES = 1 << 20 };
 
 typedef struct known_fact {
     start_fact what;
@@ -18,7 +18,8 @@ typedef struct known_fact {
 
 struct start_memory {
     known_fact fact[FACTS];
-    int next; /* the place that is given away next */
+    int next;     /* the place that is given away next, the oldest one */
+    size_t bytes; /* of all */
 };
 
 void start_memory_free(struct start_memory *m)
@@ -98,6 +99,18 @@ static char *copy_bytes(const fact_key *key, size_t key_bytes, const void *resul
     return copy;
 }
 
+/* The place for the next fact, of so many bytes, is free, and there is room for it. */
+static void forget_oldest(struct start_memory *m, size_t bytes)
+{
+    m->bytes += bytes;
+    for (int k = 0; k == 0 || (k < FACTS && m->bytes > MOST_TOGETHER); k++) {
+        known_fact *f = &m->fact[(m->next + k) % FACTS];
+        m->bytes -= f->key_bytes + f->result_bytes;
+        dae_free(f->bytes);
+        *f = (known_fact){0};
+    }
+}
+
 static void remember(struct start_memory **m, start_fact what, const fact_key *key,
                      const void *result, size_t bytes)
 {
@@ -106,10 +119,9 @@ static void remember(struct start_memory **m, start_fact what, const fact_key *k
     if (!*m) *m = DAE_NEW(struct start_memory);
     char *copy = *m ? copy_bytes(key, key_bytes, result, bytes) : NULL;
     if (!copy) return;
-    known_fact *f = &(*m)->fact[(*m)->next];
+    forget_oldest(*m, key_bytes + bytes);
+    (*m)->fact[(*m)->next] = (known_fact){what, key_bytes, bytes, copy};
     (*m)->next = ((*m)->next + 1) % FACTS;
-    dae_free(f->bytes);
-    *f = (known_fact){what, key_bytes, bytes, copy};
 }
 
 void plan_remembers(const plan *p, start_fact what, const fact_key *key, const void *result,
