@@ -94,11 +94,19 @@ hybrid *hybrid_new(const model_form *form)
     return NULL;
 }
 
+/* Other solvers of the problem may be walking over its graph. */
+static void tidy(graph *g)
+{
+    graph_enter(g);
+    graph_tidy(g);
+    graph_leave(g);
+}
+
 void hybrid_free(hybrid *h)
 {
     if (!h) return;
     if (h->own) model_code_reap(h->own->form->code);
-    if (h->own) graph_tidy(h->own->form->flat->graph);
+    if (h->own) tidy(h->own->form->flat->graph);
     model_instance_free(h->own);
     dae_free_all(h->sample, h->crossing, h->crossing_ahead, h->crossing_entry, h->decided, h->zero,
                  h->trace);
