@@ -64,13 +64,14 @@ static bool has_memory(const dae_solver *s, int i)
 void jump_note(dae_solver *s)
 {
     if (!s->hybrid) return;
-    bool ordinary = fabs(s->run.last.h) > ORDINARY * fabs(s->run.t_new - s->hybrid->started);
-    for (int i = 0; ordinary && i < s->bound.n; i++) {
-        s->bound.extent[i] = fmax(s->bound.extent[i], fabs(s->run.last.y[i]));
-        /* without a history it is enough that h is back from rounding */
-        if (s->bound.method->fixed_order && s->bound.norm.exempt[i] > HISTORY)
-            s->bound.norm.exempt[i] = HISTORY;
-    }
+    if (!(fabs(s->run.last.h) > ORDINARY * fabs(s->run.t_new - s->hybrid->started))) return;
+    double *restrict extent = s->bound.extent;
+    const double *restrict y = s->run.last.y;
+    for (int i = 0; i < s->bound.n; i++)
+        extent[i] = fabs(y[i]) > extent[i] ? fabs(y[i]) : extent[i];
+    if (!s->bound.method->fixed_order || s->bound.norm.exempt_count == 0) return;
+    for (int i = 0; i < s->bound.n; i++) /* it is enough that h is back from rounding */
+        if (s->bound.norm.exempt[i] > HISTORY) s->bound.norm.exempt[i] = HISTORY;
 }
 
 /* Whether the value y of variable i is beyond what it was on ordinary steps, as near a pole. */
