@@ -182,11 +182,11 @@ steps=$(sed -n 's/^steps  *//p' out)
 grep -q '"statistics"' a.json || fail "json without statistics"
 
 # the history alone on standard output, the first step, and tolerances by variable
-expect 0 run akzo --history - --initial-step 1e-5
+expect 0 run akzo --method bdf --history - --initial-step 1e-5
 [ ! -e ./- ] || fail "--history - is standard output"
 sed -n 2p out | grep -q "^0,1.0*1\?e-05," || fail "--initial-step 1e-5: $(sed -n 2p out)"
 loose=$(grep -c ',accepted,' out)
-expect 0 run akzo --history - --rtol-of '*=1e-9'
+expect 0 run akzo --method bdf --history - --rtol-of '*=1e-9'
 [ "$(grep -c ',accepted,' out)" -gt "$loose" ] || fail "--rtol-of changes nothing"
 ends 0 run "$root/models/circle.mo" --method bdf2nd:thesis --fixed-step 1e-3 --stop 0.006 --history -
 [ "$(awk -F, 'NR > 1 { printf "%s", ($5 > 0 ? "+" : "0") }' out)" = 0000++ ] ||
