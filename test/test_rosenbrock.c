@@ -311,10 +311,43 @@ static void conduct(void **state)
     }
 }
 
+/* The rows of the mixed table against the recursion of V_i, for one variable and h = 0.5. */
+static void mixed_tables(void **state)
+{
+    (void)state;
+    const double h = 0.5, z = 0.7, U[S] = {0.31, -0.42, 0.53, -0.64, 0.75, -0.86};
+    for (int k = 0; k < TABLES; k++) {
+        const rosenbrock_table *t = tables[k];
+        rosenbrock_mix mix;
+        double V[S], z_end = z;
+        rosenbrock_mix_of(t, &mix);
+        for (int i = 0; i < t->stages; i++) {
+            const double *a = t->a + i * (i - 1) / 2, *c = t->c + i * (i - 1) / 2;
+            const double *row = mix.stage[i];
+            double Y = 0.0, Z = z, slope = 0.0, sums[3] = {0};
+            for (int j = 0; j < i; j++)
+                Y += a[j] * U[j], Z += a[j] * V[j], slope += c[j] * U[j] / h;
+            slope += Z;
+            V[i] = U[i] / (t->gamma * h) - slope;
+            z_end += t->m[i] * V[i];
+            for (int r = 0; r < 3; r++)
+                for (int j = 0; j <= i; j++)
+                    sums[r] += row[r * (i + 1) + j] * (j == 0 ? h * z : U[j - 1]);
+            assert_true(fabs(sums[0] - Y) <= 1e-13 * (1.0 + fabs(Y)));
+            assert_true(fabs(sums[1] / h - Z) <= 1e-11 * (1.0 + fabs(Z)));
+            assert_true(fabs(sums[2] / h - slope) <= 1e-11 * (1.0 + fabs(slope)));
+        }
+        double sum = mix.end[t->stages + 1] * h * z;
+        for (int i = 0; i < t->stages; i++) sum += mix.end[t->stages + 2 + i] * U[i];
+        assert_true(fabs(sum / h - z_end) <= 1e-11 * (1.0 + fabs(z_end)));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_conditions),
+        cmocka_unit_test(mixed_tables),
         cmocka_unit_test(stiff_accuracy),
         cmocka_unit_test(dense_conditions),
         cmocka_unit_test(orders_index_0_and_1),

@@ -3,6 +3,7 @@
 #include "method/implicit/rosenbrock.h"
 
 #include "base/vector.h"
+#include "method/common/collocation.h"
 #include "method/common/stages.h"
 
 /* dF/dt is a difference of order 3 over this part of the step: its error is 3e-8 h^3 d4F/dt4, and
@@ -21,8 +22,9 @@ typedef struct rosenbrock_state {
     long step;             /* counts starts and accepted steps */
     double *y, *z, *y_old; /* at t and t_old; z = y' */
     double *d1, *d2;       /* of cubic_value on the last step */
-    double longest;        /* of the steps so far */
-    int defective;         /* steps in a row that left a defect, see defect_at_end */
+    rosenbrock_mix mix;
+    double longest; /* of the steps so far */
+    int defective;  /* steps in a row that left a defect, see defect_at_end */
 } rosenbrock_state;
 
 /* One attempt. */
@@ -33,20 +35,19 @@ typedef struct rosenbrock_scratch {
     long evaluations;    /* of the iteration, when they were made */
     double defect;       /* of exempt variables at the end */
     stages_trial quiet;
-    double *f, *rate;        /* F(t, y, z), dF/dt */
-    double *point, *z_point; /* Y_i, Z_i */
-    double *slope;           /* S_i */
-    double *rhs, *error, *scale;
-    double *y, *z;   /* candidate */
-    double *d1, *d2; /* of its interpolant */
-    double *U, *V;   /* stages */
+    double *f, *rate;                /* F(t, y, z), dF/dt */
+    double *point, *z_point, *slope; /* Y_i, Z_i, h S_i: rows of one product */
+    double *rhs, *scale, *force;     /* force: F at a stage */
+    double *y, *z, *error;           /* candidate, */
+    double *d1, *d2;                 /* and its interpolant: rows of another */
+    double *X;                       /* h z, U_1, U_2, .. */
 } rosenbrock_scratch;
 
 static const method_memory rosenbrock_memory = {
     .state = {sizeof(rosenbrock_state), {VECTORS(rosenbrock_state, y, d2)}},
     .scratch = {sizeof(rosenbrock_scratch),
                 {VECTORS(rosenbrock_scratch, f, d2),
-                 BLOCKS(rosenbrock_scratch, U, V, ROSENBROCK_STAGES)}},
+                 BLOCKS(rosenbrock_scratch, X, X, ROSENBROCK_STAGES + 1)}},
 };
 
 static void rosenbrock_start(void *state, void *scratch, const method_context *ctx,
@@ -56,6 +57,7 @@ static void rosenbrock_start(void *state, void *scratch, const method_context *c
     const int n = ctx->n;
     method_clear(ctx, s, scratch);
     s->table = ctx->method->table;
+    rosenbrock_mix_of(s->table, &s->mix);
     s->t = s->t_old = at->t;
     s->step = 1;
     vectors_begin(n, at->y, s->y, s->y_old);
@@ -122,55 +124,66 @@ static attempt_status evaluate_start(const rosenbrock_state *s, rosenbrock_scrat
 /* ---- stages -----------------------------------------------------------------------------------
  */
 
-/* point = Y_i, z_point = Z_i, slope = S_i */
+/* U_i, from 0 */
+static double *stage_of(const rosenbrock_scratch *w, int n, int i)
+{
+    return w->X + (size_t)(i + 1) * (size_t)n;
+}
+
+/* point = Y_i, z_point = Z_i, slope = h S_i, i > 0 */
 static void stage_point(const rosenbrock_state *s, rosenbrock_scratch *w, const dae_residual *form,
                         int i)
 {
     const int n = form->n;
-    const double *a = s->table->a + i * (i - 1) / 2, *c = s->table->c + i * (i - 1) / 2;
-    vector_copy(n, s->y, w->point);
-    vector_copy(n, s->z, w->z_point);
-    for (int j = 0; j < i; j++) {
-        const double *U = w->U + (size_t)j * (size_t)n, *V = w->V + (size_t)j * (size_t)n;
-        if (a[j] == 0.0) continue;
-        vector_axpy(n, a[j], U, w->point);
-        vector_axpy(n, a[j], V, w->z_point);
+    const double by_h = 1.0 / w->h;
+    collocation_combine(3, i + 1, n, 1.0, s->mix.stage[i], w->X, w->point);
+    for (int j = 0; j < n; j++) {
+        w->point[j] += s->y[j];
+        w->z_point[j] *= by_h;
     }
-    vector_copy(n, w->z_point, w->slope);
-    for (int j = 0; j < i; j++) vector_axpy(n, c[j] / w->h, w->U + (size_t)j * (size_t)n, w->slope);
     stages_clamp(form, w->point);
 }
 
-/* error := F at stage i, which for the first one is known, or for another at the same point */
+/* force := F at stage i > 0 */
 static attempt_status stage_residual(const rosenbrock_state *s, rosenbrock_scratch *w,
                                      const method_context *ctx, int i)
 {
-    bool at_start = i == 0;
-    if (at_start) {
-        vector_copy(ctx->n, w->f, w->error);
-        return ATTEMPT_OK;
-    }
     double t = s->table->alpha[i] == 1.0 ? w->t : s->t + s->table->alpha[i] * w->h;
-    return stages_from_evaluation(evaluate_residual(ctx->eval, t, w->point, w->z_point, w->error,
+    return stages_from_evaluation(evaluate_residual(ctx->eval, t, w->point, w->z_point, w->force,
                                                     &ctx->eval->stats->residuals));
 }
 
 static attempt_status solve_stage(const rosenbrock_state *s, rosenbrock_scratch *w,
-                                  const method_context *ctx, double cj, int i)
+                                  const method_context *ctx, int i)
 {
     const int n = ctx->n;
     iteration *it = ctx->newton->matrix;
-    double *U = w->U + (size_t)i * (size_t)n, *V = w->V + (size_t)i * (size_t)n;
-    double by_time = s->table->gamma_sum[i] * w->h;
-    stage_point(s, w, &ctx->eval->problem->form, i);
-    attempt_status status = stage_residual(s, w, ctx, i);
+    double *U = stage_of(w, n, i);
+    const double by_time = s->table->gamma_sum[i] * w->h, by_h = 1.0 / w->h;
+    const double *slope = i > 0 ? w->slope : w->X, *force = i > 0 ? w->force : w->f;
+    attempt_status status = ATTEMPT_OK;
+    if (i > 0) {
+        stage_point(s, w, &ctx->eval->problem->form, i);
+        status = stage_residual(s, w, ctx, i);
+        if (status != ATTEMPT_OK) return status;
+    }
+    status = stages_from_iteration(iteration_apply_yp(it, NULL, slope, U));
     if (status != ATTEMPT_OK) return status;
-    status = stages_from_iteration(iteration_apply_yp(it, NULL, w->slope, U));
-    if (status != ATTEMPT_OK) return status;
-    for (int j = 0; j < n; j++) U[j] -= w->error[j] + by_time * w->rate[j];
+    for (int j = 0; j < n; j++) U[j] = U[j] * by_h - (force[j] + by_time * w->rate[j]);
     status = stages_from_iteration(iteration_solve(it, NULL, U));
-    for (int j = 0; j < n; j++) V[j] = cj * U[j] - w->slope[j];
     return status == ATTEMPT_OK && !vector_finite(n, U) ? ATTEMPT_EVALUATION : status;
+}
+
+/* y_1, z_1, the error and, where the table has them, d1 and d2 */
+static void combine_stages(const rosenbrock_state *s, rosenbrock_scratch *w, int n)
+{
+    const double by_h = 1.0 / w->h;
+    collocation_combine(s->table->dense ? 5 : 3, s->table->stages + 1, n, 1.0, s->mix.end, w->X,
+                        w->y);
+    for (int j = 0; j < n; j++) {
+        w->y[j] += s->y[j];
+        w->z[j] *= by_h;
+    }
 }
 
 /* All stages, then y_1, z_1 and the error. */
@@ -178,43 +191,29 @@ static attempt_status solve_stages(const rosenbrock_state *s, rosenbrock_scratch
                                    const method_context *ctx, attempt *result)
 {
     const rosenbrock_table *table = s->table;
-    const int n = ctx->n;
     const double cj = 1.0 / (table->gamma * w->h);
     attempt_status status = evaluate_start(s, w, ctx, cj);
     if (status == ATTEMPT_OK)
         status = stages_from_iteration(iteration_factor(ctx->newton->matrix, cj, NULL));
+    for (int j = 0; j < ctx->n; j++) w->X[j] = w->h * s->z[j];
     for (int i = 0; i < table->stages && status == ATTEMPT_OK; i++) {
-        status = solve_stage(s, w, ctx, cj, i);
+        status = solve_stage(s, w, ctx, i);
         result->stage = i + 1;
     }
     if (status != ATTEMPT_OK) return status;
     result->stage = 0;
-    vector_copy(n, s->y, w->y);
-    vector_copy(n, s->z, w->z);
-    vector_zero(n, w->error);
-    for (int i = 0; i < table->stages; i++) {
-        const double *U = w->U + (size_t)i * (size_t)n, *V = w->V + (size_t)i * (size_t)n;
-        vector_axpy(n, table->m[i], U, w->y);
-        vector_axpy(n, table->m[i], V, w->z);
-        vector_axpy(n, table->e[i], U, w->error);
-    }
+    combine_stages(s, w, ctx->n);
     return ATTEMPT_OK;
 }
 
-/* d1, d2 of the candidate. At a start y' is known for differential variables only. */
+/* d1, d2 of the candidate, if they are not sums over stages. At a start y' is known for
+ * differential variables only. */
 static void prepare_dense(const rosenbrock_state *s, rosenbrock_scratch *w,
                           const method_context *ctx)
 {
-    const rosenbrock_table *table = s->table;
     const int n = ctx->n;
     bool first = s->step == 1;
-    vector_zero(n, w->d1);
-    vector_zero(n, w->d2);
-    for (int i = 0; table->dense && i < table->stages; i++) {
-        vector_axpy(n, table->d1[i], w->U + (size_t)i * (size_t)n, w->d1);
-        vector_axpy(n, table->d2[i], w->U + (size_t)i * (size_t)n, w->d2);
-    }
-    if (!table->dense)
+    if (!s->table->dense)
         cubic_from_slopes(n, w->h, s->y, w->y, first ? NULL : s->z, w->z, w->d1, w->d2);
     if (!ctx->smooth) return;
     vector_copy(n, s->z, w->slope);

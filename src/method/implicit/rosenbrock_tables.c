@@ -89,3 +89,42 @@ const rosenbrock_table rosenbrock_rodas3 = {
     .m = {2.0, 0.0, 1.0, 1.0},
     .e = {0.0, 0.0, 0.0, 1.0},
 };
+
+/* zeta, b_0, .. b_(i-1) for weights a of V_0 .. V_(i-1) */
+static void mix_row(const rosenbrock_table *t, const rosenbrock_mix *mix, int i, const double *a,
+                    double *row)
+{
+    row[0] = 1.0;
+    for (int k = 0; k < i; k++) {
+        const double *slope = mix->stage[k] + 2 * (k + 1);
+        for (int j = 0; j <= k; j++) row[j] -= a[k] * slope[j];
+        row[1 + k] = a[k] / t->gamma;
+    }
+}
+
+static void mix_stage(const rosenbrock_table *t, rosenbrock_mix *mix, int i)
+{
+    const double *a = t->a + i * (i - 1) / 2, *c = t->c + i * (i - 1) / 2;
+    double *y = mix->stage[i], *z = y + i + 1, *slope = z + i + 1;
+    mix_row(t, mix, i, a, z);
+    slope[0] = z[0];
+    for (int j = 0; j < i; j++) {
+        y[1 + j] = a[j];
+        slope[1 + j] = z[1 + j] + c[j];
+    }
+}
+
+void rosenbrock_mix_of(const rosenbrock_table *t, rosenbrock_mix *mix)
+{
+    const int columns = t->stages + 1;
+    double *end = mix->end;
+    *mix = (rosenbrock_mix){0};
+    for (int i = 0; i < t->stages; i++) mix_stage(t, mix, i);
+    mix_row(t, mix, t->stages, t->m, end + columns);
+    for (int i = 0, k = 1; i < t->stages; i++, k++) {
+        end[k] = t->m[i];
+        end[2 * columns + k] = t->e[i];
+        end[3 * columns + k] = t->d1[i];
+        end[4 * columns + k] = t->d2[i];
+    }
+}
