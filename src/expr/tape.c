@@ -378,6 +378,18 @@ static bool allocate_code(compiler *c)
     return c->tape->prologue && c->tape->body;
 }
 
+/* Instructions that compute an output write it as well, so that much of the room may be left over:
+ * long ones move to a block that fits, if there is memory for it. */
+static void fit_code(tape *t)
+{
+    enum { LONG = 4096 };
+    if (t->length < LONG) return;
+    tape_instruction *fits = dae_copy(t->body, t->length + 1, sizeof *fits);
+    if (!fits) return;
+    dae_free(t->body);
+    t->body = fits;
+}
+
 static bool compile(compiler *c)
 {
     fuse(c);
@@ -392,6 +404,7 @@ static bool compile(compiler *c)
         return false;
     give_registers(c, c->tape->prologue, c->tape->prologue_length);
     give_registers(c, c->tape->body, c->tape->length);
+    fit_code(c->tape);
     return true;
 }
 
