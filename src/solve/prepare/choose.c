@@ -88,7 +88,7 @@ const method *choose_first(const dae_problem *p, const wishes *w, char *why)
 
 /* Of constraints that are differentiated twice and more, Taylor series see all levels at once: on
  * models of index 3 and above that are no plain mechanisms (cycloid, wheel, springchain,
- * trajectory3) they take half the time of radau from 7 digits on, and less than it at 4. */
+ * trajectory3) they take 0.6 to 1.6 of the time of radau, 0.9 in the mean at 7 and 10 digits. */
 enum { TAYLOR_INDEX = 3, TAYLOR_SIZE = 100 };
 
 const method *choose_next(const dae_problem *p, const wishes *w, const method *m, int index,

@@ -17,8 +17,8 @@ const method *choose_first(const dae_problem *problem, const wishes *w, char *wh
 const method *choose_needed(const formulation *f, const method *m);
 /* The same where the choice is open, with its reason; NULL: there is another choice. */
 const method *choose_by_formulation(const wishes *w, char *why);
-/* The method for the residual form: radau for models, whose Jacobians are exact, until it fails,
- * and unless they are large and few digits are wanted; else bdf. */
+/* The method for the residual form: radau until it fails, unless the problem is large and few
+ * digits are wanted, a formulation is asked for, or callbacks have bounds; else bdf. */
 const method *choose_residual(const dae_problem *problem, const wishes *w, char *why);
 /* The equations of a model, of this index, do not have the form that m works on: the method to try
  * next; NULL: there is none, or m was asked for. */
