@@ -214,22 +214,36 @@ typedef struct change {
           "  2*(der(w) - (if p > 0 then 1 else 2)*der(u)) = -i - j + w;\n"                         \
           "  j = 0; i + u = sin(time);")
 
+/* With p = 0 it is a mechanism, else the mass depends on the speed. */
+#define SPEEDY(p)                                                                                  \
+    MODEL("  parameter Real p = " p ";\n"                                                          \
+          "  Real x(start = 0.6, fixed = true), y(start = 0.8), vx(start = 0, fixed = true), vy, " \
+          "l;\nequation\n  der(x) = vx; der(y) = vy;\n"                                            \
+          "  (2 + p*vx)*der(vx) = -2*l*x; 2*der(vy) = -2*l*y - 1;\n  x^2 + y^2 = 1;")
+
 #define SIZED                                                                                      \
     MODEL("  parameter Real big = 100;\n  Real x(start = 1, fixed = true, nominal = big), y;\n"    \
           "equation\n  der(x) = -y;\n  y = x*x;")
 
 static const change changes[] = {
-    {PENDULUM, "g", 3.0, KEEPS},   {PENDULUM, "m", 5.0, KEEPS},   {PENDULUM, "L", 1.5, KEEPS},
-    {PENDULUM, "m", 0.0, CHANGES}, {PENDULUM, "L", 0.0, EITHER},  {PENDULUM, "m", -1.0, EITHER},
-    {DIVIDED, "g", 3.0, KEEPS},    {DIVIDED, "m", 3.0, CHANGES},  {COUPLED, "a", 0.25, CHANGES},
-    {COUPLED, "a", 0.0, CHANGES},  {COUPLED, "b", -0.5, CHANGES}, {COUPLED, "m", 3.0, KEEPS},
-    {COUPLED, "m", 0.01, EITHER},  {DEFINED, "s", 3.0, KEEPS},    {DEFINED, "s", 0.0, CHANGES},
-    {DEFINED, "s", -0.5, CHANGES}, {HELD, "a", 2.0, KEEPS},       {HELD, "a", 0.0, CHANGES},
-    {HELD, "c", 0.0, EITHER},      {CHAIN, "c", 3.0, KEEPS},      {CHAIN, "d", 0.0, EITHER},
-    {CHAIN, "c", 1.0, CHANGES},    {CHAIN, "c", 0.0, EITHER},     {SIZED, "big", 0.5, CHANGES},
-    {LOOP, "R", 3.0, KEEPS},       {LOOP, "C", 0.0, CHANGES},     {LOOP, "C", 5.0, KEEPS},
-    {WEIGHTED, "C", 3.0, CHANGES}, {WEIGHTED, "C", 0.0, CHANGES}, {PIECES, "p", -1.0, CHANGES},
-    {CATCH, "k", 5.0, KEEPS},      {TWICE, "g", 2.0, EITHER}};
+    {SPEEDY("0.5"), "p", 0.0, CHANGES}, {SPEEDY("0"), "p", 0.5, CHANGES},
+    {SPEEDY("0.5"), "p", 0.25, KEEPS},  {PENDULUM, "g", 3.0, KEEPS},
+    {PENDULUM, "m", 5.0, KEEPS},        {PENDULUM, "L", 1.5, KEEPS},
+    {PENDULUM, "m", 0.0, CHANGES},      {PENDULUM, "L", 0.0, EITHER},
+    {PENDULUM, "m", -1.0, EITHER},      {DIVIDED, "g", 3.0, KEEPS},
+    {DIVIDED, "m", 3.0, CHANGES},       {COUPLED, "a", 0.25, CHANGES},
+    {COUPLED, "a", 0.0, CHANGES},       {COUPLED, "b", -0.5, CHANGES},
+    {COUPLED, "m", 3.0, KEEPS},         {COUPLED, "m", 0.01, EITHER},
+    {DEFINED, "s", 3.0, KEEPS},         {DEFINED, "s", 0.0, CHANGES},
+    {DEFINED, "s", -0.5, CHANGES},      {HELD, "a", 2.0, KEEPS},
+    {HELD, "a", 0.0, CHANGES},          {HELD, "c", 0.0, EITHER},
+    {CHAIN, "c", 3.0, KEEPS},           {CHAIN, "d", 0.0, EITHER},
+    {CHAIN, "c", 1.0, CHANGES},         {CHAIN, "c", 0.0, EITHER},
+    {SIZED, "big", 0.5, CHANGES},       {LOOP, "R", 3.0, KEEPS},
+    {LOOP, "C", 0.0, CHANGES},          {LOOP, "C", 5.0, KEEPS},
+    {WEIGHTED, "C", 3.0, CHANGES},      {WEIGHTED, "C", 0.0, CHANGES},
+    {PIECES, "p", -1.0, CHANGES},       {CATCH, "k", 5.0, KEEPS},
+    {TWICE, "g", 2.0, EITHER}};
 enum { CHANGES_COUNT = sizeof changes / sizeof *changes };
 
 /* What a run of a small model leaves behind, to the last bit */

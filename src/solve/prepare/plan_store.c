@@ -232,6 +232,16 @@ static int mechanism_holds(const analysed *a, const model_point *at)
     return holds;
 }
 
+/* Whether the same parameters are zero as where the plan was made: equations that are no mechanism
+ * may become one where a term vanishes (mechanical_without_zeros). */
+static bool same_zeros(const model_form *base, const kept_plan *kept, const double *parameters)
+{
+    const double *then = kept->numbers + 1 + 2 * base->n;
+    for (size_t k = 0; k < base->flat->parameter_count; k++)
+        if ((then[k] == 0.0) != (parameters[k] == 0.0)) return false;
+    return true;
+}
+
 /* Whether all that the plan was decided on is the same at the point: 1, 0, -1: memory */
 static int plan_holds(const model_form *base, kept_plan *kept, const mode_point *mode)
 {
@@ -248,6 +258,7 @@ static int plan_holds(const model_form *base, kept_plan *kept, const mode_point 
         kept->mechanism = held;
     }
     if (mechanism && !kept->mechanism) return 0;
+    if (!mechanism && !same_zeros(base, kept, mode->at.parameters)) return 0;
     int holds = model_analysis_holds(base, a, &mode->at);
     return holds == 1 && mechanism ? mechanism_holds(a, &mode->at) : holds;
 }
