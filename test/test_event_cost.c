@@ -126,6 +126,56 @@ static void test_times_at_all_tolerances(void **state)
     }
 }
 
+/* ---- callbacks: several crossings in one step ---- */
+
+enum { THRESHOLDS = 9 };
+
+static int unit_slope(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)y, (void)user;
+    f[0] = yp[0] - 1.0;
+    return 0;
+}
+
+/* 0.05, 0.15, .., not in the order of their numbers */
+static double threshold(int i)
+{
+    return 0.05 + 0.1 * (i * 4 % THRESHOLDS);
+}
+
+static int thresholds(double t, const double *y, const double *yp, double *g, void *user)
+{
+    (void)t, (void)yp, (void)user;
+    for (int i = 0; i < THRESHOLDS; i++) g[i] = exp(y[0]) - exp(threshold(i));
+    return 0;
+}
+
+/* One pass over the samples finds them all, in order, and to the last digits. */
+static void test_crossings_of_one_step(void **state)
+{
+    (void)state;
+    dae_residual form = {
+        .n = 1, .f = unit_slope, .event_count = THRESHOLDS, .event_function = thresholds};
+    dae_options o = dae_options_default();
+    dae_problem *problem;
+    dae_solver *s;
+    double y = 0.0, yp = 1.0;
+    o.method = "radau";
+    o.initial_step = 1.0;
+    assert_int_equal(dae_problem_from_residual(&form, &problem, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(problem, &o, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, &y, &yp), DAE_OK);
+    for (int k = 0; k < THRESHOLDS; k++) {
+        assert_int_equal(dae_solver_step(s, 1.0), DAE_EVENT);
+        assert_true(fabs(dae_solver_time(s) - (0.05 + 0.1 * k)) < 1e-12);
+    }
+    const dae_stats *stats = dae_solver_stats(s);
+    assert_int_equal(stats->steps, 1);
+    assert_true(stats->event_evaluations <= 1 + 5 + 6 * THRESHOLDS);
+    dae_solver_free(s);
+    dae_problem_free(problem);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +184,7 @@ int main(void)
         cmocka_unit_test(test_polished_crossings),
         cmocka_unit_test(test_events_of_low_order),
         cmocka_unit_test(test_times_at_all_tolerances),
+        cmocka_unit_test(test_crossings_of_one_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

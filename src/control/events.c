@@ -32,7 +32,7 @@ static void partition(event_finder *f, size_t n)
     next += 2 * n;
     double **vectors[] = {&f->g,          &f->band,     &f->overshoot, &f->entry_g,
                           &f->entry_band, &f->trial,    &f->peak,      &f->last_peak,
-                          &f->extent,     &f->rounding, &f->dropped};
+                          &f->extent,     &f->rounding, &f->dropped,   &f->far};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++, next += count) *vectors[k] = next;
     for (int k = 0; k < CAPACITY; k++, next += count) f->samples[k].g = next;
     f->sign = f->int_store;
@@ -55,7 +55,7 @@ dae_status event_finder_new(event_finder **finder, evaluator *eval, double toler
     size_t n = (size_t)form->n, count = (size_t)form->event_count;
     event_finder *f = DAE_NEW(event_finder);
     if (f) {
-        f->real_store = DAE_ARRAY(double, 2 * n + (11 + CAPACITY) * count);
+        f->real_store = DAE_ARRAY(double, 2 * n + (12 + CAPACITY) * count);
         f->int_store = DAE_ARRAY(int, 6 * count);
         f->unresolved = DAE_ARRAY(bool, 2 * count);
         f->fit = DAE_ARRAY(component_fit, count);
@@ -112,6 +112,7 @@ eval_status event_finder_start(event_finder *f, double t, const double *y, const
     }
     f->t = f->start_time = t;
     f->fresh = true;
+    f->rest = 0;
     return EVAL_OK;
 }
 
@@ -248,23 +249,64 @@ static double plain_end(event_finder *f, double to, double least)
     }
 }
 
+/* Before the crossing between samples k-1 and k is located: what stays for the next search. */
+static void leave_rest(event_finder *f, int k)
+{
+    f->far_t = f->samples[k].t;
+    vector_copy(f->count, f->samples[k].g, f->far);
+    f->rest_to = f->samples[f->sample_count - 1].t;
+    f->rest = k;
+}
+
+/* Whether the samples behind the last find serve a search in (t, to]: they do in the same step.
+ * Then they follow the find, and its far end if that is another time. */
+static bool take_up_rest(event_finder *f, double to)
+{
+    const int k = f->rest, last = f->sample_count - 1;
+    f->rest = 0;
+    if (k == 0 || f->t != f->rest_from || f->t == f->rest_to) return false;
+    if ((to - f->rest_to) * (f->rest_to - f->t) < 0.0) return false;
+    const bool apart = f->far_t != f->t;
+    const int from = apart ? k - 1 : k;
+    for (int j = 0; from + j <= last; j++) {
+        sample kept = f->samples[j];
+        f->samples[j] = f->samples[from + j];
+        f->samples[from + j] = kept;
+    }
+    f->sample_count = last - from + 1;
+    f->samples[0].t = f->t;
+    vector_copy(f->count, f->g, f->samples[0].g);
+    if (!apart) return true;
+    f->samples[1].t = f->far_t;
+    vector_copy(f->count, f->far, f->samples[1].g);
+    return true;
+}
+
+/* Samples of (t, to], or of its first part. */
+static eval_status sample_part(event_finder *f, const trajectory *path, double to, double tolerance)
+{
+    /* intervals in which the nodes are different numbers */
+    double size = fmax(fabs(f->t), fabs(to)), least = fmax(tolerance, 32.0 * DBL_EPSILON * size);
+    if (take_up_rest(f, to)) return EVAL_OK;
+    to = plain_end(f, to, least);
+    return f->bound_for_all ? sample_ends(f, path, to) : sample_interval(f, path, least, &to);
+}
+
 /* Stand at the first wanted crossing in (t, to], or at the end of the part that was searched. */
 static eval_status search_once(event_finder *f, const trajectory *path, double to, double tolerance,
                                bool *found)
 {
-    /* intervals in which the nodes are different numbers */
-    double size = fmax(fabs(f->t), fabs(to)), least = fmax(tolerance, 32.0 * DBL_EPSILON * size);
-    to = plain_end(f, to, least);
-    eval_status status =
-        f->bound_for_all ? sample_ends(f, path, to) : sample_interval(f, path, least, &to);
+    eval_status status = sample_part(f, path, to, tolerance);
     if (status != EVAL_OK) return status;
     int k = first_bracket(f);
     *found = k != 0;
     if (*found) {
+        leave_rest(f, k);
         status = locate_crossings(f, path, k, tolerance);
         if (status != EVAL_OK) return status;
     }
     move_to(f, *found ? k : f->sample_count - 1, *found);
+    f->rest_from = f->t;
     return EVAL_OK;
 }
 
@@ -328,6 +370,7 @@ eval_status event_finder_search(event_finder *f, event_interpolant interpolant, 
     count_pieces(f, to);
     eval_status status = search_parts(f, &path, to, found);
     if (status != EVAL_OK) {
+        f->rest = 0;
         restore_entry(f);
         f->t = from;
         f->fresh = fresh;

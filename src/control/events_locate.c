@@ -149,8 +149,8 @@ static void shrink_bracket(event_finder *f, int k, double t)
 }
 
 /* How far beyond a predicted zero to look, towards the middle, so that the bracket closes from both
- * sides. A quintic is nearly g: it is a tenth of what the last look taught, and a shift below the
- * tolerance would only close the bracket from one side. Else as [OT20]: kappa1 = 0.2 / initial,
+ * sides. A quintic is nearly g: a tenth of what the last look changed of its zero; a shift below
+ * the tolerance would only close the bracket from one side. Else as [OT20]: kappa1 = 0.2 / initial,
  * kappa2 = 2. */
 static double shift_of(double width, double initial, double tolerance, double taught, bool guided)
 {
@@ -176,7 +176,7 @@ static eval_status locate(event_finder *f, const trajectory *path, int k, double
         eval_status status = evaluate_trial(f, path, t);
         if (status != EVAL_OK) return status;
         shrink_bracket(f, k, t);
-        last = t;
+        last = zero;
     }
     return EVAL_OK;
 }

@@ -72,6 +72,10 @@ struct event_finder {
 
     sample samples[CAPACITY]; /* sorted in the direction of integration */
     int sample_count;
+    int rest; /* the sample where the last find was: those behind it are left for the
+                 next search, from rest_from to rest_to; 0: there are none */
+    double rest_from, rest_to;
+    double far_t, *far;      /* that sample as it was before the location moved it */
     double *trial;           /* g at the point tried last */
     component_fit *fit;      /* per component: through the nodes of the samples, */
     double fit_from, fit_to; /* which are those of this interval; fit_to = NAN: there are none */
