@@ -20,6 +20,8 @@ static const double CACHE_MOST = 512e6;
  * ms for each. */
 enum { FILE_LEAST = 250000, FILES_MOST = 1000 };
 
+typedef enum job_state { RUNS, ENDED, COMPLAINED, TOO_LATE, INTERRUPTED } job_state;
+
 struct native_job {
     native_place place;
     char workshop[NATIVE_PATH]; /* directory in the cache, for this job alone */
@@ -27,7 +29,7 @@ struct native_job {
     double started, ended, limit;
     native_key *keys;     /* owned */
     size_t count, length; /* of the keys; of the source */
-    enum { RUNS, ENDED, COMPLAINED, TOO_LATE, INTERRUPTED } state;
+    job_state state;
 };
 
 /* ---- files ------------------------------------------------------------------------------------
@@ -121,7 +123,7 @@ static bool is_ours(const native_job *j)
     return j->owner == (long)getpid();
 }
 
-static void end(native_job *j, int state)
+static void end(native_job *j, job_state state)
 {
     if (j->state == RUNS && state != ENDED && state != COMPLAINED) compiler_stop(j->process);
     j->state = state;

@@ -10,7 +10,7 @@
 static const double INSTRUCTION = 2e-9;
 /* Seconds to see whether there is native code: to hash an instruction of a tape, and to find and
  * load a module. */
-static const double HASHED = 1e-7, LOADED = 3e-4;
+static const double HASHED = 1e-7, LOADED = 1.5e-4;
 /* Part of the tape's time that native code saves, about (docs/notes/engines.md). */
 static const double SAVED = 0.65;
 /* A second of a compiler counts as this many of the run where it has a processor for itself. */
