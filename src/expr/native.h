@@ -66,8 +66,8 @@ void native_job_free(native_job *job);        /* ends it if it runs; NULL is fin
 /* Compile `source` (or take it from the cache by content hash), load it, and wait for that. The
  * cache is $DAEDAL_CACHE_DIR, else $XDG_CACHE_HOME/daedal, else $HOME/.cache/daedal, created with
  * mode 0700; files of other owners or with looser modes are not trusted. The compiler is started
- * without a shell, -O2 (-O1 or -Og for long sources) -ffp-contract=off -fPIC -shared, with a time limit.
- * reason: NATIVE_REASON bytes for a sentence, or NULL. */
+ * without a shell, -O2 (-O1 or -Og for long sources) -ffp-contract=off -fPIC -shared, with a time
+ * limit. reason: NATIVE_REASON bytes for a sentence, or NULL. */
 native_status native_load(const char *source, size_t length, native_module **module, char *reason);
 /* The same with the time limit in seconds. */
 native_status native_load_within(const char *source, size_t length, double seconds,

@@ -39,6 +39,8 @@ reaches 1e-7 pendulum
 expect 0 run "$models/pendulum.mo" -o tape.csv --engine tape
 expect 0 run "$models/pendulum.mo" -o native.csv --engine native
 cmp -s tape.csv native.csv || fail "tape and native code differ"
+expect 0 run "$models/pendulum.mo" -o soon.csv --engine soon
+cmp -s tape.csv soon.csv || fail "the tape and native code that comes soon differ"
 
 # ---- what is printed ---------------------------------------------------------------------------
 expect 0 run "$models/pendulum.mo"

@@ -60,7 +60,7 @@ static const char *const solvers[] = {"dense", "banded", "sparse", "gmres", NULL
 static const char *const starts[] = {"none", "differential", "derivative", NULL};
 static const char *const precisions[] = {"long", "quad", NULL};
 static const char *const coordinates[] = {"ambient", "partitioned", "tangent", NULL};
-static const char *const engines[] = {"tape", "native", NULL};
+static const char *const engines[] = {"tape", "native", "soon", NULL};
 static const char *const baumgarte[] = {"auto", "1", "1e9", "1e-300:1e300", NULL};
 static const char *const every[] = {"*=0", "*=1e-300", "*=1e300", NULL};
 static const char *const threads[] = {"0", "2", NULL};
