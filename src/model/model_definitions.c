@@ -24,7 +24,8 @@ enum { DENSE_BELOW = 20 };
 typedef struct definition_search {
     build *b;
     incidence in;
-    elimination may;
+    elimination may; /* once it is */
+    bool analysed;
     difference_search *differences;
     bool *kept;    /* per variable: stays an unknown, whatever its equations are */
     bool *guessed; /* per variable: it has a start value */
@@ -125,11 +126,13 @@ static bool try_variable(definition_search *s, int i, int v)
 {
     expr value;
     difference_kind kind = DIFFERENCE_PLAIN;
-    if (v < 0 || s->kept[v] || s->by[v] >= 0 || !elimination_pairs(&s->may, v, i)) return false;
+    if (v < 0 || s->kept[v] || s->by[v] >= 0) return false;
     if (!build_isolate(s->b->f, v, s->b->f->flat->equations[i].residual, &value)) s->failed = true;
     if (value == EXPR_NONE || reads_time(s, value)) return false;
-    if (!difference_search_look(s->differences, v, value, &kind)) s->failed = true;
-    if (kind == DIFFERENCE_PLAIN) return false;
+    if (!s->differences) s->differences = difference_search_new(s->b->f);
+    if (!s->differences || !difference_search_look(s->differences, v, value, &kind))
+        s->failed = true;
+    if (s->failed || kind == DIFFERENCE_PLAIN) return false;
     s->steep[v] = kind == DIFFERENCE_INSIDE;
     s->by[v] = i;
     s->value[v] = value;
@@ -283,14 +286,23 @@ static bool is_settled(const definition_search *s, int v)
     return s->b->f->condition_count == 0 && s->may.rule == ELIMINATE_ALL && is_of_states(s, v);
 }
 
+/* The structure of the equations, found when the first definition is about to leave. */
+static bool has_structure(definition_search *s)
+{
+    if (!s->analysed) s->failed = !elimination_new(&s->may, s->b, &s->in);
+    s->analysed = true;
+    return !s->failed && s->may.rule != ELIMINATE_NONE;
+}
+
 static bool leaves(definition_search *s, int v)
 {
     int others = s->row_count[s->by[v]] - 1;
     int users = s->in.equations_start[v + 1] - s->in.equations_start[v] - 1;
-    if (s->kept[v] || (s->guessed[v] && !is_settled(s, v))) return false;
-    if (s->steep[v] && !is_of_states(s, v)) return false;
-    if (!elimination_allows(&s->may, v, s->by[v], others, users)) return false;
-    return s->unknowns < DENSE_BELOW || growth(s, v) <= 0;
+    if (s->kept[v] || (s->steep[v] && !is_of_states(s, v))) return false;
+    if (s->unknowns >= DENSE_BELOW && growth(s, v) > 0) return false;
+    return has_structure(s) && elimination_pairs(&s->may, v, s->by[v]) &&
+           elimination_allows(&s->may, v, s->by[v], others, users) &&
+           (!s->guessed[v] || is_settled(s, v));
 }
 
 static void take_out(definition_search *s, int v)
@@ -324,9 +336,6 @@ static void list_definitions(definition_search *s)
 
 static void find_definitions(definition_search *s)
 {
-    s->differences = difference_search_new(s->b->f);
-    s->failed = !s->differences || !elimination_new(&s->may, s->b, &s->in);
-    if (s->failed || s->may.rule == ELIMINATE_NONE) return;
     keep_declared(s);
     keep_events(s);
     for (int i = 0; i < s->in.sigma.m && !s->failed; i++) find_variable(s, i);
