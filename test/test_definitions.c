@@ -52,6 +52,11 @@ static void test_what_stays(void **state)
     COUNTS(0, 2,
            MODEL("Real x(start=1), r;\ninitial equation\nr = 4;\nequation\nder(x) = -r;\n"
                  "r = x^2;"));
+    /* a guess where something is solved for, and errors of what is */
+    COUNTS(1, 3, DECAY(", z", "r = z^2;\nz + z^3 = x;"));
+    COUNTS(0, 4, DECAY("(start = 3), z", "r = z^2;\nz + z^3 = x;"));
+    COUNTS(1, 2, DECAY("", "r = exp(y - x);"));
+    COUNTS(0, 4, DECAY(", z", "r = exp(z - x);\nz + z^3 = x;"));
     /* the guess of r is needed, that of s is not */
     COUNTS(1, 3, DECAY("(start = 3), s", "r = sqrt(s);\ns = 2 + r*cos(r)/7;"));
 }
