@@ -2,15 +2,17 @@
  * The answer is DAE_ERR_MEMORY, nothing leaks, and a solver works again once there is memory. */
 #include "fault_alloc.h"
 
-/* Aliases, higher derivatives, initial equations of both kinds, all kinds of events. */
+/* Aliases, definitions, higher derivatives, initial equations of both kinds, all kinds of events.
+ */
 static const char *const text =
     "model M\n"
     "  parameter Real g = 9.81, w(fixed = false, start = 1);\n"
     "  Real h(start = 1, fixed = true), v(start = 0, fixed = true), e, y, c, q(start = 1), z(start "
-    "= 1);\n"
+    "= 1), d, a, b, s(start = 0, fixed = true);\n"
     "  Integer n(start = 0), k;\n  Boolean low;\n  discrete Real last(start = 0);\n"
     "initial equation\n  der(z) = -2;\n  k = 3;\n"
     "equation\n  der(h) = v;\n  der(v) = -g;\n  e = g*h + v^2/2;\n  y = -h;\n  c = 2*g;\n"
+    "  d = h^2;\n  der(s) = -d*a;\n  a = 1 + b^2/9;\n  b = a*d;\n"
     "  der(der(q)) = -q;\n  der(z) = -w*z;\n  low = h < 0.25;\n"
     "  when h <= 0 then\n    reinit(v, -0.5*pre(v));\n    n = pre(n) + 1;\n"
     "  elsewhen sample(0.1, 0.1) then\n    k = pre(k) + 1;\n  end when;\n"
@@ -23,10 +25,11 @@ static const char *const text =
 static const char *const hidden =
     "model N\n"
     "  parameter Real g = 1;\n"
-    "  Real x(start = 1), h(start = 0, fixed = true), vx, vy(start = 9, fixed = true), f;\n"
+    "  Real x(start = 1), h(start = 0, fixed = true), vx, vy(start = 9, fixed = true), f, fx;\n"
     "  Real p(start = 0, fixed = true), w(start = 0, fixed = true), z;\n"
     "  Boolean held(start = false, fixed = true);\n"
-    "equation\n  der(x) = vx;\n  der(h) = vy;\n  der(vx) = -f*x;\n  der(vy) = -f*h - g;\n"
+    "equation\n  der(x) = vx;\n  der(h) = vy;\n  der(vx) = -fx;\n  fx = f*x;\n  der(vy) = -f*h - "
+    "g;\n"
     "  x^2 + h^2 = 1;\n  der(p) = w;\n  der(w) = 1 - z;\n"
     "  if held then\n    w = 0.1;\n  else\n    z = 0;\n  end if;\n"
     "  when w > 0.1 then\n    held = true;\n  elsewhen time > 0.3 then\n    held = false;\n"
