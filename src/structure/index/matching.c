@@ -70,5 +70,6 @@ bool matching_add(matching *m, int row)
         }
     }
     for (int at = 0; at < seen; at++) m->closed[m->queue[at]] = true;
+    m->seen = seen;
     return false;
 }

@@ -14,7 +14,8 @@ typedef struct matching {
     size_t *cheap;       /* per row: columns before it are taken, for ever */
     int *stamp;          /* per row: last search that saw it */
     bool *closed;        /* per row: no free column can be reached from it, for ever */
-    int *queue;          /* rows seen by a search, in its order */
+    int *queue;          /* rows seen by a search, in its order: */
+    int seen;            /* so many by the last one, if it failed */
     int *parent;         /* per row seen: the row it was seen from, */
     int *via;            /* and the column between them, which is the row's own */
 } matching;

@@ -81,6 +81,8 @@ typedef struct factors {
     int n;
     int *parent;
     double *weight;
+    int *joined; /* n: roots that got a parent, in this order */
+    int joins;
 } factors;
 
 static int factor_root(factors *f, int i, double *weight)
@@ -101,6 +103,7 @@ static bool relate(factors *f, int i, int j, double ratio)
     if (ri == rj) return fabs(wi - ratio * wj) <= MECHANICAL_SAME * fabs(wi);
     f->parent[ri] = rj; /* wi s_ri = ratio wj s_rj */
     f->weight[ri] = ratio * wj / wi;
+    f->joined[f->joins++] = ri;
     return true;
 }
 
@@ -237,24 +240,25 @@ static bool acts_along(pairing *q, int k, int l)
     return first < count;
 }
 
-/* The constraint of multiplier k among those without one; -1: none, -2: memory. */
-static int constraint_of(pairing *q, int k, int count, const int *multiplier)
+/* Forget all relations but the first `joins`. */
+static void unrelate(factors *f, int joins)
 {
-    size_t n = (size_t)q->f->n;
-    int *parent = dae_copy(q->f->parent, n, sizeof *parent), found = -1;
-    double *weight = dae_copy(q->f->weight, n, sizeof *weight);
-    if (!parent || !weight) found = -2;
-    for (int l = 0; found == -1 && l < count; l++) {
-        if (multiplier[l] >= 0) continue;
-        if (acts_along(q, k, l)) {
-            found = l;
-        } else {
-            memcpy(q->f->parent, parent, n * sizeof *parent);
-            memcpy(q->f->weight, weight, n * sizeof *weight);
-        }
+    while (f->joins > joins) {
+        int i = f->joined[--f->joins];
+        f->parent[i] = i;
     }
-    dae_free_all(parent, weight);
-    return found;
+}
+
+/* The constraint of multiplier k among those without one, from `first` on; -1: none */
+static int constraint_of(pairing *q, int k, int first, int count, const int *multiplier)
+{
+    const int joins = q->f->joins;
+    for (int l = first; l < count; l++) {
+        if (multiplier[l] >= 0) continue;
+        if (acts_along(q, k, l)) return l;
+        unrelate(q->f, joins);
+    }
+    return -1;
 }
 
 static int compare_places(const mechanical_entry *a, const mechanical_entry *b)
@@ -418,9 +422,9 @@ static mechanical_status match_multipliers(mechanical_search *s, pairing *q, con
 {
     mechanical *m = s->m;
     for (int l = 0; l < m->nlambda; l++) multiplier[l] = -1;
-    for (int k = 0; k < m->nlambda; k++) {
-        int l = constraint_of(q, k, m->nlambda, multiplier);
-        if (l == -2) return MECHANICAL_MEMORY;
+    for (int k = 0, first = 0; k < m->nlambda; k++) {
+        while (first < m->nlambda && multiplier[first] >= 0) first++;
+        int l = constraint_of(q, k, first, m->nlambda, multiplier);
         if (l >= 0) {
             multiplier[l] = k;
         } else if (!m->friction) {
@@ -436,13 +440,13 @@ static mechanical_status match_multipliers(mechanical_search *s, pairing *q, con
 
 typedef struct match_work {
     int *start; /* of M, C by columns, G */
-    int *multiplier, *parent;
+    int *multiplier, *parent, *joined;
     double *weight, *x, *value[3];
 } match_work;
 
 static void match_work_free(match_work *w)
 {
-    dae_free_all(w->start, w->multiplier, w->parent, w->weight, w->x);
+    dae_free_all(w->start, w->multiplier, w->parent, w->joined, w->weight, w->x);
     for (int k = 0; k < 3; k++) dae_free(w->value[k]);
 }
 
@@ -454,9 +458,10 @@ static bool match_work_new(match_work *w, const mechanical_search *s)
     *w = (match_work){.start = DAE_ARRAY(int, nq + 2 * nl + 3),
                       .multiplier = DAE_ARRAY(int, nl),
                       .parent = DAE_ARRAY(int, nq),
+                      .joined = DAE_ARRAY(int, nq),
                       .weight = DAE_ARRAY(double, nq),
                       .x = DAE_ARRAY(double, 3 * (size_t)s->set->n)};
-    bool ok = w->start && w->multiplier && w->parent && w->weight && w->x;
+    bool ok = w->start && w->multiplier && w->parent && w->joined && w->weight && w->x;
     for (int k = 0; k < 3; k++) {
         w->value[k] = DAE_ARRAY(double, MECHANICAL_POINTS *(size_t)a[k]->count);
         ok = ok && w->value[k];
@@ -490,7 +495,7 @@ static mechanical_status match_forces(mechanical_search *s, match_work *w)
     mechanical *m = s->m;
     int *M_start = w->start, *C_start = M_start + m->nq + 1, *G_start = C_start + m->nlambda + 1;
     const mechanical_matrix *const a[3] = {&m->M, &m->C, &m->G};
-    factors f = {m->nq, w->parent, w->weight};
+    factors f = {m->nq, w->parent, w->weight, w->joined, 0};
     pairing q = {&m->C, &m->G, C_start, G_start, w->value[1], w->value[2], &f};
     if (!sort_entries(&m->M, m->nq, M_start) || !sort_entries(&m->C, m->nlambda, C_start) ||
         !sort_entries(&m->G, m->nlambda, G_start))

@@ -153,8 +153,7 @@ static bool find_surfaces(const mechanical_search *s, const incidence *a, bool *
     for (int i = 0; ok && i < s->set->m; i++) {
         if (s->use[i] != USE_OPEN || matching_add(&m, i)) continue;
         over[i] = true;
-        for (int k = 0; k < s->set->m; k++)
-            if (s->use[k] == USE_OPEN && m.stamp[k] == i) over[k] = true;
+        for (int k = 0; k < m.seen; k++) over[m.queue[k]] = true;
     }
     matching_free(&m);
     return ok;
