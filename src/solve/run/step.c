@@ -547,9 +547,12 @@ static bool ends_soon(const dae_solver *s, double tend)
     return s->bound.method->forms == FORM_SERIES && left < FEW_BY_NAME;
 }
 
+/* Few stiff steps are enough where there is another method; where the run would end it takes many.
+ */
 static bool is_stiff(const dae_solver *s)
 {
-    return s->wishes.open ? stiffness_seen(&s->run.stiffness) : stiffness_found(&s->run.stiffness);
+    bool changes = change_may_help(s, DAE_ERR_STIFF);
+    return changes ? stiffness_seen(&s->run.stiffness) : stiffness_found(&s->run.stiffness);
 }
 
 /* Whether the method at hand is of no more use: DAE_STEPPED if it is, DAE_OK if there is another
