@@ -58,8 +58,8 @@ equation_point mechanical_sample(const equation_set *set, const equation_point *
 
 bool mechanical_add(mechanical_matrix *a, int row, int column, expr value); /* false: memory */
 
-/* mechanical_zeros.c: the equations without terms that are zero, and parameters that are zero at the
- * point; 1, 0: there are none, -1: memory. After 1 both are owned by the caller. */
+/* mechanical_zeros.c: the equations without terms that are zero, and parameters that are zero at
+ * the point; 1, 0: there are none, -1: memory. After 1 both are owned by the caller. */
 int mechanical_without_zeros(const equation_set *set, const equation_point *at,
                              equation_set *reduced, int **zero, int *count);
 /* mechanical_define.c: find explicit definitions of algebraic variables, and see through them. */
