@@ -2,13 +2,12 @@
  * operations.
  *
  * The crossover sizes in src/linalg/dense.c and banded.c, and the rule in elimination_shape.c, come
- * from this program. It includes both
- * files to reach the two kernels behind each solver; own dense kernels stop at CROSSOVER. Compile
- * by hand, for instance
+ * from this program. It includes the first two to reach the two kernels behind each solver; own
+ * dense kernels stop at CROSSOVER. Compile by hand, for instance
  *
  *   cc -std=c11 -O3 -Iinclude -Isrc -I/usr/include/suitesparse bench/linalg_kernels.c
- *      src/linalg/{complex_*,sparse,frozen_shape,short_rows,lapack,matrix,linear_solver,coloring}.c
- *      src/linalg/{elimination*,inverse_norm}.c
+ *      src/linalg/{complex_*,sparse,sparse_order,transversal,frozen_shape,short_rows,lapack,matrix}.c
+ *      src/linalg/{elimination*,inverse_norm,linear_solver,coloring}.c
  *      src/base/{memory,blocks,grouping,interrupt,diag,printable}.c
  *      -lklu -llapacke -llapack -lblas -lm */
 #define _POSIX_C_SOURCE 199309L
