@@ -27,8 +27,8 @@ DAE_INLINE void combine(bool add, int rows, int columns, int n, double a, const 
     if (j < n) COMBINE_COLUMN(double);
 }
 
-DAE_INLINE void combine_any(bool add, int rows, int columns, int n, double a, const double *M,
-                            const double *X, double *Y)
+DAE_INLINE void combine_rows(bool add, int rows, int columns, int n, double a, const double *M,
+                             const double *X, double *Y)
 {
     switch (columns) {
     case 1: combine(add, rows, 1, n, a, M, X, Y); break;
@@ -39,6 +39,19 @@ DAE_INLINE void combine_any(bool add, int rows, int columns, int n, double a, co
     case 6: combine(add, rows, 6, n, a, M, X, Y); break;
     default: combine(add, rows, 7, n, a, M, X, Y); break;
     }
+}
+
+/* One row (a value inside a step) and three by three (order 5) without loops: for few variables
+ * these are half of the work. */
+DAE_INLINE void combine_any(bool add, int rows, int columns, int n, double a, const double *M,
+                            const double *X, double *Y)
+{
+    if (rows == 3 && columns == 3)
+        combine(add, 3, 3, n, a, M, X, Y);
+    else if (rows == 1)
+        combine_rows(add, 1, columns, n, a, M, X, Y);
+    else
+        combine_rows(add, rows, columns, n, a, M, X, Y);
 }
 
 DAE_WIDE static void combine_set(int rows, int columns, int n, double a, const double *M,
