@@ -684,6 +684,48 @@ static void test_direct_solves(void **state)
             }
 }
 
+/* Keep the last entry of each column of dF/dy' alone. */
+static void thin(iteration *it)
+{
+    for (int c = 0; c < N; c++) {
+        matrix_column column = layout_column(&it->jac.layout, c);
+        for (int k = 0; k + 1 < column.count; k++) it->jac.dfdyp[column.first + (size_t)k] = 0.0;
+    }
+}
+
+/* Products with dF/dy' of one entry a column are the same bits as those of the whole pattern, and
+ * are those of the latest evaluation. */
+static void test_products_of_single_entries(void **state)
+{
+    (void)state;
+    static toy w;
+    const dae_linear_solver solvers[] = {DAE_LINEAR_DENSE, DAE_LINEAR_BANDED, DAE_LINEAR_SPARSE};
+    for (int l = 0; l < 3; l++) {
+        iteration it;
+        double x[N], whole[N], full[N], b[N];
+        dae_options options = options_for(solvers[l], DAE_PRECOND_AUTO);
+        toy_fill(&w, PATTERN_BAND, 8, false, 23);
+        toy_problem(&w, (choice){.structure = DAE_STRUCTURE_SPARSE});
+        assert_int_equal(iteration_new(&it, &w.eval, &options, NULL), DAE_OK);
+        for (int i = 0; i < N; i++) x[i] = sin(i + 1.0);
+        iteration_evaluate(&it, 0.0, w.y, w.yp, 3.0, 0.3, w.weights, w.f);
+        iteration_prepare_apply(&it);
+        assert_int_equal(it.soles, 0); /* columns have several */
+        iteration_apply_yp(&it, NULL, x, full);
+        thin(&it);
+        iteration_apply_yp(&it, NULL, x, whole);
+        iteration_prepare_apply(&it);
+        assert_int_equal(it.soles, it.evaluations);
+        iteration_apply_yp(&it, NULL, x, b);
+        assert_memory_equal(b, whole, sizeof b);
+        iteration_evaluate(&it, 0.0, w.y, w.yp, 3.0, 0.3, w.weights, w.f);
+        iteration_apply_yp(&it, NULL, x, b);
+        assert_memory_equal(b, full, sizeof b);
+        iteration_free(&it);
+        dae_problem_free(w.problem);
+    }
+}
+
 static void test_krylov_solves(void **state)
 {
     (void)state;
@@ -937,6 +979,7 @@ int main(void)
         cmocka_unit_test(test_detection_shrinks),
         cmocka_unit_test(test_unknown_structure_of_large_problems),
         cmocka_unit_test(test_direct_solves),
+        cmocka_unit_test(test_products_of_single_entries),
         cmocka_unit_test(test_krylov_solves),
         cmocka_unit_test(test_preconditioners_help),
         cmocka_unit_test(test_preconditioner_choice),

@@ -122,11 +122,12 @@ static dae_status new_parts(iteration *it, const dae_options *options, dae_diag 
 {
     int n = it->eval->problem->form.n;
     it->row_scale = DAE_ARRAY(double, n);
-    it->column_scale = DAE_ARRAY(double, n);
-    it->scaled_rows = DAE_ARRAY(int, n);
+    it->column_scale = DAE_ARRAY(double, 2 * (size_t)n);
+    it->scaled_rows = DAE_ARRAY(int, 2 * (size_t)n);
     dae_status status = DAE_OK;
     if (!it->row_scale || !it->column_scale || !it->scaled_rows)
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d equations.", n);
+    if (!status) it->sole = it->column_scale + n, it->sole_row = it->scaled_rows + n;
     if (!status && it->matrix_free) status = new_krylov(it, options, diag);
     if (!status)
         status = it->matrix_free ? new_preconditioner(it, options, diag)
@@ -183,7 +184,7 @@ iteration_status iteration_reset(iteration *it)
 {
     it->factored = it->by_columns = false;
     it->cj = it->at_cj = it->at_h = it->precond_cj = 0.0;
-    it->evaluations = it->factored_version = 0;
+    it->evaluations = it->factored_version = it->soles = 0;
     it->singular_column = -1;
     if (!has_matrix(it)) return ITERATION_OK;
     jacobian_reset(&it->jac);
@@ -227,6 +228,7 @@ iteration_status iteration_evaluate_leading(iteration *it, double t, const doubl
 {
     it->factored = false;
     it->cj = 0.0;
+    it->soles = 0;
     return from_eval(jacobian_evaluate_leading(&it->jac, t, y, yp, h, weights));
 }
 
@@ -623,11 +625,43 @@ iteration_status iteration_solve(iteration *it, const linear_point *point, doubl
     return ITERATION_OK;
 }
 
+void iteration_prepare_apply(iteration *it)
+{
+    const matrix_layout *layout = &it->jac.layout;
+    it->soles = 0;
+    if (it->matrix_free || !it->jac.valid) return;
+    for (int c = 0; c < layout->n; c++) {
+        matrix_column column = layout_column(layout, c);
+        it->sole[c] = 0.0;
+        it->sole_row[c] = 0;
+        for (int k = 0; k < column.count; k++) {
+            const double value = it->jac.dfdyp[column.first + (size_t)k];
+            if (value == 0.0) continue;
+            if (it->sole[c] != 0.0) return;
+            it->sole[c] = value;
+            it->sole_row[c] = column_row(&column, k);
+        }
+    }
+    it->soles = it->evaluations;
+}
+
+/* b = dF/dy' x, one entry a column */
+static void apply_soles(const iteration *it, const double *x, double *b)
+{
+    const int n = it->jac.layout.n;
+    vector_zero(n, b);
+    for (int c = 0; c < n; c++) b[it->sole_row[c]] += it->sole[c] * x[c];
+}
+
 iteration_status iteration_apply_yp(iteration *it, const linear_point *point, const double *x,
                                     double *b)
 {
     int n = it->eval->problem->form.n;
     double *moved = it->matrix_free ? it->yp : it->jac.yp;
+    if (it->soles > 0 && it->soles == it->evaluations) {
+        apply_soles(it, x, b);
+        return ITERATION_OK;
+    }
     if (!it->matrix_free && it->jac.valid) {
         matrix_multiply(&it->jac.layout, it->jac.dfdyp, x, b);
         return ITERATION_OK;

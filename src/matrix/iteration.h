@@ -54,6 +54,9 @@ typedef struct iteration {
     long analysed;        /* layout_version of jac that solver or incomplete belong to */
     int *scaled_rows;     /* rows with a factor other than 1 */
     int scaled_count;
+    long soles;            /* the evaluation whose dF/dy' is in sole and sole_row; 0: none */
+    double *sole;          /* n: the only entry of each column, behind column_scale */
+    int *sole_row;         /* n: its row; behind scaled_rows */
     bool by_columns;       /* the factors are those of iteration_factor_columns */
     long factorings;       /* so far: who keeps factors knows by it whether they are still his */
     long factored_version; /* of jac, or of the evaluation point */
@@ -127,6 +130,10 @@ iteration_status iteration_factor_columns(iteration *it, const double *cy, const
 /* b := G^-1 b with the current factors (direct), or by GMRES at `point` (its cj, not the factors').
  */
 iteration_status iteration_solve(iteration *it, const linear_point *point, double *b);
+
+/* Whoever takes many products with dF/dy' after iteration_evaluate says so: if no column has more
+ * than one entry, as is so for most equations, each is one multiplication a column. */
+void iteration_prepare_apply(iteration *it);
 
 /* b := dF/dy' x, from the stored matrix; by a difference of F at `point` if there is none. */
 iteration_status iteration_apply_yp(iteration *it, const linear_point *point, const double *x,

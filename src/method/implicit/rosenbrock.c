@@ -116,6 +116,7 @@ static attempt_status evaluate_start(const rosenbrock_state *s, rosenbrock_scrat
             iteration_evaluate(it, s->t, s->y, s->z, cj, w->h, ctx->norm->weights, w->f));
     if (status == ATTEMPT_OK) status = time_derivative(s, w, ctx);
     if (status != ATTEMPT_OK) return status;
+    iteration_prepare_apply(it);
     w->evaluated_step = s->step;
     w->evaluations = it->evaluations;
     return ATTEMPT_OK;
