@@ -80,11 +80,11 @@ static double relief(double error, double power)
  * above 1. */
 static double one_step_factor(const step_control *c, const attempt *a)
 {
-    double p = a->order, factor = relief(a->error, 1.0 / p);
+    const double p = a->order;
     if (a->next_factor > 0.0) return a->next_factor;
-    if (c->last_error > 0.0)
-        factor =
-            relief(a->error, (1.0 - 0.75 * INTEGRAL) / p) / relief(c->last_error, INTEGRAL / p);
+    double factor = c->last_error > 0.0 ? relief(a->error, (1.0 - 0.75 * INTEGRAL) / p) /
+                                              relief(c->last_error, INTEGRAL / p)
+                                        : relief(a->error, 1.0 / p);
     factor = fmax(MOST_FALL, fmin(MOST_RISE, ONE_STEP_SAFETY * factor));
     return c->rejected ? fmin(factor, 1.0) : factor;
 }

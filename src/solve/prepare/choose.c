@@ -19,9 +19,19 @@ bool choice_is_open(const dae_options *o)
     return automatic && !orders && !matrices && !iterations && !norms && !steps && !projections;
 }
 
+/* Texts one behind the other, as many as fit: every solver makes some, and formats cost as much as
+ * a step of a small problem. */
+static void join_texts(char *to, size_t size, const char *const *texts)
+{
+    size_t used = 0;
+    for (; *texts; texts++)
+        for (const char *c = *texts; *c && used + 1 < size; c++) to[used++] = *c;
+    to[used] = '\0';
+}
+
 static const method *because(const method *m, const char *reason, char *why)
 {
-    snprintf(why, CHOICE_TEXT, "%.20s: %.120s", m->name, reason);
+    join_texts(why, CHOICE_TEXT, (const char *const[]){m->name, ": ", reason, NULL});
     return m;
 }
 
@@ -56,7 +66,8 @@ static const double FEW_DIGITS = 1e-5;
 const method *choose_residual(const dae_problem *p, const wishes *w, char *why)
 {
     char reason[120];
-    snprintf(reason, sizeof reason, "%simplicit, for equations of any form", w->reason);
+    join_texts(reason, sizeof reason,
+               (const char *const[]){w->reason, "implicit, for equations of any form", NULL});
     bool few_digits = p->form.n > LARGE && w->options->rtol > FEW_DIGITS;
     /* a formulation that is asked for may be one that only bdf is known to solve, and its short
      * steps come close to bounds */
