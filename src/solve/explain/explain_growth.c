@@ -95,13 +95,11 @@ static bool growing_new(growing *g, dae_solver *s)
 }
 
 /* How many times its size at the start variable i is; sizes are at least what the absolute
- * tolerance is for. */
+ * tolerance is for. (That is not read from a weight: beside a large |y_i| rounding has taken it.)
+ */
 static double grown(const dae_solver *s, const double *y, int i)
 {
-    double least = s->bound.options.rtol > 0.0
-                       ? s->bound.norm.weights[i] / s->bound.options.rtol - fabs(y[i])
-                       : 0.0;
-    double size = fmax(fabs(s->hybrid->start[i]), least);
+    double size = norm_size(&s->bound.norm, i, s->hybrid->start[i], INFINITY);
     return fabs(y[i]) / (size > 0.0 ? size : 1.0);
 }
 

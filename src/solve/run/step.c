@@ -378,13 +378,14 @@ static double effective_end(const dae_solver *s, double tend)
     return (tend - stop) * direction_to(s, tend) > 0.0 ? stop : tend;
 }
 
-/* Look for the next event up to `to`. Where g cannot be evaluated look half as far ahead, again and
- * again: what lies beyond an event may be out of the model's reach. */
+/* Look for the next event up to `to`. Where g cannot be evaluated look half as far ahead: what lies
+ * beyond an event may be out of the model's reach. A failure that does not come again is over; one
+ * that does is approached by halves. */
 static eval_status search_events(dae_solver *s, double to, bool *found, bool *interrupted)
 {
     enum { MOST_CUTS = 20 };
     double reach = to, beyond = to; /* there g has no value, once a search has failed */
-    int cuts = 0;
+    int cuts = 0, failures = 0;
     *found = false;
     while (!*found && (to - s->run.searched) * s->run.direction > 0.0) {
         double when = reach;
@@ -397,7 +398,8 @@ static eval_status search_events(dae_solver *s, double to, bool *found, bool *in
             if (*interrupted) return EVAL_STOP;
             continue; /* pieces are many */
         }
-        bool cut = status == EVAL_RETRY || cuts > 0 || reach == s->run.searched;
+        failures += status == EVAL_RETRY;
+        bool cut = status == EVAL_RETRY || failures > 1 || reach == s->run.searched;
         if (status == EVAL_STOP || (cut && ++cuts > MOST_CUTS)) return status ? status : EVAL_RETRY;
         if (status == EVAL_OK) s->run.searched = *found ? when : reach;
         if (status == EVAL_RETRY) beyond = reach;
