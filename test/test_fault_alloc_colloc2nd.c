@@ -59,7 +59,9 @@ static void models_fail_cleanly(void **state)
     (void)state;
     run r = {.options = dae_options_default()};
     assert_int_equal(
-        dae_problem_from_model(&(dae_model){.text = text, .file = "P"}, &r.problem, NULL), DAE_OK);
+        dae_problem_from_model(&(dae_model){.text = text, .file = "P", .engine = DAE_ENGINE_TAPE},
+                               &r.problem, NULL),
+        DAE_OK);
     r.options.method = "colloc2nd";
     /* constants that cannot be folded are computed later */
     assert_true(fail_each("colloc2nd, model", some_steps, &r).told > 10);
