@@ -150,7 +150,7 @@ bool reads_ahead(const dae_solver *s);
 /* What the step before an event leaves to the one behind it. */
 typedef struct step_memory {
     const struct method *method; /* that made it; NULL: there was none */
-    const dae_problem *problem;  /* over the unknowns of this one */
+    const model_mode *mode;      /* over the unknowns of this one; NULL: of the model */
     double h;                    /* what it proposed for the next step, as far as that counts */
 } step_memory;
 /* Before the event at t, with y and y' there. */

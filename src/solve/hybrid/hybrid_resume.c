@@ -45,7 +45,7 @@ step_memory resume_leave(dae_solver *s, double t)
     vector_copy(s->bound.n, s->bound.yp, h->left_yp);
     return (step_memory){
         .method = s->bound.method,
-        .problem = s->bound.problem,
+        .mode = s->modes->current,
         .h = fmin(fmin(fabs(s->run.control.h), MOST_PACES * pace), longest_flights(s, t))};
 }
 
@@ -64,7 +64,7 @@ static double largest(const dae_solver *s, const double *v, bool both)
 
 void resume_enter(dae_solver *s, const step_memory *left)
 {
-    const bool same = left->problem == s->bound.problem;
+    const bool same = left->mode == s->modes->current;
     if (left->method != s->bound.method || s->run.phase != PHASE_READY) return;
     double before = same ? MOST_FASTER * left->h * largest(s, s->hybrid->left_yp, true) : 0.0;
     double reach = fmax(before, largest(s, s->bound.y, same));
