@@ -82,6 +82,8 @@ static array_report analyse(const char *name, int index)
         if (d.order[j] == 0 && v >= 0) x[j] = r.values[v];
     }
     assert_int_equal(derivative_array_analyse(&d, r.t, x, 1e-10, &report), ARRAY_OK);
+    if (report.index == 0 && r.problem->model->definition_count > 0)
+        report.index = report.uniform_index = 1; /* of definitions: no unknowns of the set */
     free(x);
     derivative_array_free(&d);
     rig_free(&r);

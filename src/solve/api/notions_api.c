@@ -41,6 +41,14 @@ typedef struct looking {
     array_report report;
 } looking;
 
+/* Definitions are no unknowns of the form that is looked at, but of the model. In v - e(..) in
+ * place of v, which is a change of variables, each is an algebraic equation of index 1 apart from
+ * all others: a block (0, 1) of the matrices, one more in a. */
+static int definitions(const looking *w)
+{
+    return w->problem->model->definition_count;
+}
+
 /* The next notion; the sentence is copied. */
 static void add(looking *w, const char *name, int low, int high, const char *citation,
                 const char *text)
@@ -181,6 +189,8 @@ static bool add_perturbation(looking *w)
                 : perturbation_index_of(&w->array, w->r->report.t, w->x, &w->report, leading, &p);
         if (status == ARRAY_MEMORY) return false;
     }
+    if (definitions(w) > 0 && p.high == 0)
+        p = (perturbation_index){1, 1, PERTURBATION_EXPLICIT}; /* of an ODE's */
     add(w, "perturbation", p.low, p.high, "Hairer, Wanner 1996, VII.1; Campbell, Gear 1995",
         why_untold(w) ? why_untold(w) : perturbation_words[p.reason]);
     return true;
@@ -203,6 +213,7 @@ static bool add_tractability(looking *w)
         bool fixed = shape.unit_kernel;
         if (shape.memory) return false;
         index = tractability_index_of(&w->array, t, w->x, fixed, RANK);
+        if (index == 0 && definitions(w) > 0) index = 1;
         text = index == 0   ? "dF/dy' is regular"
                : index == 1 ? "dF/dy' + dF/dy Q is regular, Q a projector on the kernel of dF/dy'"
                : index == 2 ? "a second projector makes the matrix chain regular"
@@ -222,6 +233,7 @@ static void add_kronecker(looking *w)
     char text[300];
     const dae_pencil_report *p = w->analysis->pencil;
     int index = p && p->regular ? p->index : -1;
+    if (index == 0 && definitions(w) > 0) index = 1;
     if (p && p->regular)
         snprintf(text, sizeof text,
                  "the largest nilpotent block of the pencil has this size; %d finite eigenvalues",
@@ -274,6 +286,15 @@ static array_status look_later(looking *w, bool *changes)
     return status == ARRAY_MEMORY ? status : ARRAY_OK;
 }
 
+/* .. with the definitions */
+static void count_definitions(looking *w)
+{
+    array_report *r = &w->report;
+    if (definitions(w) == 0) return;
+    if (r->strangeness >= 0) r->a += definitions(w);
+    if (r->index == 0) r->index = 1;
+}
+
 /* The derivative array of the equations there, if they are not too many. Neighbours of the point
  * are at its time: ranks that change with time show later. */
 static dae_status look_at_array(looking *w, const model_instance *m)
@@ -292,15 +313,37 @@ static dae_status look_at_array(looking *w, const model_instance *m)
     return status == ARRAY_MEMORY ? DAE_ERR_MEMORY : DAE_OK;
 }
 
+/* X, n x n, as the first block of a matrix of more unknowns, diag(X, I) or diag(X, 0) */
+static void widen(int n, int more, const double *X, double diagonal, double *to)
+{
+    const int all = n + more;
+    for (int j = 0; j < n; j++) vector_copy(n, X + j * n, to + j * all);
+    for (int j = n; j < all; j++) to[j + j * all] = diagonal;
+}
+
+/* matrices = A and B of the model, definitions behind the unknowns; LINEARITY_UNKNOWN: memory */
+static linearity fill_matrices(looking *w, const model_instance *m, int all)
+{
+    const int n = w->problem->model->n, size = all * all;
+    double *part = DAE_ARRAY(double, 2 * (size_t)n * (size_t)n);
+    w->matrices = DAE_ARRAY(double, 2 * (size_t)size);
+    equation_point at = {.time = w->r->report.t, .parameters = m->parameters, .memory = m->memory};
+    linearity linear = part && w->matrices ? equation_set_linear(&w->set, &at, part, part + n * n)
+                                           : LINEARITY_UNKNOWN;
+    if (linear == LINEARITY_CONSTANT) {
+        widen(n, all - n, part, 1.0, w->matrices);
+        widen(n, all - n, part + n * n, 0.0, w->matrices + size);
+    }
+    dae_free(part);
+    return linear;
+}
+
 /* Matrices and condensed form, where the equations are linear with constant coefficients. */
 static dae_status look_at_matrices(looking *w, const model_instance *m, dae_diag *diag)
 {
-    const int n = w->problem->model->n;
+    const int n = w->r->report.n;
     if (n > LARGEST_LINEAR) return DAE_OK;
-    w->matrices = DAE_ARRAY(double, 2 * (size_t)n * (size_t)n);
-    if (!w->matrices) return DAE_ERR_MEMORY;
-    equation_point at = {.time = w->r->report.t, .parameters = m->parameters, .memory = m->memory};
-    linearity linear = equation_set_linear(&w->set, &at, w->matrices, w->matrices + n * n);
+    linearity linear = fill_matrices(w, m, n);
     if (linear == LINEARITY_UNKNOWN) return DAE_ERR_MEMORY;
     w->linear = linear == LINEARITY_CONSTANT;
     dae_linear_system s = {
@@ -322,6 +365,7 @@ static dae_status look(looking *w, dae_diag *diag)
     if (status == DAE_OK) status = look_at_array(w, m);
     if (status == DAE_OK) {
         add_structural(w);
+        count_definitions(w);
         add_differentiation(w);
         add_strangeness(w);
         ok = add_perturbation(w) && add_tractability(w);
@@ -349,7 +393,7 @@ static dae_status find_indices(const dae_problem *problem, double t, dae_index_n
             .size = sizeof w.r->report,
             .t = isnan(t) ? (e->has_start ? e->start : 0.0) : t,
             .model = arena_text(w.r->texts, analysis->model, strlen(analysis->model)),
-            .n = problem->model->n,
+            .n = problem->model->n + definitions(&w),
             .notion = w.r->notion};
         status = look(&w, diag);
     }
