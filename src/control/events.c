@@ -42,6 +42,7 @@ static void partition(event_finder *f, size_t n)
     f->entry_sign = f->changed + count;
     f->held = f->entry_sign + count;
     f->jumped = f->unresolved + count;
+    f->quiet = f->jumped + count;
 }
 
 dae_status event_finder_new(event_finder **finder, evaluator *eval, double tolerance,
@@ -57,7 +58,7 @@ dae_status event_finder_new(event_finder **finder, evaluator *eval, double toler
     if (f) {
         f->real_store = DAE_ARRAY(double, 2 * n + (12 + CAPACITY) * count);
         f->int_store = DAE_ARRAY(int, 6 * count);
-        f->unresolved = DAE_ARRAY(bool, 2 * count);
+        f->unresolved = DAE_ARRAY(bool, 3 * count);
         f->fit = DAE_ARRAY(component_fit, count);
     }
     if (!f || !f->real_store || !f->int_store || !f->unresolved || !f->fit) {
@@ -109,6 +110,7 @@ eval_status event_finder_start(event_finder *f, double t, const double *y, const
         f->band[i] = at_find ? 4.0 * f->overshoot[i] : 0.0;
         f->sign[i] = fabs(f->g[i]) > f->band[i] ? sign_of(f->g[i]) : 0;
         f->held[i] = 0;
+        f->quiet[i] = false;
     }
     f->t = f->start_time = t;
     f->fresh = true;
@@ -128,6 +130,14 @@ void event_finder_hold(event_finder *f, int i, int side, double band)
 void event_finder_rounding(event_finder *f, int i, double rounding)
 {
     f->rounding[i] = rounding;
+}
+
+void event_finder_quiet(event_finder *f, int i)
+{
+    f->quiet[i] = true;
+    f->g[i] = 0.0;
+    f->sign[i] = 0;
+    f->rest = 0; /* samples in which it is not */
 }
 
 void event_finder_slopes(event_finder *f, bool read)
@@ -335,12 +345,13 @@ static eval_status search_parts(event_finder *f, const trajectory *path, double 
     return EVAL_OK;
 }
 
-/* A step begins: count its pieces anew. */
+/* A step begins: count its pieces anew, and look at all components. */
 static void count_pieces(event_finder *f, double to)
 {
     if ((f->counted_to - f->t) * (to - f->t) > 0.0) return; /* NAN: no step yet */
     f->counted_to = to;
     f->pieces = f->unbounded = 0;
+    for (int i = 0; i < f->count; i++) f->quiet[i] = false;
 }
 
 /* Keep, or bring back, where the finder stands. */

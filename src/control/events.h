@@ -31,6 +31,10 @@ void event_finder_hold(event_finder *finder, int i, int side, double band);
 /* g_i carries rounding errors of this size from now on (0 at first): less is no jump. */
 void event_finder_rounding(event_finder *finder, int i, double rounding);
 
+/* What component i is up to the end of the step is an error of the interpolant: it counts as zero
+ * there. */
+void event_finder_quiet(event_finder *finder, int i);
+
 /* Whether g reads y' (it does at first): else the interpolant is asked for y alone, yp = NULL. */
 void event_finder_slopes(event_finder *finder, bool read);
 

@@ -49,6 +49,7 @@ struct event_finder {
     int *held;                    /* side on which it is held since the start, 0: not known */
     bool *unresolved;             /* of the last find: flagged while presumed; */
     bool *jumped;                 /* flagged by a jump or a pole */
+    bool *quiet;                  /* zero for the rest of the step */
     double *peak;                 /* largest |g_i| since its last crossing */
     double *last_peak;            /* the same at the last find, where flagged */
     bool fresh;                   /* no search since the start */

@@ -23,7 +23,10 @@ static const double LOST = 0.1;
 eval_status evaluate_trial(event_finder *f, const trajectory *path, double t)
 {
     eval_status status = path->at(path->context, t, f->y, f->slopes ? f->yp : NULL);
-    return status == EVAL_OK ? evaluate_events(f->eval, t, f->y, f->yp, f->trial) : status;
+    if (status == EVAL_OK) status = evaluate_events(f->eval, t, f->y, f->yp, f->trial);
+    for (int i = 0; i < f->count && status == EVAL_OK; i++)
+        if (f->quiet[i]) f->trial[i] = 0.0;
+    return status;
 }
 
 /* The trial as sample number `index`; later ones move up. */

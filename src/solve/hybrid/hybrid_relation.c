@@ -339,9 +339,10 @@ static double crossing_time(dae_solver *s, size_t r, int flag, double from)
  * current of an open switch: what crosses is then the error of the interpolant. */
 static bool is_held_at_zero(dae_solver *s, size_t r)
 {
-    const double at[3] = {s->run.t, s->run.t_new, s->run.t_old};
+    const double a = s->run.t_old, t = s->run.t, b = s->run.t_new;
+    const double at[] = {t, b, a, a + GOLDEN * (t - a), t + GOLDEN * (b - t)};
     if (!s->hybrid->instance->form->rounded[r]) return false;
-    for (int k = 0; k < 3; k++)
+    for (size_t k = 0; k < sizeof at / sizeof *at; k++)
         if (!(fabs(crossing_at(s, at[k], r)) <= noise_of(s->hybrid, r))) return false;
     return true;
 }
@@ -352,7 +353,9 @@ bool hybrid_relation_changes(dae_solver *s)
     const int *flags = event_finder_flags(s->bound.events);
     for (size_t r = 0; r < m->relation_count; r++) {
         bool held = s->hybrid->instance->memory[m->relations[r].memory] != 0.0;
-        if (flags[r] != 0 && held != (flags[r] < 0) && !is_held_at_zero(s, r)) return true;
+        if (flags[r] == 0 || held == (flags[r] < 0)) continue;
+        if (!is_held_at_zero(s, r)) return true;
+        event_finder_quiet(s->bound.events, (int)r); /* such errors cross again and again */
     }
     return false;
 }

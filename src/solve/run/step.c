@@ -278,9 +278,12 @@ static dae_status attempt_until_accepted(dae_solver *s)
         if (first) s->run.evaluation_first = a->status == ATTEMPT_EVALUATION;
         if (s->run.control.fixed) return explain_rejections(s, a, "the step size is fixed");
         bool jumps = !lost && a->status == ATTEMPT_OK && !s->bound.method->dassl;
-        if (jumps && jump_exempt(s, a)) continue;
-        control_reject(&s->run.control, a);
-        if (jumps && is_stuck(s) && jump_last_resort(s, a)) {
+        jump_result jump = jumps ? jump_exempt(s, a) : JUMP_NONE;
+        if (jump == JUMP_AGAIN) continue;
+        if (jump == JUMP_NONE) control_reject(&s->run.control, a);
+        if (jump == JUMP_NONE && jumps && is_stuck(s)) jump = jump_last_resort(s, a);
+        if (jump == JUMP_ROUNDING) return explain_growth(s, DAE_ERR_TOLERANCE);
+        if (jump == JUMP_AGAIN) {
             s->run.control.h = a->h;
             s->run.control.error_failures = 0;
             continue;

@@ -90,13 +90,18 @@ static bool begins_at_pole(dae_solver *s, int i)
     return jump_outgrown(s, i, s->bound.work[i]);
 }
 
+/* How far variable i of a failed attempt is off, in tolerances; what the test adds up. */
+static double size_of_error(const dae_solver *s, const attempt *a, int i)
+{
+    return a->error_constant * fabs(a->estimate[i]) * s->bound.norm.tested[i];
+}
+
 /* Whether the errors that fail the test are those of algebraic variables that stay within bounds.
  */
 static bool only_bounded_algebraic(dae_solver *s, const attempt *a)
 {
     for (int i = 0; i < s->bound.n; i++) {
-        double size = a->error_constant * fabs(a->estimate[i]) * s->bound.norm.tested[i];
-        if (!(size > 0.5)) continue;
+        if (!(size_of_error(s, a, i) > 0.5)) continue;
         if (has_memory(s, i) || jump_outgrown(s, i, a->y[i]) || begins_at_pole(s, i)) return false;
     }
     return true;
@@ -111,33 +116,41 @@ static bool may_exempt(const dae_solver *s, const attempt *a)
            s->bound.options.error_test == DAE_ERROR_AUTO && isfinite(a->error);
 }
 
-bool jump_last_resort(dae_solver *s, const attempt *a)
+/* Variable i is exempt for so many steps, unless what looks like a jump is rounding: shorter steps
+ * make neither smaller, but without a test steps would grow beyond what i tells of the solution. */
+static jump_result exempt(dae_solver *s, const attempt *a, int i, int steps)
 {
-    if (!may_exempt(s, a) || !only_bounded_algebraic(s, a)) return false;
-    bool any = false; /* an error that is nobody's cannot be exempt */
-    for (int i = 0; i < s->bound.n; i++) {
-        double size = a->error_constant * fabs(a->estimate[i]) * s->bound.norm.tested[i];
-        if (!(size > 0.5) || s->bound.norm.exempt[i] > 0)
-            continue; /* each once: tries have an end */
-        norm_exempt(&s->bound.norm, i, RECOVERY);
-        jump_tell(s, i, a->t);
-        any = true;
-    }
-    return any;
+    double error = a->error_constant * fabs(a->estimate[i]);
+    rounding_result found = rounding_hides(s, s->run.goal, i, error);
+    if (found == ROUNDING_TOO_MUCH) return JUMP_ROUNDING;
+    if (found == ROUNDING_HELD) return JUMP_AGAIN;
+    norm_exempt(&s->bound.norm, i, steps);
+    jump_tell(s, i, a->t);
+    return JUMP_AGAIN;
 }
 
-bool jump_exempt(dae_solver *s, const attempt *a)
+jump_result jump_last_resort(dae_solver *s, const attempt *a)
 {
-    if (!may_exempt(s, a)) return false;
-    bool any = false;
-    for (int i = 0; i < s->bound.n; i++) {
-        double e = fabs(a->estimate[i]), size = a->error_constant * e * s->bound.norm.tested[i];
-        if (has_memory(s, i) || !(size > 0.5) || s->bound.norm.exempt[i] > 0) continue;
-        if (!shows_jump(&s->bound.jumps[i], a, e)) continue;
-        if (begins_at_pole(s, i)) continue;
-        norm_exempt(&s->bound.norm, i, HISTORY);
-        jump_tell(s, i, a->t);
-        any = true;
+    jump_result result = JUMP_NONE; /* an error that is nobody's cannot be exempt */
+    if (!may_exempt(s, a) || !only_bounded_algebraic(s, a)) return JUMP_NONE;
+    for (int i = 0; i < s->bound.n && result != JUMP_ROUNDING; i++) {
+        if (!(size_of_error(s, a, i) > 0.5) || s->bound.norm.exempt[i] > 0)
+            continue; /* each once: tries have an end */
+        result = exempt(s, a, i, RECOVERY);
     }
-    return any;
+    return result;
+}
+
+jump_result jump_exempt(dae_solver *s, const attempt *a)
+{
+    jump_result result = JUMP_NONE;
+    if (!may_exempt(s, a)) return JUMP_NONE;
+    for (int i = 0; i < s->bound.n && result != JUMP_ROUNDING; i++) {
+        bool fails = size_of_error(s, a, i) > 0.5;
+        if (has_memory(s, i) || !fails || s->bound.norm.exempt[i] > 0) continue;
+        if (!shows_jump(&s->bound.jumps[i], a, fabs(a->estimate[i]))) continue;
+        if (begins_at_pole(s, i)) continue;
+        result = exempt(s, a, i, HISTORY);
+    }
+    return result;
 }

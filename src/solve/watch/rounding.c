@@ -10,7 +10,8 @@
  * eps is measured: where y moves by some units in the last place, by d, and y' by cj d, F changes
  * by G d and by the difference of two errors. Beside it the values that a step begins with are
  * rounded, by r, which moves those at its end by cj G^-1 dF/dy' r: in algebraic variables that is
- * r times what they gain from the states. */
+ * r times what they gain from the states. And the times of a step are rounded, and with them what
+ * depends on time alone: sin(314 t) near its zeros is far less sure than its size tells. */
 #include <float.h>
 #include <math.h>
 
@@ -68,6 +69,25 @@ static bool rounding_of_start(dae_solver *s, rounding_scene *r)
            iteration_solve(&s->bound.view, NULL, r->yp2) == ITERATION_OK;
 }
 
+/* x = G^-1 (F(t2) - F(t)) for the time t2 that is `units` roundings from t */
+static bool change_in_time(dae_solver *s, const rounding_scene *r, double units, double *x)
+{
+    long count = 0;
+    double t = r->t + units * DBL_EPSILON * fabs(r->t);
+    if (evaluate_residual(&s->bound.eval, t, r->y, r->yp, x, &count) != EVAL_OK) return false;
+    vector_axpy(s->bound.n, -1.0, r->f, x);
+    return iteration_solve(&s->bound.view, NULL, x) == ITERATION_OK;
+}
+
+/* noise += what one rounding of t changes, on that side of t where it changes less: a jump is at
+ * one side only, and is no rounding */
+static bool add_noise_of_time(dae_solver *s, rounding_scene *r)
+{
+    if (!change_in_time(s, r, 1.0, r->x) || !change_in_time(s, r, -1.0, r->y2)) return false;
+    for (int i = 0; i < s->bound.n; i++) r->noise[i] += fmin(fabs(r->x[i]), fabs(r->y2[i]));
+    return true;
+}
+
 /* noise = max |G^-1 (F(y2) - F(y)) - d| over the trials; false: it cannot be told */
 static bool measure_noise(dae_solver *s, rounding_scene *r)
 {
@@ -94,7 +114,7 @@ static bool measure_noise(dae_solver *s, rounding_scene *r)
         for (int i = 0; i < s->bound.n; i++)
             r->noise[i] = fmax(r->noise[i], fabs(r->x[i]) + fabs(r->yp2[i]));
     }
-    return vector_finite(s->bound.n, r->noise);
+    return add_noise_of_time(s, r) && vector_finite(s->bound.n, r->noise);
 }
 
 /* What rounding does to every variable where the run stands, with steps h, at least noise; false:
@@ -118,10 +138,10 @@ static bool find_noise(dae_solver *s, double h, double *noise)
 
 static bool applies(const dae_solver *s)
 {
-    return s->run.phase == PHASE_RUNNING && s->run.t_old != s->run.t_new &&
-           !binding_uses_forms(&s->bound) && !s->bound.context.second &&
-           !s->bound.matrix.matrix_free && !s->bound.norm.user_weights &&
-           !s->bound.norm.user_norm && s->bound.options.precision == DAE_PRECISION_DOUBLE;
+    return s->run.phase == PHASE_RUNNING && !binding_uses_forms(&s->bound) &&
+           !s->bound.context.second && !s->bound.matrix.matrix_free &&
+           !s->bound.norm.user_weights && !s->bound.norm.user_norm &&
+           s->bound.options.precision == DAE_PRECISION_DOUBLE;
 }
 
 /* The variable of the error test whose noise is largest in tolerances; -1: all are well below */
@@ -220,6 +240,24 @@ rounding_result rounding_look(dae_solver *s, double tend, bool stalling)
             result = ROUNDING_TOO_MUCH;
         if (result == ROUNDING_HELD && first) tell_floor(s, variable, noise[variable], tolerance);
         if (result == ROUNDING_TOO_MUCH) explain(s, variable, noise[variable]);
+    }
+    dae_free(noise);
+    return result;
+}
+
+rounding_result rounding_hides(dae_solver *s, double tend, int i, double error)
+{
+    double way = fmax(fabs(tend - s->run.t_new), fabs(s->run.t_new - s->run.stall.t0));
+    double *noise = applies(s) && way > 0.0 ? DAE_ARRAY(double, s->bound.n) : NULL;
+    rounding_result result = ROUNDING_FINE;
+    if (noise && find_noise(s, copysign(way / STEPS, s->run.direction), noise) &&
+        error <= noise[i] / PART) {
+        const double tolerance = s->bound.norm.weights[i];
+        const bool first = !s->bound.norm.floor;
+        solver_interpolate(s, s->run.t_new, 0, s->bound.work);
+        result = raise_floors(s, noise) ? ROUNDING_HELD : ROUNDING_TOO_MUCH;
+        if (result == ROUNDING_TOO_MUCH) explain(s, i, noise[i]);
+        if (result == ROUNDING_HELD && first) tell_floor(s, i, noise[i], tolerance);
     }
     dae_free(noise);
     return result;

@@ -24,10 +24,13 @@ dae_status output_polish(dae_solver *s, double t);
 dae_status output_beside_jump(dae_solver *s, double t);
 
 /* jump.c: after a failed error test, exempt the algebraic variables that jump without an event from
- * it; whether there are any new ones, so that the step is worth another try. */
-bool jump_exempt(dae_solver *s, const attempt *a);
+ * it. JUMP_AGAIN: there are new ones, or tolerances were raised to what rounding permits, so that
+ * the step is worth another try; JUMP_ROUNDING: they would have to be, and the diagnostic says so.
+ */
+typedef enum jump_result { JUMP_NONE, JUMP_AGAIN, JUMP_ROUNDING } jump_result;
+jump_result jump_exempt(dae_solver *s, const attempt *a);
 /* The same where the run would have to end because of algebraic variables alone. */
-bool jump_last_resort(dae_solver *s, const attempt *a);
+jump_result jump_last_resort(dae_solver *s, const attempt *a);
 /* After an accepted step: how large the variables are. */
 void jump_note(dae_solver *s);
 /* The user hears of a variable that jumps at t, once; whether y is beyond what variable i was on
@@ -48,6 +51,8 @@ void sizes_note(dae_solver *s, const double *y, const double *yp);
  * so. stalling: it goes on, but in steps that lead nowhere. */
 typedef enum rounding_result { ROUNDING_FINE, ROUNDING_HELD, ROUNDING_TOO_MUCH } rounding_result;
 rounding_result rounding_look(dae_solver *s, double tend, bool stalling);
+/* The same for one variable that fails the error test by `error` as a jump would. */
+rounding_result rounding_hides(dae_solver *s, double tend, int i, double error);
 
 /* doubtful_outputs.c: a row of output is looked at; what was found is reported, once. */
 void output_doubt_row(dae_solver *s, double t, const double *y, const double *yp,
