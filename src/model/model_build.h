@@ -98,6 +98,9 @@ typedef enum difference_kind {
 } difference_kind;
 /* What the value of a root is; outputs in it must have been looked at before. False: memory. */
 bool difference_search_look(difference_search *s, int root, expr value, difference_kind *kind);
+/* Whether it was seen to be divided by a difference, 1/(x - 1): it magnifies errors close to the
+ * pole, and beyond it nothing would tell. Definitions in it must have been looked at before. */
+bool difference_search_pole(const difference_search *s, int root);
 
 /* ---- model_definitions.c ---- */
 

@@ -8,7 +8,8 @@
  *  - that is asked for: fixed, a state by choice, an input, with a nominal value that makes its
  *    tolerance smaller, or mentioned in an initial equation;
  *  - whose start value guides Newton's iteration: it has one, and is not settled by states alone;
- *  - that is a difference of others, for the reason given in model_differences.c;
+ *  - that is a difference of others, for the reason given in model_differences.c, or is divided by
+ *    one, or by x - 1: errors grow next to the pole, and a step may pass it unseen;
  *  - whose elimination would fill the Jacobian or hide its structure (model_incidence.h).
  * A model that is found wrong without its definitions is looked at once more with them, so that
  * messages are of the equations as they were written (model.c). */
@@ -294,11 +295,19 @@ static bool has_structure(definition_search *s)
     return !s->failed && s->may.rule != ELIMINATE_NONE;
 }
 
+/* Whether v is divided by a difference, now that the definitions in it are known. */
+static bool has_pole(definition_search *s, int v)
+{
+    difference_kind kind;
+    if (!difference_search_look(s->differences, v, s->value[v], &kind)) s->failed = true;
+    return difference_search_pole(s->differences, v);
+}
+
 static bool leaves(definition_search *s, int v)
 {
     int others = s->row_count[s->by[v]] - 1;
     int users = s->in.equations_start[v + 1] - s->in.equations_start[v] - 1;
-    if (s->kept[v] || (s->steep[v] && !is_of_states(s, v))) return false;
+    if (s->kept[v] || (s->steep[v] && !is_of_states(s, v)) || has_pole(s, v)) return false;
     if (s->unknowns >= DENSE_BELOW && growth(s, v) > 0) return false;
     return has_structure(s) && elimination_pairs(&s->may, v, s->by[v]) &&
            elimination_allows(&s->may, v, s->by[v], others, users) &&

@@ -25,6 +25,8 @@ typedef struct term {
     shape shape;
     int source;      /* the one unknown it depends on, or SOURCE_ */
     bool difference; /* contains one: linear, of more than one source */
+    bool cancels;    /* contains one with numbers, too: it may come close to zero */
+    bool pole;       /* is divided by such a one */
 } term;
 
 struct difference_search {
@@ -61,7 +63,8 @@ static term sum_of(term a, term b)
     shape most = a.shape > b.shape ? a.shape : b.shape;
     int source = joined(a.source, b.source);
     bool linear = most == SHAPE_LINEAR && source == SOURCE_MANY;
-    return (term){most, source, linear || a.difference || b.difference};
+    return (term){most, source, linear || a.difference || b.difference, a.cancels || b.cancels,
+                  a.pole || b.pole};
 }
 
 static term product_of(term a, term b)
@@ -77,19 +80,22 @@ static term power_of(const graph *g, term base, expr exponent)
 {
     double p;
     bool whole = graph_is_constant(g, exponent, &p) && p >= 1.0 && p == floor(p);
-    if (!whole) return (term){SHAPE_OTHER, base.source, false};
+    if (!whole) return (term){SHAPE_OTHER, base.source, false, base.cancels, base.pole};
     if (base.shape == SHAPE_LINEAR) base.shape = SHAPE_POLYNOMIAL;
     return base;
 }
 
-/* Outputs are looked through. A definition is part of the system: it counts like an unknown. */
+/* Outputs are looked through. A definition is part of the system: it counts like an unknown, but
+ * may come close to zero where what it stands for does. */
 static term variable_term(const difference_search *s, const expr_node *leaf)
 {
     int order, root = build_root_of_leaf(s->f, leaf, &order);
     const model_alias *a = &s->f->alias[root];
     if (a->evaluated && !a->used && !s->stays[root]) return s->output[root];
     bool given = a->value != EXPR_NONE && !a->evaluated;
-    return given ? (term){SHAPE_GIVEN, SOURCE_NONE, false} : (term){SHAPE_LINEAR, root, false};
+    if (given) return (term){.shape = SHAPE_GIVEN, .source = SOURCE_NONE};
+    return (term){
+        .shape = SHAPE_LINEAR, .source = root, .cancels = a->used && s->output[root].cancels};
 }
 
 /* A function of time that no other equation has may be faster than all of them. */
@@ -100,18 +106,45 @@ static term function_term(const difference_search *s, expr e, term whole)
     return whole;
 }
 
-/* The term of a node, by those of its operands. */
-static term term_of(const difference_search *s, expr e, const term *of)
+/* Whether a node is a sum with a negative term, u - v, x - 1, which cancels somewhere. A sum of
+ * positive ones, as the denominator of s/(K + s), does not. */
+static bool is_cancelling(const graph *g, const expr_node *node)
+{
+    const expr part[2] = {node->a, node->b};
+    if (node->op == EXPR_SUB) return true;
+    for (int i = 0; i < 2 && node->op == EXPR_ADD; i++) {
+        double number;
+        bool constant = graph_is_constant(g, part[i], &number);
+        if (constant ? number < 0.0 : graph_node(g, part[i])->op == EXPR_NEG) return true;
+    }
+    return false;
+}
+
+/* What a node divides by, or takes the logarithm of; NULL: nothing that may be zero */
+static const term *divisor_of(const graph *g, const expr_node *node, const term *of)
+{
+    double p;
+    switch ((expr_op)node->op) {
+    case EXPR_DIV: return &of[1];
+    case EXPR_LOG:
+    case EXPR_LOG10: return &of[0];
+    case EXPR_POW: return graph_is_constant(g, node->b, &p) && p >= 0.0 ? NULL : &of[0];
+    default: return NULL;
+    }
+}
+
+/* The term of a node, by those of its operands, but for what cancels. */
+static term shape_of(const difference_search *s, expr e, const term *of)
 {
     const graph *g = s->f->flat->graph;
     const expr_node *node = graph_node(g, e);
-    term whole = {SHAPE_GIVEN, SOURCE_NONE, false};
+    term whole = {.shape = SHAPE_GIVEN, .source = SOURCE_NONE};
     for (int i = 0; i < graph_arity((expr_op)node->op); i++) whole = product_of(whole, of[i]);
     switch ((expr_op)node->op) {
     case EXPR_CONSTANT:
     case EXPR_PARAMETER:
     case EXPR_MEMORY: return whole;
-    case EXPR_TIME: return (term){SHAPE_CLOCK, SOURCE_TIME, false};
+    case EXPR_TIME: return (term){.shape = SHAPE_CLOCK, .source = SOURCE_TIME};
     case EXPR_VARIABLE: return variable_term(s, node);
     case EXPR_NEG: return of[0];
     case EXPR_ADD:
@@ -128,6 +161,22 @@ static term term_of(const difference_search *s, expr e, const term *of)
     }
     if (node->op >= EXPR_OP_COUNT) whole.shape = SHAPE_OTHER; /* loops */
     return function_term(s, e, whole);
+}
+
+static term term_of(const difference_search *s, expr e, const term *of)
+{
+    const graph *g = s->f->flat->graph;
+    const expr_node *node = graph_node(g, e);
+    const int arity = graph_arity((expr_op)node->op);
+    term t = shape_of(s, e, of);
+    const term *divisor = divisor_of(g, node, of);
+    for (int i = 0; i < arity; i++) {
+        t.cancels |= of[i].cancels && node->op != EXPR_EXP;
+        t.pole |= of[i].pole;
+    }
+    if (t.shape > SHAPE_CLOCK && is_cancelling(g, node)) t.cancels = true;
+    if (divisor && divisor->cancels) t.pole = true;
+    return t;
 }
 
 /* The term of a value; false: memory. */
@@ -226,6 +275,11 @@ bool difference_search_look(difference_search *s, int root, expr value, differen
             : t->shape == SHAPE_OTHER ? DIFFERENCE_INSIDE
                                       : DIFFERENCE_PLAIN;
     return true;
+}
+
+bool difference_search_pole(const difference_search *s, int root)
+{
+    return s->output[root].pole;
 }
 
 bool build_keep_differences(build *b)
