@@ -211,11 +211,13 @@ static dae_status renew_second(binding *b, dae_diag *diag)
 
 dae_status binding_repattern(binding *b, const dae_problem *problem, dae_diag *diag)
 {
+    const long version = b->matrix.jac.layout_version;
     b->problem = b->eval.problem = problem;
     iteration_free(&b->matrix);
     b->matrix = (iteration){0};
     drop_output_projector(b);
     dae_status status = make_matrix(b, diag);
+    b->matrix.jac.layout_version = version + 1; /* methods keep maps of the layout before */
     newton_reset(&b->newton);
     if (status == DAE_OK && binding_second_order(b)) status = renew_second(b, diag);
     return status;
