@@ -16,6 +16,9 @@ static const double MOST_FLIGHTS = 2.0;
 static const double MOST_PACES = 2.0;
 /* of the last events, about so many */
 static const double LATELY = 8.0;
+/* Flights that a reinit begins and that became shorter so often go on to do so: they end below the
+ * tolerances, where the interpolant of a long step would make up the next crossing, or miss it. */
+enum { MOST_SHRINKS = 2 };
 
 static double longest_flights(const dae_solver *s, double t)
 {
@@ -62,10 +65,23 @@ static double largest(const dae_solver *s, const double *v, bool both)
     return most;
 }
 
+/* Whether a reinit has thrown a relation off zero to come back nobody knows when: flights are not
+ * known yet, or become shorter. */
+static bool is_thrown(const dae_solver *s)
+{
+    const hybrid *h = s->hybrid;
+    if (h->thrown != s->run.t) return false;
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++) {
+        const relation_trace *q = &h->trace[r];
+        if (q->when == s->run.t && (isnan(q->ratio) || q->shrinks > MOST_SHRINKS)) return true;
+    }
+    return false;
+}
+
 void resume_enter(dae_solver *s, const step_memory *left)
 {
     const bool same = left->mode == s->modes->current;
-    if (left->method != s->bound.method || s->run.phase != PHASE_READY) return;
+    if (left->method != s->bound.method || s->run.phase != PHASE_READY || is_thrown(s)) return;
     double before = same ? MOST_FASTER * left->h * largest(s, s->hybrid->left_yp, true) : 0.0;
     double reach = fmax(before, largest(s, s->bound.y, same));
     s->run.resumption.h = fmin(left->h, reach / largest(s, s->bound.yp, same)); /* NAN: 0 by 0 */
