@@ -374,6 +374,7 @@ typedef struct outcome {
     double middle;     /* u in the middle when it reached 0.7, the time there, */
     double time;
     bool again;       /* and whether a second try with memory came to the same end */
+    long values;      /* that were asked for */
     long in_steps;    /* allocations while stepping, */
     long unexplained; /* those of steps without new pivots among them */
 } outcome;
@@ -410,7 +411,8 @@ static dae_status go(dae_solver *solver, const setting *s, rod *r, outcome *o)
         before = allocations;
         dae_status at = dae_solver_at(solver, dae_solver_time(solver), 0, y);
         if (at < 0) return at;
-        o->in_steps += allocations - before;
+        bool makes_projector = s->projected && o->values++ == 0;
+        if (!makes_projector) o->in_steps += allocations - before;
         if (status != DAE_EVENT) continue;
         if (dae_solver_events(solver)[1] != 0) return DAE_OK;
         status = dae_solver_restart(solver, NULL, NULL);
