@@ -136,7 +136,7 @@ bool elimination_pays(const matrix_layout *pattern, bool *pays)
 void elimination_shape_free(elimination_shape *s)
 {
     if (!s || --s->references > 0) return;
-    dae_free_all(s->lower, s->weight, s);
+    dae_free_all(s->lower, s->index, s);
 }
 
 elimination_shape *elimination_shape_share(elimination_shape *s)
@@ -180,16 +180,6 @@ static void list_operations(elimination_shape *s, const active_part *a, const in
     }
 }
 
-static void list_weights(elimination_shape *s, const active_part *a, const double *scale)
-{
-    double *weight = s->weight;
-    for (int k = 0; k < s->n; k++) {
-        const int *rows = a->row_of + (size_t)s->column[k] * (size_t)s->n;
-        for (int r = 0; r < s->lower[k]; r++)
-            *weight++ = s->upper[k] > 0 ? scale[rows[r]] / scale[s->row[k]] : 0.0;
-    }
-}
-
 static void list_places(elimination_shape *s, const matrix_layout *layout, const int *position)
 {
     for (int j = 0; j < s->n; j++) {
@@ -216,13 +206,12 @@ static bool allocate(elimination_shape *s, const matrix_layout *layout, const ac
         s->multipliers += (size_t)s->lower[k];
         targets += (size_t)s->lower[k] * (size_t)s->upper[k];
     }
-    SHARED_BLOCK(SHARE(s->weight, s->multipliers), SHARE(s->target, targets),
-                 SHARE(s->index, s->values), SHARE(s->place, layout->count));
-    return s->weight != NULL;
+    SHARED_BLOCK(SHARE(s->index, s->values), SHARE(s->target, targets),
+                 SHARE(s->place, layout->count));
+    return s->index != NULL;
 }
 
-elimination_shape *elimination_shape_new(const matrix_layout *layout, const active_part *done,
-                                         const double *scale)
+elimination_shape *elimination_shape_new(const matrix_layout *layout, const active_part *done)
 {
     elimination_shape *s = DAE_NEW(elimination_shape);
     if (!s) return NULL;
@@ -233,7 +222,6 @@ elimination_shape *elimination_shape_new(const matrix_layout *layout, const acti
     if (position) {
         for (int k = 0; k < s->n; k++) rank[s->row[k]] = rank[s->n + s->column[k]] = k;
         list_operations(s, done, position, rank);
-        list_weights(s, done, scale);
         list_places(s, layout, position);
     } else {
         elimination_shape_free(s);
@@ -241,4 +229,15 @@ elimination_shape *elimination_shape_new(const matrix_layout *layout, const acti
     }
     dae_free_all(rank, position);
     return s;
+}
+
+void elimination_weights(const elimination_shape *s, const double *scale, double *weight)
+{
+    const int *index = s->index;
+    for (int k = 0; k < s->n; k++) {
+        const double own = scale[s->row[k]];
+        for (int i = 1; i <= s->lower[k]; i++)
+            *weight++ = s->upper[k] > 0 ? scale[s->row[index[i]]] / own : 0.0;
+        index += 1 + s->lower[k] + s->upper[k];
+    }
 }

@@ -46,14 +46,15 @@ typedef struct elimination_shape {
     int *lower, *upper;         /* n */
     int *index;        /* values: row of an entry of L, column of one of U, as pivots count */
     int *target;       /* what L(i,k) U(k,j) is subtracted from, in the order of elimination */
-    double *weight;    /* of each L(i,k): scale_i / scale_k; 0 where row k has no other entry */
     int *place;        /* where a value of A goes */
     int *row, *column; /* n: pivot k is entry (row[k], column[k]) of A */
 } elimination_shape;
 
-/* For the pivots of `done`, chosen with these scales of the rows; NULL: memory */
-elimination_shape *elimination_shape_new(const matrix_layout *layout, const active_part *done,
-                                         const double *scale);
+/* For the pivots of `done`; NULL: memory */
+elimination_shape *elimination_shape_new(const matrix_layout *layout, const active_part *done);
+/* Of each multiplier L(i,k): scale_i / scale_k for scales of the rows of A, 0 where row k has no
+ * other entry */
+void elimination_weights(const elimination_shape *s, const double *scale, double *weight);
 elimination_shape *elimination_shape_share(elimination_shape *s); /* one more owner */
 void elimination_shape_free(elimination_shape *s);                /* one owner less; NULL is fine */
 
