@@ -313,27 +313,32 @@ static bool has_file(const compiler_place *p, const char *name)
 }
 
 /* What was used least recently goes, names of one file together; others' files stay. */
+#define EIGHT(digit) digit digit digit digit digit digit digit digit
+#define MODULE(digit) EIGHT(EIGHT(digit)) ".so"
 static void test_trim(void **state)
 {
     const compiler_place *p = *state;
+    const char *old = MODULE("0"), *same = MODULE("1"), *middle = MODULE("2"), *new = MODULE("f");
     char directory[NATIVE_PATH], from[NATIVE_PATH], to[NATIVE_PATH];
     assert_true(cache_open(directory, (char[NATIVE_REASON]){0}));
-    put_file(p, "old.so", 1000, 300);
-    cache_join(from, p->cache, "old.so");
-    cache_join(to, p->cache, "same.so");
+    put_file(p, old, 1000, 300);
+    cache_join(from, p->cache, old);
+    cache_join(to, p->cache, same);
     assert_int_equal(link(from, to), 0);
-    put_file(p, "middle.so", 1000, 200);
-    put_file(p, "new.so", 1000, 100);
+    put_file(p, middle, 1000, 200);
+    put_file(p, new, 1000, 100);
     put_file(p, "readme", 1000, 400);
+    put_file(p, "libother.so", 1000, 400);
     cache_trim(p->cache, 3000.0);
-    assert_int_equal(place_entries(p, "", NULL), 5);
+    assert_int_equal(place_entries(p, "", NULL), 6);
     cache_trim(p->cache, 2000.0);
-    assert_false(has_file(p, "old.so") || has_file(p, "same.so"));
-    assert_true(has_file(p, "middle.so") && has_file(p, "new.so") && has_file(p, "readme"));
-    cache_join(from, p->cache, "middle.so");
+    assert_false(has_file(p, old) || has_file(p, same));
+    assert_true(has_file(p, middle) && has_file(p, new) && has_file(p, "readme"));
+    cache_join(from, p->cache, middle);
     cache_touch(from);
     cache_trim(p->cache, 1000.0);
-    assert_true(has_file(p, "middle.so") && !has_file(p, "new.so"));
+    assert_true(has_file(p, middle) && !has_file(p, new));
+    assert_true(has_file(p, "libother.so"));
 }
 
 /* What a compilation has left that was cut short by the end of the machine. */
@@ -348,10 +353,20 @@ static void test_abandoned(void **state)
     cache_join(path, p->cache, "build-old");
     assert_int_equal(mkdir(path, 0700), 0);
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    cache_join(path, p->cache, "build-other");
+    assert_int_equal(mkdir(path, 0700), 0);
+    put_file(p, "build-other/work", 10, 0);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    cache_join(path, p->cache, "build-full");
+    assert_int_equal(mkdir(path, 0700), 0);
+    put_file(p, "build-full/source0.c", 10, 0);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
     cache_trim(p->cache, 1e9);
-    assert_false(has_file(p, "build-old"));
-    assert_true(has_file(p, "build-young"));
+    assert_false(has_file(p, "build-old") || has_file(p, "build-full"));
+    assert_true(has_file(p, "build-young") && has_file(p, "build-other/work"));
     cache_join(path, p->cache, "build-young");
+    cache_remove(path);
+    cache_join(path, p->cache, "build-other");
     cache_remove(path);
 }
 

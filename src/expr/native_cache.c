@@ -191,7 +191,7 @@ void cache_touch(const char *path)
 
 /* A module, by one of its names. */
 typedef struct entry {
-    char name[80];
+    char name[NATIVE_FILE];
     double used, bytes; /* when it was of use last; size, shared by its names */
 } entry;
 
@@ -201,17 +201,16 @@ typedef struct listing {
     double bytes;
 } listing;
 
-static bool ends_with(const char *text, const char *end)
+/* Whether native_file_name could have given it: the directory may be one with other files. */
+static bool is_ours(const char *name)
 {
-    size_t n = strlen(text), m = strlen(end);
-    return n > m && strcmp(text + n - m, end) == 0;
+    size_t digits = strspn(name, "0123456789abcdef");
+    return digits == 2 * HASH_BYTES && strcmp(name + digits, ".so") == 0;
 }
 
 static void note_entry(listing *l, const char *name, const struct stat *s)
 {
-    if (strlen(name) >= sizeof l->list->name ||
-        !dae_grow(&l->list, &l->room, l->count + 1, sizeof *l->list))
-        return;
+    if (!dae_grow(&l->list, &l->room, l->count + 1, sizeof *l->list)) return;
     entry *e = &l->list[l->count++];
     strcpy(e->name, name);
     e->used = (double)s->st_mtim.tv_sec + 1e-9 * (double)s->st_mtim.tv_nsec;
@@ -226,6 +225,16 @@ static bool is_abandoned(const char *name, const struct stat *s)
            time(NULL) - s->st_mtime > 86400;
 }
 
+/* A directory that is not of a compilation keeps its files. */
+static void remove_abandoned(const char *directory)
+{
+    char source[NATIVE_PATH];
+    if (cache_join(source, directory, "source0.c") && access(source, F_OK) == 0)
+        cache_remove(directory);
+    else
+        rmdir(directory);
+}
+
 static void list_entries(listing *l, const char *directory)
 {
     char path[NATIVE_PATH];
@@ -233,8 +242,8 @@ static void list_entries(listing *l, const char *directory)
     DIR *open = opendir(directory);
     for (struct dirent *d; open && (d = readdir(open)) != NULL;) {
         if (!cache_join(path, directory, d->d_name) || lstat(path, &s) != 0) continue;
-        if (is_abandoned(d->d_name, &s)) cache_remove(path);
-        if (S_ISREG(s.st_mode) && ends_with(d->d_name, ".so")) note_entry(l, d->d_name, &s);
+        if (is_abandoned(d->d_name, &s)) remove_abandoned(path);
+        if (S_ISREG(s.st_mode) && is_ours(d->d_name)) note_entry(l, d->d_name, &s);
     }
     if (open) closedir(open);
 }

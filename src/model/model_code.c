@@ -302,10 +302,11 @@ native_status model_code_begin(model_instance *const *m, int count, bool all, bo
     enter(c);
     bool mine = !c->job && !c->beginning, ok = true;
     if (mine) ok = visit_needs(c, m, count, all, list_program, &list);
-    c->beginning = c->beginning || list.count > 0;
+    mine = mine && list.count > 0; /* else another may begin as soon as we leave */
+    c->beginning = c->beginning || mine;
     leave(c);
     native_status status = ok ? NATIVE_OK : NATIVE_MEMORY;
-    if (ok && list.count > 0) status = start_job(&list, m[0]->form->flat->graph, &job, reason);
+    if (ok && mine) status = start_job(&list, m[0]->form->flat->graph, &job, reason);
     if (job && modest) native_job_yield(job);
     if (mine) {
         enter(c);
