@@ -414,9 +414,35 @@ static void test_noise_is_no_event(void **state)
     }
 }
 
+/* A thermostat between 18 and 22 degrees with time constant 1 between 10 and 30: one event every
+ * ln 1.5 from ln 1.25 on. Its values at events are those of interpolants, and errors add up: gauss
+ * and lobattoc, whose interpolants are of low order, were off by 91 and 310 tolerances. */
+static void test_thermostat_by_every_method(void **state)
+{
+    (void)state;
+    static const char *const of_low_order[] = {"gauss", "gauss:4", "lobattoc", "lobattoc:4"};
+    const double rtol = 1e-6, since = 20.0 - log(1.25) - 48.0 * log(1.5);
+    for (int k = 0; k < METHODS + 4; k++) {
+        run r;
+        prepare_with(&r,
+                     MODEL("Real T(start=20, fixed=true);\nBoolean on(start=true, fixed=true);\n"
+                           "equation\non = if pre(on) then T < 22 else T < 18;\n"
+                           "der(T) = -(T - 10) + (if on then 20 else 0);"),
+                     k < METHODS ? methods[k] : of_low_order[k - METHODS], rtol);
+        r.options.atol = rtol;
+        OK(start_at(&r, 0.0));
+        OK(step_to(&r, 20.0));
+        assert_int_equal(dae_solver_stats(r.solver)->events, 49);
+        double exact = 10.0 + 12.0 * exp(-since), tolerance = rtol * (1.0 + exact);
+        expect_near(&r, "T", exact, 40.0 * tolerance, __LINE__);
+        end(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_thermostat_by_every_method),
         cmocka_unit_test(test_accumulation_by_every_method),
         cmocka_unit_test(test_accumulation_with_damping_near_0_and_1),
         cmocka_unit_test(test_rest_goes_on),

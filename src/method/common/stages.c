@@ -220,13 +220,13 @@ double stages_quiet_error(const method_context *ctx, double error, double h, sta
     return worst > 1.0 ? worst : error;
 }
 
-double stages_error_between(const method_context *ctx, bool looked, double error, double h,
+double stages_error_between(const method_context *ctx, double weight, double error, double h,
                             stages_trial *last, const double *scale, stages_look look,
                             const void *state, void *scratch)
 {
     double *correction;
-    if (looked)
-        error = fmax(error, STAGES_DENSE * look(state, scratch, ctx, STAGES_LOOK, &correction));
+    if (weight > 0.0)
+        error = fmax(error, weight * look(state, scratch, ctx, STAGES_LOOK, &correction));
     return stages_quiet_error(ctx, error, h, last, scale, look, state, scratch);
 }
 

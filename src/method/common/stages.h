@@ -125,10 +125,12 @@ typedef double (*stages_look)(const void *state, void *scratch, const method_con
 double stages_quiet_error(const method_context *ctx, double error, double h, stages_trial *last,
                           const double *scale, stages_look look, const void *state, void *scratch);
 
-/* The same after the interpolant was looked at (`looked`), at STAGES_LOOK: values between steps may
- * be wrong by 10 tolerances where events depend on them. */
+/* The same after the interpolant was looked at, at STAGES_LOOK, if weight > 0: STAGES_DENSE, values
+ * between steps may be wrong by 10 tolerances where events depend on them; or 1, where the
+ * interpolant is far worse than the ends of steps, so that it would be wrong by that at every
+ * event, and the solution goes on from there. */
 static const double STAGES_DENSE = 0.1;
-double stages_error_between(const method_context *ctx, bool looked, double error, double h,
+double stages_error_between(const method_context *ctx, double weight, double error, double h,
                             stages_trial *last, const double *scale, stages_look look,
                             const void *state, void *scratch);
 

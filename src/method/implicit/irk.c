@@ -283,18 +283,21 @@ static double look(const void *state, void *scratch, const method_context *ctx, 
                               w->work);
 }
 
-/* What events see of the interpolant; and anybody, where there are few stages, between which a
- * pulse of F may hide, or the estimate is that of the first stage (Lobatto IIIC), which does not
- * see what algebraic variables do along the step. Where steps do not end on the constraints
- * (SIRK23) no shorter step would help: nothing is asked. */
+/* What events see of the interpolant, whose order is half of that of the steps, to a tolerance: an
+ * event may be in any step, and the solution goes on from its values; and anybody, where there are
+ * few stages, between which a pulse of F may hide, or the estimate is that of the first stage
+ * (Lobatto IIIC), which does not see what algebraic variables do along the step. Where steps do not
+ * end on the constraints (SIRK23) no shorter step would help: nothing is asked. */
 static double error_between(const irk_state *s, irk_scratch *w, const method_context *ctx,
                             double error)
 {
     bool on_constraints = collocation_ends(s->table->m) || s->project;
     bool few = s->table->m->stages < STAGES_ENOUGH || s->table->estimate == IRK_FIRST_STAGE ||
                s->table->power > 0;
-    return stages_error_between(ctx, on_constraints && (stages_looked_at(ctx) || few), error,
-                                w->step.h, &w->quiet, w->scale, look, s, w);
+    bool events = ctx->eval->problem->form.event_count > 0;
+    double weight = events ? 1.0 : stages_looked_at(ctx) || few ? STAGES_DENSE : 0.0;
+    return stages_error_between(ctx, on_constraints ? weight : 0.0, error, w->step.h, &w->quiet,
+                                w->scale, look, s, w);
 }
 
 /* The part of the step within the bounds, over its end and all stages. */

@@ -243,8 +243,9 @@ static double error_of(const rosenbrock_state *s, rosenbrock_scratch *w, const m
 {
     stages_error_scale(ctx->norm, ctx->error_test, w->scale);
     double error = norm_of(ctx->norm, w->error, w->scale);
-    return stages_error_between(ctx, stages_looked_at(ctx) || !s->table->within, error, w->h,
-                                &w->quiet, w->scale, look, s, w);
+    return stages_error_between(ctx,
+                                stages_looked_at(ctx) || !s->table->within ? STAGES_DENSE : 0.0,
+                                error, w->h, &w->quiet, w->scale, look, s, w);
 }
 
 /* Newton's correction of exempt variables at the end of the step, in tolerances: their errors are

@@ -234,8 +234,9 @@ static double error_between(const sdirk_state *s, sdirk_scratch *w, const method
                             double error)
 {
     bool events = ctx->eval->problem->form.event_count > 0;
-    return stages_error_between(ctx, events && !ctx->newton->matrix->matrix_free, error, w->h,
-                                &w->quiet, w->scale, look, s, w);
+    return stages_error_between(ctx,
+                                events && !ctx->newton->matrix->matrix_free ? STAGES_DENSE : 0.0,
+                                error, w->h, &w->quiet, w->scale, look, s, w);
 }
 
 /* y' where the step begins against the slope of its interpolant: no stage is there, and a jump of
