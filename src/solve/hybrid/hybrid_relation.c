@@ -19,18 +19,36 @@ static double moment(const dae_solver *s, double t)
     return s->hybrid->direction < 0.0 ? -delta : delta;
 }
 
+/* A start stops at its tolerance. Where that leaves more in an algebraic variable than a part of
+ * what relations take for zero, the corrected values (y, yp) are the better start: the step behind
+ * the event would begin with a leap to them, and its interpolant would cross zero. */
+static void take_correction(dae_solver *s, const double *y, const double *yp)
+{
+    static const double SEEN = 0.01;
+    bool seen = false;
+    for (int i = 0; i < s->bound.n; i++) {
+        bool algebraic = s->bound.kinds[i] != DAE_KIND_DIFFERENTIAL;
+        seen =
+            seen || (algebraic && fabs(y[i] - s->bound.y[i]) > SEEN * s->hybrid->instance->noise);
+    }
+    if (!seen) return;
+    vector_copy(s->bound.n, y, s->bound.y);
+    vector_copy(s->bound.n, yp, s->bound.yp);
+    s->hybrid->armed = false;
+}
+
 /* A moment ahead of t: differential variables on their tangent, algebraic ones by the equations if
  * they are to be solved. A correction before makes the tangent as good as rounding allows; a start
- * stops at its tolerance.
- */
-static double look_ahead(dae_solver *s, double t, bool solve)
+ * stops at its tolerance. keep: it is the better start, too. */
+static double look_ahead(dae_solver *s, double t, bool solve, bool keep)
 {
     hybrid *h = s->hybrid;
     const double delta = moment(s, t);
     vector_copy(s->bound.n, s->bound.y, h->ahead);
     vector_copy(s->bound.n, s->bound.yp, h->ahead_yp);
-    initializer_project(s->bound.init, t, delta, s->bound.kinds, s->bound.norm.weights, h->ahead,
-                        h->ahead_yp);
+    bool corrected = initializer_project(s->bound.init, t, delta, s->bound.kinds,
+                                         s->bound.norm.weights, h->ahead, h->ahead_yp) == EVAL_OK;
+    if (corrected && keep) take_correction(s, h->ahead, h->ahead_yp);
     vector_copy(s->bound.n, h->ahead_yp, h->tangent);
     for (int i = 0; i < s->bound.n; i++)
         if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->ahead_yp[i];
@@ -91,11 +109,12 @@ static void see_past_rounding(dae_solver *s, double t, size_t r)
     h->crossing_ahead[r] = now + (noise > 0.0 ? change : change * (p.delta / delta));
 }
 
-/* Crossing functions at t and a moment later; solve: there by the equations, too. */
-static void look_at_relations(dae_solver *s, double t, bool solve)
+/* Crossing functions at t and a moment later; solve: there by the equations, too;
+ * keep: corrected values are. */
+static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
 {
     hybrid *h = s->hybrid;
-    h->soon = look_ahead(s, t, solve);
+    h->soon = look_ahead(s, t, solve, keep);
     h->window =
         fmin(1.0, 2.0 * event_finder_resolution(s->bound.events, t, 0.0) / fabs(h->soon - t));
     model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
@@ -143,7 +162,10 @@ bool relations_update(dae_solver *s, double t)
     const flat_model *m = flat_of(s);
     bool changed = false, below;
     if (m->relation_count == 0) return false;
-    if (!h->looked) look_at_relations(s, t, reads_ahead(s));
+    if (!h->looked) {
+        bool solve = reads_ahead(s);
+        look_at_relations(s, t, solve, solve && h->solved && !h->at_start);
+    }
     h->looked = true;
     for (size_t r = 0; r < m->relation_count; r++) {
         if (!side_of(h, r, &below)) continue;
@@ -162,7 +184,7 @@ bool relations_leave(dae_solver *s, double t)
     if (m->relation_count == 0) return false;
     relations_decide(s, false);
     h->looked = false;
-    look_at_relations(s, t, true);
+    look_at_relations(s, t, true, false);
     for (size_t r = 0; r < m->relation_count; r++) {
         bool held = h->instance->memory[m->relations[r].memory] != 0.0;
         any = any || (side_of(h, r, &below) && below != held);
