@@ -184,9 +184,11 @@ static void list_places(elimination_shape *s, const matrix_layout *layout, const
 {
     for (int j = 0; j < s->n; j++) {
         const matrix_column column = layout_column(layout, j);
-        for (int k = 0; k < column.count; k++)
-            s->place[column.first + (size_t)k] =
-                position[(size_t)column_row(&column, k) * (size_t)s->n + (size_t)j];
+        for (int k = 0; k < column.count; k++) {
+            const size_t e = column.first + (size_t)k;
+            s->home[e] = column_row(&column, k);
+            s->place[e] = position[(size_t)s->home[e] * (size_t)s->n + (size_t)j];
+        }
     }
 }
 
@@ -207,7 +209,7 @@ static bool allocate(elimination_shape *s, const matrix_layout *layout, const ac
         targets += (size_t)s->lower[k] * (size_t)s->upper[k];
     }
     SHARED_BLOCK(SHARE(s->index, s->values), SHARE(s->target, targets),
-                 SHARE(s->place, layout->count));
+                 SHARE(s->place, layout->count), SHARE(s->home, layout->count));
     return s->index != NULL;
 }
 

@@ -46,7 +46,7 @@ typedef struct elimination_shape {
     int *lower, *upper;         /* n */
     int *index;        /* values: row of an entry of L, column of one of U, as pivots count */
     int *target;       /* what L(i,k) U(k,j) is subtracted from, in the order of elimination */
-    int *place;        /* where a value of A goes */
+    int *place, *home; /* where a value of A goes; its row */
     int *row, *column; /* n: pivot k is entry (row[k], column[k]) of A */
 } elimination_shape;
 
