@@ -59,14 +59,17 @@ static double guess_first_step(const dae_solver *s, double tend)
 static const double FIRST_SAFETY = 0.8;
 
 /* Behind an event the solution goes on with the time constants that it had: one-step methods try
- * the step size that they had, and the error test judges. Where first steps have failed of late
- * they are shorter at once. */
-static double resumed_step(const dae_solver *s)
+ * the step size that they had, and the error test judges. Where that is short because events
+ * followed each other at once, as when diodes change in turn, y' tells more. Where first steps have
+ * failed of late they are shorter at once. */
+static double resumed_step(const dae_solver *s, double tend)
 {
     const method *m = s->bound.method;
     const resumption *q = &s->run.resumption;
     if (!m->fixed_order || m->own_steps || m->equal_steps || m->first_step) return 0.0;
-    return FIRST_SAFETY * q->h * (q->share > 0.0 ? q->share : 1.0);
+    if (q->h == 0.0) return 0.0;
+    double h = fmax(q->h, guess_first_step(s, tend));
+    return FIRST_SAFETY * h * (q->share > 0.0 ? q->share : 1.0);
 }
 
 void solver_note_resumed(dae_solver *s)
@@ -89,7 +92,7 @@ double solver_first_step(dae_solver *s, double tend)
         return sequence_step(&s->bound.options, s->run.t_old, s->run.t, direction);
     if (h == 0.0 && s->bound.method->first_step)
         h = s->bound.method->first_step(&s->bound.context, fabs(tend - s->run.t), s->bound.yp);
-    bool resumes = h == 0.0 && (h = resumed_step(s)) > 0.0;
+    bool resumes = h == 0.0 && (h = resumed_step(s, tend)) > 0.0;
     bool apart = s->hybrid && s->run.history == 0 && !s->bound.method->dassl;
     if (h == 0.0) h = guess_first_step(s, tend) * (apart ? GOLDEN : 1.0);
     h = fmin(h, 10.0 * fabs(tend - s->run.t));
