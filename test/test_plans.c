@@ -112,6 +112,23 @@ static void modes_are_found_again(void **unused)
     end(&r);
 }
 
+/* A solver that has made many steps in starts before begins as a new one: steps of Taylor series
+ * are counted from the start. */
+static void many_starts_of_one_solver(void **unused)
+{
+    (void)unused;
+    run r;
+    prepare(&r, MODEL("Real x(start=1, fixed=true), y(start=0), vx(start=0, fixed=true), vy, l;\n"
+                      "equation\nder(x) = vx; der(y) = vy;\n"
+                      "der(vx) = -l*(x + 0.2*y); der(vy) = -l*y - 9.81; x^2 + y^2 = 1;"));
+    for (long steps = 0; steps < 700; steps = dae_solver_stats(r.solver)->steps) {
+        OK(steps == 0 ? start_at(&r, 0.0) : dae_solver_start(r.solver, 0.0, NULL, NULL));
+        OK(step_to(&r, 10.0));
+        assert_string_equal(dae_solver_method(r.solver), "taylor");
+    }
+    end(&r);
+}
+
 /* Other wishes are other plans. */
 static void wishes_are_part_of_the_key(void **unused)
 {
@@ -576,6 +593,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(second_solver_analyses_nothing),
         cmocka_unit_test(modes_are_found_again),
+        cmocka_unit_test(many_starts_of_one_solver),
         cmocka_unit_test(wishes_are_part_of_the_key),
         cmocka_unit_test(store_is_bounded),
         cmocka_unit_test(parameters_between_starts_and_solvers),

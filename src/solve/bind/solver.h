@@ -58,6 +58,7 @@ typedef struct run_state {
     double end;          /* the only one that was asked for since the start; NAN: there were others,
                             or none */
     bool headed;         /* one was asked for */
+    long before;         /* steps of the starts before this one */
     bool terminated;     /* by the model */
     code_watch code;     /* when native code is looked for, and made */
 

@@ -16,7 +16,8 @@ enum { MOST_TAYLOR_STEPS = 300 };
 
 bool is_slow(const dae_solver *s, double tend)
 {
-    if (!s->wishes.open || !s->bound.method->long_steps || s->stats.steps < MOST_TAYLOR_STEPS)
+    if (!s->wishes.open || !s->bound.method->long_steps ||
+        s->stats.steps - s->run.before < MOST_TAYLOR_STEPS)
         return false;
     return fabs(tend - s->run.t) > MOST_TAYLOR_STEPS * fabs(s->stats.last_h);
 }

@@ -81,6 +81,7 @@ dae_status solver_start(dae_solver *s, double t0, const double *y0, const double
     s->run.headed = false;
     s->run.shown = NAN;
     s->run.resumption = (resumption){0};
+    s->run.before = s->stats.steps;
     drop_history(s);
     if (!y0 && !s->hybrid)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_start: y0 is NULL.");

@@ -241,7 +241,8 @@ static dae_status explain_lost_step(dae_solver *s, double h)
 static void attempt_once(dae_solver *s, double h, attempt *a)
 {
     s->bound.context.look_at_stability =
-        !s->run.control.fixed && stiffness_due(&s->run.stiffness, s->stats.steps, s->wishes.open);
+        !s->run.control.fixed &&
+        stiffness_due(&s->run.stiffness, s->stats.steps - s->run.before, s->wishes.open);
     s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, h,
                              s->run.control.order, a);
     if (s->stop.code < 0 && a->status < ATTEMPT_UNSUPPORTED) {
