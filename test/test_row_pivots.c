@@ -191,6 +191,38 @@ static void fill_grows_with_the_chain(void **state)
     assert_true(log(large / small) / log(16.0) < 1.15);
 }
 
+/* Rows with one column in common and one of their own, half as large: solved for their own ones,
+ * they need no more room. */
+static void fewest_rows_first(void **state)
+{
+    (void)state;
+    static double A[ROWS][COLUMNS];
+    static sparse a;
+    int pivot[ROWS], row;
+    size_t fill = 0;
+    for (int i = 0; i < ROWS; i++) A[i][0] = 1.0, A[i][i + 1] = 0.5;
+    row_pivots_matrix m = take(&a, ROWS, ROWS + 1, (const double(*)[COLUMNS])A);
+    assert_int_equal(row_pivots(&m, ZERO, 1000000, pivot, &row, &fill), ROW_PIVOTS_FOUND);
+    for (int i = 0; i < ROWS; i++) assert_true(pivot[i] == i + 1 || pivot[i] == 0);
+    assert_int_equal(fill, 2 * ROWS);
+}
+
+/* A column that came into a row is solved for only where none of its own is large enough. */
+static void own_columns_first(void **state)
+{
+    (void)state;
+    static const double A[4][COLUMNS] = {{1.0, 0.05},
+                                         {1.0, 0.0, 0.05, 0.05},
+                                         {0.0, 0.0, 1.0, 0.5, 1.0, 1.0},
+                                         {0.0, 0.0, 1.0, 0.9, 1.0, 0.0, 1.0}};
+    static sparse a;
+    int pivot[4], row;
+    row_pivots_matrix m = take(&a, 4, 7, A);
+    assert_int_equal(row_pivots(&m, ZERO, 1000, pivot, &row, NULL), ROW_PIVOTS_FOUND);
+    assert_int_equal(pivot[0], 0);
+    assert_true(pivot[1] == 2 || pivot[1] == 3);
+}
+
 /* No room: that is told, and nothing else happens. */
 static void bounded(void **state)
 {
@@ -213,6 +245,8 @@ int main(void)
         cmocka_unit_test(groups_come_first),
         cmocka_unit_test(eager_columns),
         cmocka_unit_test(fill_grows_with_the_chain),
+        cmocka_unit_test(fewest_rows_first),
+        cmocka_unit_test(own_columns_first),
         cmocka_unit_test(bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,12 +119,35 @@ static void linear_on_chains(void **state)
     assert_true(small < 60.0 * 3000.0);
 }
 
+/* A tree whose nodes are rows and columns by turns, leaves first: entries without a choice are all
+ * there is to do, and each is looked at a few times. */
+static void trees_need_no_paths(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    int *colptr = calloc(N + 1, sizeof(int)), *rowind = calloc(2 * N, sizeof(int));
+    int *match = calloc(N, sizeof(int));
+    uint64_t seed = 19;
+    long steps = 0;
+    assert_true(colptr && rowind && match);
+    for (int j = 0; j < N; j++) { /* it joins row N - 1 - j to one of those before */
+        const int row = N - 1 - j, before = (int)(fabs(random_number(&seed)) * row);
+        colptr[j + 1] = colptr[j];
+        if (before < row) rowind[colptr[j + 1]++] = before;
+        rowind[colptr[j + 1]++] = row;
+    }
+    assert_int_equal(transversal(N, N, colptr, rowind, false, match, &steps), N);
+    assert_true((double)steps < 4.0 * colptr[N]);
+    free(colptr), free(rowind), free(match);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_large_as_others),
         cmocka_unit_test(diagonal_first),
         cmocka_unit_test(linear_on_chains),
+        cmocka_unit_test(trees_need_no_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
