@@ -640,9 +640,30 @@ static void text_is_cut_where_the_buffer_ends(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* A large graph finds its nodes again after graph_tidy, the first time and when it has grown. */
+static void nodes_are_shared_after_tidying(void **state)
+{
+    (void)state;
+    enum { COUNT = 100000 };
+    for (int k = 0; k < COUNT; k++) graph_constant(g, 0.5 + k);
+    const size_t size = graph_size(g);
+    const expr first = graph_constant(g, 0.5), last = graph_constant(g, COUNT - 0.5);
+    for (int round = 0; round < 2; round++) {
+        graph_tidy(g);
+        assert_int_equal(graph_constant(g, 0.5), first);
+        assert_int_equal(graph_constant(g, COUNT - 0.5), last);
+    }
+    assert_int_equal(graph_size(g), size);
+    graph_tidy(g);
+    for (int k = 0; k < 2 * COUNT; k++) graph_constant(g, 0.5 + k);
+    assert_int_equal(graph_size(g), size + COUNT);
+    assert_false(graph_failed(g));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(nodes_are_shared_after_tidying),
         TEST(equal_builds_are_equal_nodes),
         TEST(a_million_nodes),
         TEST(the_limit_is_remembered),

@@ -1,5 +1,6 @@
 /* What large chains take from the text to the end of the start grows with their size: bytes asked
- * for in all, those of work space and fill included, at two sizes. */
+ * for in all, those of work space and fill included, at two sizes. And how many they hold at once
+ * for an unknown. */
 #include "base/memory.h"
 #include "daedal.h"
 
@@ -10,21 +11,33 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 /* In place of base/memory.c, whose object the linker then leaves in the archive. */
-static double bytes;
+static double bytes, held, most_held;
+enum { BEFORE = 64 }; /* bytes before a block, which begin with its size */
 
 void *dae_calloc(size_t count, size_t size)
 {
-    bytes += (double)count * (double)size;
-    return calloc(count > 0 ? count : 1, size > 0 ? size : 1);
+    const double wanted = (double)count * (double)size;
+    char *block = wanted < 1e15 ? calloc(1, count * size + BEFORE) : NULL;
+    if (!block) return NULL;
+    memcpy(block, &wanted, sizeof wanted);
+    bytes += wanted;
+    held += wanted;
+    most_held = fmax(most_held, held);
+    return block + BEFORE;
 }
 
 void dae_free(void *pointer)
 {
-    free(pointer);
+    double wanted;
+    if (!pointer) return;
+    memcpy(&wanted, (char *)pointer - BEFORE, sizeof wanted);
+    held -= wanted;
+    free((char *)pointer - BEFORE);
 }
 
 /* Points of mass 1 on rods of length 1, the first one fixed at the origin */
@@ -70,6 +83,17 @@ static const char bodies[] =
     "    y[i] - 0.5*sin(p[i]) = y[i-1] + 0.5*sin(p[i-1]);\n  end for;\n"
     "end Bodies;\n";
 
+/* Heat that spreads on a square with n inner points a side */
+static const char heat[] =
+    "model Heat\n  parameter Integer n = 10;\n  Real u[n+2, n+2](each start = 0);\nequation\n"
+    "  for i in 1:n+2 loop\n    u[i, 1] = 0;\n    u[i, n+2] = 0;\n  end for;\n"
+    "  for j in 2:n+1 loop\n    u[1, j] = 0;\n    u[n+2, j] = 1;\n  end for;\n"
+    "  for i in 2:n+1 loop\n    for j in 2:n+1 loop\n"
+    "      der(u[i, j]) = (u[i-1, j] + u[i+1, j] + u[i, j-1] + u[i, j+1] - 4*u[i, j])*(n+1)^2;\n"
+    "    end for;\n  end for;\nend Heat;\n";
+
+static int unknowns; /* of the last model */
+
 /* Bytes of translation, making a solver and starting it */
 static double bytes_of(const char *text, const char *method, int n)
 {
@@ -85,13 +109,14 @@ static double bytes_of(const char *text, const char *method, int n)
     dae_problem *problem = NULL;
     dae_solver *solver = NULL;
     dae_diag diag = {0};
-    bytes = 0.0;
+    bytes = held = most_held = 0.0;
     options.method = method;
     dae_status status = dae_problem_from_model(&model, &problem, &diag);
     if (status == DAE_OK) status = dae_solver_new(problem, &options, &solver, &diag);
     if (status != DAE_OK) fail_msg("%s", diag.text);
     if (dae_solver_start(solver, 0.0, NULL, NULL) != DAE_OK)
         fail_msg("n = %d: %s", n, dae_solver_diag(solver)->text);
+    unknowns = dae_problem_size(problem);
     dae_solver_free(solver);
     dae_problem_free(problem);
     return bytes;
@@ -120,9 +145,26 @@ static void bodies_with_joints(void **state)
     bytes_of(bodies, "radau", 4000); /* was refused as singular */
 }
 
+/* At most so many bytes an unknown at once */
+static void holds(const char *text, const char *method, int n, double limit)
+{
+    bytes_of(text, method, n);
+    const double each = most_held / unknowns;
+    print_message("%s: %.0f bytes an unknown\n", method, each);
+    if (!(each < limit)) fail_msg("%s: %.0f bytes an unknown, not %.0f", method, each, limit);
+}
+
+static void bytes_an_unknown(void **state)
+{
+    (void)state;
+    holds(straight, "auto", 2400, 7300.0);
+    holds(straight, "radau", 2400, 7000.0);
+    holds(heat, "radau", 60, 6000.0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rods),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rods), cmocka_unit_test(bytes_an_unknown),
                                        cmocka_unit_test(bodies_with_joints)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,10 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { FIRST_TABLE = 1 << 12 };
+enum {
+    FIRST_TABLE = 1 << 12,
+    LARGE_TABLE = 1 << 16 /* slots from which on a table is not kept between times of building */
+};
 
 /* A place for a node in the hash table, with the low bits of its hash: a search looks at a node
  * only if these agree, and the table grows without looking at nodes, which are far apart in memory.
@@ -25,7 +28,7 @@ struct graph {
     size_t block_count, directory;
     size_t size;       /* nodes, the unused number 0 included */
     size_t limit;      /* of size */
-    graph_slot *table; /* open addressing, at most half full; owned */
+    graph_slot *table; /* open addressing, at most half full; owned, NULL: released by graph_tidy */
     size_t slots;      /* a power of two */
     graph_loop *loops; /* owned, with their arrays */
     size_t loop_count, loop_capacity;
@@ -97,6 +100,9 @@ void graph_leave(graph *g)
 void graph_tidy(graph *g)
 {
     walk_pool_empty(g->walks);
+    if (g->slots < LARGE_TABLE) return;
+    dae_free(g->table);
+    g->table = NULL;
 }
 
 void graph_recover(graph *g)
@@ -188,17 +194,31 @@ static bool same_node(const expr_node *m, const expr_node *n)
            m->order == n->order && bits_of(m->value) == bits_of(n->value);
 }
 
+/* Note a node that is not in the table yet. */
+static void enter_slot(graph_slot *table, size_t slots, graph_slot slot)
+{
+    size_t mask = slots - 1, i = slot.hash & mask;
+    while (table[i].node != EXPR_NONE) i = (i + 1) & mask;
+    table[i] = slot;
+}
+
+/* The table of all nodes there are, after graph_tidy. */
+static bool renew_table(graph *g)
+{
+    g->table = DAE_ARRAY(graph_slot, g->slots);
+    if (!g->table) return false;
+    for (size_t e = 1; e < g->size; e++)
+        enter_slot(g->table, g->slots, (graph_slot){(expr)e, hash_node(node_at(g, e))});
+    return true;
+}
+
 static bool double_table(graph *g)
 {
-    size_t slots = 2 * g->slots, mask = slots - 1;
+    size_t slots = 2 * g->slots;
     graph_slot *table = DAE_ARRAY(graph_slot, slots);
     if (!table) return false;
-    for (size_t k = 0; k < g->slots; k++) {
-        if (g->table[k].node == EXPR_NONE) continue;
-        size_t i = g->table[k].hash & mask;
-        while (table[i].node != EXPR_NONE) i = (i + 1) & mask;
-        table[i] = g->table[k];
-    }
+    for (size_t k = 0; k < g->slots; k++)
+        if (g->table[k].node != EXPR_NONE) enter_slot(table, slots, g->table[k]);
     dae_free(g->table);
     g->table = table;
     g->slots = slots;
@@ -261,6 +281,7 @@ static expr append(graph *g, const expr_node *n, uint32_t hash, size_t slot)
 expr graph_intern(graph *g, const expr_node *n)
 {
     if (g->failed) return EXPR_NONE;
+    if (!g->table && !renew_table(g)) return graph_fail(g);
     if (2 * g->size >= g->slots && !double_table(g)) return graph_fail(g);
     uint32_t hash = hash_node(n);
     size_t mask = g->slots - 1, i = hash & mask;

@@ -109,7 +109,8 @@ void graph_free(graph *g);
 bool graph_failed(const graph *g); /* memory or the limit ran out since graph_new */
 /* Forget the failure: every node there is is sound. For builders that share a graph. */
 void graph_recover(graph *g);
-/* Release memory that is kept for walks to come. */
+/* Release memory that is kept for walks and for nodes to come; a large table of nodes is made anew
+ * with the next node. Where threads share the graph, between graph_enter() and graph_leave(). */
 void graph_tidy(graph *g);
 /* One graph may be shared by threads: whoever adds nodes, or reads while others may add some, does
  * so between these. They nest. */

@@ -143,21 +143,11 @@ static dae_status make_consistent(dae_solver *s, double t, double h, dae_init mo
     return status;
 }
 
-/* The matrices of the method, for the forms at hand. */
-static dae_status renew_cache(dae_solver *s)
+static dae_status ready_method(dae_solver *s)
 {
-    const method *m = s->bound.method;
-    if (!m->cache_new) return DAE_OK;
-    bool unused = !s->bound.cache_used && s->bound.cache_forms == s->bound.context.forms;
-    if (s->bound.context.cache && unused) return DAE_OK;
-    if (s->bound.context.cache && !s->bound.forms && s->bound.cache_forms == s->bound.context.forms)
-        return DAE_OK;
-    if (s->bound.context.cache) m->cache_free(s->bound.context.cache);
-    s->bound.context.cache = m->cache_new(&s->bound.context);
-    s->bound.cache_forms = s->bound.context.forms;
-    s->bound.cache_used = false;
-    if (s->bound.context.cache) return DAE_OK;
-    return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for method %s.", m->name);
+    if (binding_ready_method(&s->bound)) return DAE_OK;
+    return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for method %s.",
+                    s->bound.method->name);
 }
 
 /* Derivatives that the callbacks of a user are said not to have. */
@@ -289,7 +279,7 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     if (status == DAE_OK) status = solver_start_events(s, t);
     if (status == DAE_OK) status = forms_choose(s, t, true);
     if (status == DAE_OK && binding_second_order(&s->bound)) status = second_find(s, t);
-    if (status == DAE_OK) status = renew_cache(s);
+    if (status == DAE_OK) status = ready_method(s);
     if (status != DAE_OK) return status;
     s->run.watch_due = false;
     s->run.searched = t;

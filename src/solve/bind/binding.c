@@ -22,16 +22,36 @@ static bool allocate_values(binding *b, int user_n)
 
 static bool allocate_work(binding *b)
 {
-    size_t state, scratch;
-    method_size(b->method, b->n, &state, &scratch);
-    b->state = dae_calloc(1, state);
-    b->scratch = dae_calloc(1, scratch);
     b->kinds = DAE_ARRAY(dae_kind, b->n);
     b->jumps = DAE_ARRAY(jump_trace, b->n);
     b->extent = DAE_ARRAY(double, b->n);
     b->step_start = (step_start){.y = DAE_ARRAY(double, b->n), .yp = DAE_ARRAY(double, b->n)};
-    return b->step_start.y && b->step_start.yp && b->state && b->scratch && b->kinds && b->jumps &&
-           b->extent;
+    return b->step_start.y && b->step_start.yp && b->kinds && b->jumps && b->extent;
+}
+
+/* The method's own matrices, for the forms at hand. */
+static bool renew_cache(binding *b)
+{
+    const method *m = b->method;
+    if (!m->cache_new) return true;
+    bool same = b->context.cache && b->cache_forms == b->context.forms;
+    if (same && (!b->cache_used || !b->forms)) return true;
+    if (b->context.cache) b->cache_method->cache_free(b->context.cache);
+    b->context.cache = m->cache_new(&b->context);
+    b->cache_method = m;
+    b->cache_forms = b->context.forms;
+    b->cache_used = false;
+    return b->context.cache;
+}
+
+bool binding_ready_method(binding *b)
+{
+    size_t state, scratch;
+    if (b->values_only) return true;
+    method_size(b->method, b->n, &state, &scratch);
+    if (!b->state) b->state = dae_calloc(1, state);
+    if (!b->scratch) b->scratch = dae_calloc(1, scratch);
+    return b->state && b->scratch && renew_cache(b);
 }
 
 static dae_status out_of_memory(const binding *b, dae_diag *diag)
@@ -95,20 +115,6 @@ static double finest_rtol(const dae_options *o, int n)
     return least;
 }
 
-/* The method's own matrices, where the forms that it works on are known by now. */
-static dae_status make_cache(binding *b, dae_diag *diag)
-{
-    if (!b->method->cache_new) return DAE_OK;
-    b->cache_method = b->method;
-    bool forms = !method_needs_form(b->method) || binding_uses_forms(b);
-    bool second = !binding_second_order(b) || b->context.second;
-    if (!forms || !second) return DAE_OK;
-    b->context.cache = b->method->cache_new(&b->context);
-    b->cache_forms = b->context.forms;
-    b->cache_used = false;
-    return b->context.cache ? DAE_OK : out_of_memory(b, diag);
-}
-
 /* The iteration matrix; methods on forms have others, and seldom need it. */
 static dae_status make_matrix(binding *b, dae_diag *diag)
 {
@@ -162,8 +168,7 @@ static dae_status fill(dae_solver *s, dae_diag *diag)
                          .smooth = b->options.dense == DAE_DENSE_SMOOTH};
     if (!monitors_bind(s->monitors, b->form_set))
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the monitors.");
-    if (status == DAE_OK) status = second_bind(b, diag);
-    return status == DAE_OK ? make_cache(b, diag) : status;
+    return second_bind(b, diag);
 }
 
 dae_status binding_fill(dae_solver *s, dae_diag *diag)
@@ -201,12 +206,11 @@ dae_status binding_loosen(dae_solver *s)
 /* Other velocities, or none: the method begins anew, with matrices for them. */
 static dae_status renew_second(binding *b, dae_diag *diag)
 {
-    if (b->context.cache) b->method->cache_free(b->context.cache);
+    if (b->context.cache) b->cache_method->cache_free(b->context.cache);
     b->context.cache = NULL;
     dae_status status = second_bind(b, diag);
-    if (status != DAE_OK || !b->context.second || !b->method->cache_new) return status;
-    b->context.cache = b->method->cache_new(&b->context);
-    return b->context.cache ? DAE_OK : out_of_memory(b, diag);
+    if (status != DAE_OK || !b->context.second) return status;
+    return renew_cache(b) ? DAE_OK : out_of_memory(b, diag);
 }
 
 dae_status binding_repattern(binding *b, const dae_problem *problem, dae_diag *diag)

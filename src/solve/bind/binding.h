@@ -68,8 +68,9 @@ typedef struct binding {
     const form_set *form_set;     /* what the problem offers beside its residual form, or NULL */
 
     const method *method;
-    const method *cache_method; /* whose cache there is; NULL: none */
-    void *state, *scratch;
+    const method *cache_method;  /* whose cache there is; NULL: none */
+    bool values_only;            /* it is there for consistent values: no method will start */
+    void *state, *scratch;       /* NULL before binding_ready_method */
     const form_set *cache_forms; /* what context.cache was made for */
     bool cache_used;             /* a method has started with it, or its forms look different now */
     method_context context;
@@ -97,6 +98,9 @@ dae_status binding_loosen(struct dae_solver *s);
 /* The same variables and options, other equations and pattern: the method keeps its history. */
 dae_status binding_repattern(binding *b, const dae_problem *problem, dae_diag *diag);
 void binding_empty(binding *b);
+/* Memory and matrices of the method, for the forms at hand, once there are values to start from:
+ * the search for them needs much memory itself. False: memory. */
+bool binding_ready_method(binding *b);
 
 /* Whether the method works on a form beside the residual one; on the second order form. */
 bool binding_uses_forms(const binding *b);

@@ -94,10 +94,16 @@ hybrid *hybrid_new(const model_form *form)
     return NULL;
 }
 
-/* Other solvers of the problem may be walking over its graph. */
-static void tidy(graph *g)
+bool hybrid_is_large(const hybrid *h)
 {
-    graph_enter(g);
+    enum { LARGE = 1000 }; /* unknowns: below that all of it is less than a megabyte */
+    return h->own->form->n >= LARGE;
+}
+
+void hybrid_tidy(const hybrid *h)
+{
+    graph *g = h->own->form->flat->graph;
+    graph_enter(g); /* other solvers of the problem may be building */
     graph_tidy(g);
     graph_leave(g);
 }
@@ -106,7 +112,7 @@ void hybrid_free(hybrid *h)
 {
     if (!h) return;
     if (h->own) model_code_reap(h->own->form->code);
-    if (h->own) tidy(h->own->form->flat->graph);
+    if (h->own) hybrid_tidy(h);
     model_instance_free(h->own);
     dae_free_all(h->sample, h->crossing, h->crossing_ahead, h->crossing_entry, h->decided, h->zero,
                  h->trace);

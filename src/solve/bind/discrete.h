@@ -158,6 +158,10 @@ typedef struct hybrid {
 /* NULL: out of memory. */
 hybrid *hybrid_new(const model_form *form);
 void hybrid_free(hybrid *h);
+/* Whether the model is so large that what is not needed at once is not kept. */
+bool hybrid_is_large(const hybrid *h);
+/* What the graph of the model keeps for more nodes and walks goes: it comes again when needed. */
+void hybrid_tidy(const hybrid *h);
 
 /* Go on with another form of the same model: memory and parameters are carried over. The instance
  * is borrowed, unless it is the first one. false: memory. */

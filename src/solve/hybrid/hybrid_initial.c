@@ -142,6 +142,7 @@ static dae_status new_initial(dae_solver *s)
     if (status != DAE_OK) return status;
     status = solver_new(h->initial_problem, &options, &h->initial_solver, &s->diag);
     if (status != DAE_OK) return status;
+    h->initial_solver->bound.values_only = true;
     h->initial_solver->bound.eval.instance = h->initial;
     initializer_rescued(h->initial_solver->bound.init, levels_may_help(s));
     return DAE_OK;

@@ -83,11 +83,9 @@ static dae_status open_and_bind(dae_solver *s, double t)
 
 void hybrid_give_back(dae_solver *s)
 {
-    enum { LARGE = 1000 }; /* unknowns: below that all of it is less than a megabyte */
-    const model_form *f = s->base->model;
-    if (f->n < LARGE) return;
+    if (!hybrid_is_large(s->hybrid)) return;
     hybrid_drop_initial(s->hybrid);
-    graph_tidy(f->flat->graph);
+    hybrid_tidy(s->hybrid);
 }
 
 dae_status hybrid_open_ahead(dae_solver *s)

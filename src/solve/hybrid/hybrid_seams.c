@@ -243,6 +243,7 @@ void hybrid_seek_seam(dae_solver *s)
         part_free(h->seams);
         h->seams = seams_new(h->instance->form);
         if (!h->seams) h->no_memory = true;
+        if (hybrid_is_large(h)) hybrid_tidy(h);
     }
     if (!h->seams) return;
     h->seams->next = h->cut > s->run.t ? h->cut : INFINITY;
