@@ -98,6 +98,7 @@ void state_seams_bind(dae_solver *s)
     part_free(h->state_seams);
     h->state_seams = state_seams_new(h->instance->form);
     if (!h->state_seams) h->no_memory = true;
+    if (hybrid_is_large(h)) hybrid_tidy(h);
 }
 
 /* Whether the form at hand has seams that can be looked at. */
