@@ -122,12 +122,11 @@ static dae_status new_parts(iteration *it, const dae_options *options, dae_diag 
 {
     int n = it->eval->problem->form.n;
     it->row_scale = DAE_ARRAY(double, n);
-    it->column_scale = DAE_ARRAY(double, 2 * (size_t)n);
-    it->scaled_rows = DAE_ARRAY(int, 2 * (size_t)n);
+    it->column_scale = DAE_ARRAY(double, n);
+    it->scaled_rows = DAE_ARRAY(int, n);
     dae_status status = DAE_OK;
     if (!it->row_scale || !it->column_scale || !it->scaled_rows)
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d equations.", n);
-    if (!status) it->sole = it->column_scale + n, it->sole_row = it->scaled_rows + n;
     if (!status && it->matrix_free) status = new_krylov(it, options, diag);
     if (!status)
         status = it->matrix_free ? new_preconditioner(it, options, diag)
@@ -176,7 +175,8 @@ void iteration_free(iteration *it)
     drop_analysis(it);
     gmres_free(&it->krylov);
     jacobian_free(&it->jac);
-    dae_free_all(it->row_scale, it->column_scale, it->scaled_rows, it->work);
+    dae_free_all(it->row_scale, it->column_scale, it->scaled_rows, it->work, it->sole,
+                 it->sole_row);
     *it = (iteration){.singular_column = -1};
 }
 
@@ -625,11 +625,22 @@ iteration_status iteration_solve(iteration *it, const linear_point *point, doubl
     return ITERATION_OK;
 }
 
+void iteration_expect_apply(iteration *it)
+{
+    const int n = it->eval->problem->form.n;
+    if (it->matrix_free || it->sole) return;
+    it->sole = DAE_ARRAY(double, n);
+    it->sole_row = it->sole ? DAE_ARRAY(int, n) : NULL;
+    if (it->sole_row) return;
+    dae_free(it->sole);
+    it->sole = NULL;
+}
+
 void iteration_prepare_apply(iteration *it)
 {
     const matrix_layout *layout = &it->jac.layout;
     it->soles = 0;
-    if (it->matrix_free || !it->jac.valid) return;
+    if (!it->sole || !it->jac.valid) return;
     for (int c = 0; c < layout->n; c++) {
         matrix_column column = layout_column(layout, c);
         it->sole[c] = 0.0;

@@ -55,8 +55,8 @@ typedef struct iteration {
     int *scaled_rows;     /* rows with a factor other than 1 */
     int scaled_count;
     long soles;            /* the evaluation whose dF/dy' is in sole and sole_row; 0: none */
-    double *sole;          /* n: the only entry of each column, behind column_scale */
-    int *sole_row;         /* n: its row; behind scaled_rows */
+    double *sole;          /* n: the only entry of each column, */
+    int *sole_row;         /* n: and its row; owned, NULL: no products are expected */
     bool by_columns;       /* the factors are those of iteration_factor_columns */
     long factorings;       /* so far: who keeps factors knows by it whether they are still his */
     long factored_version; /* of jac, or of the evaluation point */
@@ -131,8 +131,10 @@ iteration_status iteration_factor_columns(iteration *it, const double *cy, const
  */
 iteration_status iteration_solve(iteration *it, const linear_point *point, double *b);
 
-/* Whoever takes many products with dF/dy' after iteration_evaluate says so: if no column has more
- * than one entry, as is so for most equations, each is one multiplication a column. */
+/* Whoever takes many products with dF/dy' says so at the start, and again after every
+ * iteration_evaluate: if no column has more than one entry, as is so for most equations, each is
+ * one multiplication a column. Without memory for that they are as before. */
+void iteration_expect_apply(iteration *it);
 void iteration_prepare_apply(iteration *it);
 
 /* b := dF/dy' x, from the stored matrix; by a difference of F at `point` if there is none. */

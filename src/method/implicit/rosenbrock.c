@@ -64,6 +64,7 @@ static void rosenbrock_start(void *state, void *scratch, const method_context *c
     vector_copy(n, at->yp, s->z);
     vector_zero(n, s->d1);
     vector_zero(n, s->d2);
+    iteration_expect_apply(ctx->newton->matrix);
 }
 
 /* ---- what belongs to the beginning of the step ------------------------------------------------
