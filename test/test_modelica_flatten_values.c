@@ -365,7 +365,7 @@ static void sums_on_their_own(void **state)
     give(&f, "x", 2.0);
     const double z[] = {30.0, 28.0, 24.0, 18.0, 10.0}, w[] = {15.0, 9.0, 5.0, 6.0, 1.0};
     for (int i = 1; i <= 5; i++) {
-        char name[8];
+        char name[16];
         const int down = 6 - i;
         snprintf(name, sizeof name, "y[%d]", i);
         assert_near(number(&f, name), i * i * (i + 1) / 2.0);
