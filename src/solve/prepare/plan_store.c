@@ -43,9 +43,8 @@ struct plan_store {
 
 static plan_key key_of(const dae_problem *problem, const mode_point *mode, const wishes *w)
 {
-    plan_key key;
+    plan_key key = {0};
     char why[CHOICE_TEXT];
-    memset(&key, 0, sizeof key); /* padding takes part in the comparison */
     key.formulation = w->formulation;
     key.method = w->method;
     key.reason = w->reason;
@@ -59,6 +58,15 @@ static plan_key key_of(const dae_problem *problem, const mode_point *mode, const
     key.levels = mode->levels;
     key.release = mode->release ? mode->release_count : 0;
     return key;
+}
+
+static bool same_key(const plan_key *a, const plan_key *b)
+{
+    return a->formulation == b->formulation && a->method == b->method && a->reason == b->reason &&
+           a->parameter == b->parameter && a->choice[0] == b->choice[0] &&
+           a->choice[1] == b->choice[1] && a->projection == b->projection && a->open == b->open &&
+           a->implicit == b->implicit && a->careful == b->careful && a->levels == b->levels &&
+           a->release == b->release;
 }
 
 /* The numbers of a point, in parts */
@@ -272,7 +280,7 @@ static kept_plan **find_other(const dae_problem *problem, const mode_point *mode
     struct plan_store *store = problem->model->plans;
     int looked = 0;
     for (kept_plan **at = &store->first; *at && looked < LOOKED_AT; at = &(*at)->next) {
-        if (memcmp(&(*at)->key, key, sizeof *key) != 0 || key->release) continue;
+        if (!same_key(&(*at)->key, key) || key->release) continue;
         int holds = plan_holds(problem->model, *at, mode);
         looked += (*at)->plan.portable;
         *ok = holds >= 0;
@@ -288,8 +296,8 @@ static kept_plan **find_same(const dae_problem *problem, const mode_point *mode,
 {
     struct plan_store *store = problem->model->plans;
     for (kept_plan **at = &store->first; *at; at = &(*at)->next)
-        if (memcmp(&(*at)->key, key, sizeof *key) == 0 &&
-            same_numbers(problem->model, &mode->at, (*at)->numbers) && same_release(*at, mode))
+        if (same_key(&(*at)->key, key) && same_numbers(problem->model, &mode->at, (*at)->numbers) &&
+            same_release(*at, mode))
             return at;
     return NULL;
 }

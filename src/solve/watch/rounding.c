@@ -88,8 +88,9 @@ static bool add_noise_of_time(dae_solver *s, rounding_scene *r)
     return true;
 }
 
-/* noise = max |G^-1 (F(y2) - F(y)) - d| over the trials; false: it cannot be told */
-static bool measure_noise(dae_solver *s, rounding_scene *r)
+/* noise = max |G^-1 (F(y2) - F(y)) - d| over the trials, and what a rounding of t adds, if that
+ * counts; false: it cannot be told */
+static bool measure_noise(dae_solver *s, rounding_scene *r, bool of_time)
 {
     unsigned seed = 7;
     long count = 0;
@@ -114,12 +115,12 @@ static bool measure_noise(dae_solver *s, rounding_scene *r)
         for (int i = 0; i < s->bound.n; i++)
             r->noise[i] = fmax(r->noise[i], fabs(r->x[i]) + fabs(r->yp2[i]));
     }
-    return add_noise_of_time(s, r) && vector_finite(s->bound.n, r->noise);
+    return (!of_time || add_noise_of_time(s, r)) && vector_finite(s->bound.n, r->noise);
 }
 
 /* What rounding does to every variable where the run stands, with steps h, at least noise; false:
  * it cannot be told */
-static bool find_noise(dae_solver *s, double h, double *noise)
+static bool find_noise(dae_solver *s, double h, bool of_time, double *noise)
 {
     int n = s->bound.n;
     double *work = DAE_ARRAY(double, 6 * (size_t)n);
@@ -130,7 +131,7 @@ static bool find_noise(dae_solver *s, double h, double *noise)
     solver_interpolate(s, r.t, 0, r.y);
     solver_interpolate(s, r.t, 1, r.yp);
     const eval_failure before = s->bound.eval.failure;
-    bool told = binding_output_projector(&s->bound) && measure_noise(s, &r);
+    bool told = binding_output_projector(&s->bound) && measure_noise(s, &r, of_time);
     s->bound.eval.failure = before;
     dae_free(work);
     return told;
@@ -219,6 +220,22 @@ static void explain(dae_solver *s, int variable, double noise)
              fmax(2.0, noise / (PART * tolerance)));
 }
 
+/* The noise with steps h, and with steps `out`, unless that is 0; false: it cannot be told */
+static bool noise_of_steps(dae_solver *s, double h, double out, bool of_time, double *noise)
+{
+    vector_zero(s->bound.n, noise);
+    return find_noise(s, h, of_time, noise) && (out == 0.0 || find_noise(s, out, of_time, noise));
+}
+
+/* The variable that rounding harms most; -1: none. Where a rounding of t makes a state unsure y'
+ * has no bound: the equations are singular there, and that is to be told. */
+static int find_worst(dae_solver *s, double h, double out, double *noise)
+{
+    int variable = noise_of_steps(s, h, out, true, noise) ? worst_of(s, noise) : -1;
+    if (variable < 0 || s->bound.kinds[variable] != DAE_KIND_DIFFERENTIAL) return variable;
+    return noise_of_steps(s, h, out, false, noise) ? worst_of(s, noise) : -1;
+}
+
 rounding_result rounding_look(dae_solver *s, double tend, bool stalling)
 {
     double way = fmax(fabs(tend - s->run.t_new), fabs(s->run.t_new - s->run.stall.t0));
@@ -226,9 +243,8 @@ rounding_result rounding_look(dae_solver *s, double tend, bool stalling)
     rounding_result result = ROUNDING_FINE;
     double *noise = DAE_ARRAY(double, s->bound.n);
     double h = copysign(way / STEPS, s->run.direction), out = OUT * s->stats.last_h;
-    bool known = noise && find_noise(s, h, noise);
-    if (known && stalling && fabs(out) < fabs(h)) known = find_noise(s, out, noise);
-    int variable = known ? worst_of(s, noise) : -1;
+    bool leaves = stalling && fabs(out) < fabs(h);
+    int variable = noise ? find_worst(s, h, leaves ? out : 0.0, noise) : -1;
     solver_interpolate(s, s->run.t_new, 0, s->bound.work);
     if (variable >= 0) {
         double tolerance = s->bound.norm.weights[variable], worst = noise[variable];
@@ -250,7 +266,7 @@ rounding_result rounding_hides(dae_solver *s, double tend, int i, double error)
     double way = fmax(fabs(tend - s->run.t_new), fabs(s->run.t_new - s->run.stall.t0));
     double *noise = applies(s) && way > 0.0 ? DAE_ARRAY(double, s->bound.n) : NULL;
     rounding_result result = ROUNDING_FINE;
-    if (noise && find_noise(s, copysign(way / STEPS, s->run.direction), noise) &&
+    if (noise && find_noise(s, copysign(way / STEPS, s->run.direction), true, noise) &&
         error <= noise[i] / PART) {
         const double tolerance = s->bound.norm.weights[i];
         const bool first = !s->bound.norm.floor;
