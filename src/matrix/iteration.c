@@ -625,22 +625,19 @@ iteration_status iteration_solve(iteration *it, const linear_point *point, doubl
     return ITERATION_OK;
 }
 
-void iteration_expect_apply(iteration *it)
+bool iteration_expect_apply(iteration *it)
 {
     const int n = it->eval->problem->form.n;
-    if (it->matrix_free || it->sole) return;
-    it->sole = DAE_ARRAY(double, n);
-    it->sole_row = it->sole ? DAE_ARRAY(int, n) : NULL;
-    if (it->sole_row) return;
-    dae_free(it->sole);
-    it->sole = NULL;
+    if (it->matrix_free) return true;
+    if (!it->sole) it->sole = DAE_ARRAY(double, n);
+    if (!it->sole_row) it->sole_row = DAE_ARRAY(int, n);
+    return it->sole && it->sole_row;
 }
 
-void iteration_prepare_apply(iteration *it)
+/* Whether no column of dF/dy' has two entries; those that there are, and their rows */
+static bool find_soles(iteration *it)
 {
     const matrix_layout *layout = &it->jac.layout;
-    it->soles = 0;
-    if (!it->sole || !it->jac.valid) return;
     for (int c = 0; c < layout->n; c++) {
         matrix_column column = layout_column(layout, c);
         it->sole[c] = 0.0;
@@ -648,12 +645,18 @@ void iteration_prepare_apply(iteration *it)
         for (int k = 0; k < column.count; k++) {
             const double value = it->jac.dfdyp[column.first + (size_t)k];
             if (value == 0.0) continue;
-            if (it->sole[c] != 0.0) return;
+            if (it->sole[c] != 0.0) return false;
             it->sole[c] = value;
             it->sole_row[c] = column_row(&column, k);
         }
     }
-    it->soles = it->evaluations;
+    return true;
+}
+
+void iteration_prepare_apply(iteration *it)
+{
+    bool expected = it->sole && it->sole_row && !it->matrix_free && it->jac.valid;
+    it->soles = expected && find_soles(it) ? it->evaluations : 0;
 }
 
 /* b = dF/dy' x, one entry a column */

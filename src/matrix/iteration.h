@@ -133,8 +133,8 @@ iteration_status iteration_solve(iteration *it, const linear_point *point, doubl
 
 /* Whoever takes many products with dF/dy' says so at the start, and again after every
  * iteration_evaluate: if no column has more than one entry, as is so for most equations, each is
- * one multiplication a column. Without memory for that they are as before. */
-void iteration_expect_apply(iteration *it);
+ * one multiplication a column. False: memory */
+bool iteration_expect_apply(iteration *it);
 void iteration_prepare_apply(iteration *it);
 
 /* b := dF/dy' x, from the stored matrix; by a difference of F at `point` if there is none. */

@@ -25,6 +25,7 @@ typedef struct rosenbrock_state {
     rosenbrock_mix mix;
     double longest; /* of the steps so far */
     int defective;  /* steps in a row that left a defect, see defect_at_end */
+    bool memory;    /* there was enough at the start; if not, the first attempt tells */
 } rosenbrock_state;
 
 /* One attempt. */
@@ -64,7 +65,7 @@ static void rosenbrock_start(void *state, void *scratch, const method_context *c
     vector_copy(n, at->yp, s->z);
     vector_zero(n, s->d1);
     vector_zero(n, s->d2);
-    iteration_expect_apply(ctx->newton->matrix);
+    s->memory = iteration_expect_apply(ctx->newton->matrix);
 }
 
 /* ---- what belongs to the beginning of the step ------------------------------------------------
@@ -108,6 +109,7 @@ static attempt_status evaluate_start(const rosenbrock_state *s, rosenbrock_scrat
                                      const method_context *ctx, double cj)
 {
     iteration *it = ctx->newton->matrix;
+    if (!s->memory) return stages_from_iteration(ITERATION_MEMORY);
     if (w->evaluated_step == s->step && w->evaluations == it->evaluations) return ATTEMPT_OK;
     w->evaluated_step = 0;
     attempt_status status = stages_from_evaluation(
