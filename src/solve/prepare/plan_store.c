@@ -14,7 +14,7 @@ enum { MOST = 64, FEW = 4, MOST_UNKNOWNS = 20000 };
 typedef struct plan_key {
     const formulation *formulation;
     const method *method;
-    const char *reason;
+    const char *reason;      /* static */
     double parameter;        /* of the formulation */
     const method *choice[2]; /* what `auto` begins with, and its method for residual forms */
     dae_projection projection;
@@ -62,11 +62,11 @@ static plan_key key_of(const dae_problem *problem, const mode_point *mode, const
 
 static bool same_key(const plan_key *a, const plan_key *b)
 {
-    return a->formulation == b->formulation && a->method == b->method && a->reason == b->reason &&
-           a->parameter == b->parameter && a->choice[0] == b->choice[0] &&
-           a->choice[1] == b->choice[1] && a->projection == b->projection && a->open == b->open &&
-           a->implicit == b->implicit && a->careful == b->careful && a->levels == b->levels &&
-           a->release == b->release;
+    return a->formulation == b->formulation && a->method == b->method &&
+           strcmp(a->reason, b->reason) == 0 && a->parameter == b->parameter &&
+           a->choice[0] == b->choice[0] && a->choice[1] == b->choice[1] &&
+           a->projection == b->projection && a->open == b->open && a->implicit == b->implicit &&
+           a->careful == b->careful && a->levels == b->levels && a->release == b->release;
 }
 
 /* The numbers of a point, in parts */
