@@ -4,7 +4,6 @@
 #include "expr/native.h"
 
 #include "base/memory.h"
-#include "compiler_place.h"
 #include "expr/emit.h"
 
 #include <errno.h>
@@ -16,24 +15,7 @@
 
 #include <cmocka.h>
 
-static int set_up(void **state)
-{
-    *state = place_new();
-    return *state ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    place_free(*state);
-    return 0;
-}
-
-static const compiler_place *need_compiler(void **state)
-{
-    const compiler_place *p = *state;
-    if (!p->there) skip();
-    return p;
-}
+#include "compiler_place.h"
 
 /* No child is left, dead or alive. */
 static void no_child_is_left(void)
@@ -123,7 +105,7 @@ static void test_keys(void **state)
 /* Nobody waits while it works; then it is there by its key, in memory and on disk. */
 static void test_beside(void **state)
 {
-    const compiler_place *p = need_compiler(state);
+    const compiler_place *p = place_need(state);
     sample s;
     native_module *module = NULL, *again = NULL;
     native_function f = NULL;
@@ -156,7 +138,7 @@ static void test_beside(void **state)
 /* A damaged file is no module, wherever the damage is. */
 static void test_damage(void **state)
 {
-    const compiler_place *p = need_compiler(state);
+    const compiler_place *p = place_need(state);
     sample s;
     native_module *module;
     native_place place;
@@ -184,7 +166,7 @@ static void test_damage(void **state)
 
 static void test_ended_before_it_is_done(void **state)
 {
-    const compiler_place *p = need_compiler(state);
+    const compiler_place *p = place_need(state);
     sample s;
     long process;
     sample_new(&s, 4.0);
@@ -201,7 +183,7 @@ static void test_ended_before_it_is_done(void **state)
 
 static void fails_with(void **state, const char *script, double seconds, const char *words)
 {
-    const compiler_place *p = need_compiler(state);
+    const compiler_place *p = place_need(state);
     sample s;
     native_module *module;
     char reason[NATIVE_REASON];
@@ -241,7 +223,7 @@ static void test_content_with_nothing_made(void **state)
 /* A child by fork frees its copy: the compiler of its parent goes on. */
 static void test_fork(void **state)
 {
-    const compiler_place *p = need_compiler(state);
+    const compiler_place *p = place_need(state);
     sample s;
     native_module *module;
     int status;
@@ -268,7 +250,7 @@ static void test_fork(void **state)
 /* Long texts become several files, each with the head. */
 static void test_files(void **state)
 {
-    const compiler_place *p = need_compiler(state);
+    const compiler_place *p = place_need(state);
     enum { PADDING = 300000 };
     static const char head[] = "static double head(void) { return 3.0; }\n";
     static const char first[] =
@@ -372,7 +354,7 @@ static void test_abandoned(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, place_set_up, place_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_keys),    TEST(test_beside),
         TEST(test_damage),  TEST(test_ended_before_it_is_done),

@@ -1,7 +1,6 @@
 /* Native code that comes while a run is under way: the same bits whenever it comes, whatever
  * becomes of the compiler; one code for all modes; a compiler only where it pays. */
 #define _XOPEN_SOURCE 700
-#include "compiler_place.h"
 #include "daedal.h"
 
 #include <errno.h>
@@ -13,24 +12,7 @@
 
 #include <cmocka.h>
 
-static int set_up(void **state)
-{
-    *state = place_new();
-    return *state ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    place_free(*state);
-    return 0;
-}
-
-static const compiler_place *need_compiler(void **state)
-{
-    const compiler_place *p = *state;
-    if (!p->there) skip();
-    return p;
-}
+#include "compiler_place.h"
 
 /* ---- models -----------------------------------------------------------------------------------
  */
@@ -154,7 +136,7 @@ static void let_go(const compiler_place *p, const dae_solver *s, const record *r
 
 static void test_same_bits_whenever_it_comes(void **state)
 {
-    const compiler_place *place = need_compiler(state);
+    const compiler_place *place = place_need(state);
     static const int moments[] = {0, 1, 5, 23, 60, 111};
     static record on_tape, mixed;
     assert_true(place_script(place, waits_then_compiles));
@@ -176,7 +158,7 @@ static void test_same_bits_whenever_it_comes(void **state)
 /* What one run has compiled the next one of the process begins with, and no compiler is started. */
 static void test_cached_start(void **state)
 {
-    const compiler_place *place = need_compiler(state);
+    const compiler_place *place = place_need(state);
     static record first, second;
     for (int k = 0; k < 2; k++) {
         dae_problem *p = problem_of(bouncing, 200, DAE_ENGINE_NATIVE);
@@ -197,7 +179,7 @@ static void test_cached_start(void **state)
 
 static void runs_on_tape(void **state, int own, const char *script, const char *words)
 {
-    const compiler_place *place = need_compiler(state);
+    const compiler_place *place = place_need(state);
     static record on_tape, other;
     dae_problem *p = problem_of(bouncing, own, DAE_ENGINE_TAPE);
     run(p, 2.0, NULL, NULL, 0, &on_tape);
@@ -234,7 +216,7 @@ static void test_not_a_module(void **state)
 /* A compiler that hangs holds nobody up, and ends with the problem. */
 static void test_freed_while_compiling(void **state)
 {
-    const compiler_place *place = need_compiler(state);
+    const compiler_place *place = place_need(state);
     static record r;
     long process = 0;
     assert_true(place_script(place, "sleep 100 & wait"));
@@ -276,7 +258,7 @@ static void *work(void *context)
 
 static void test_threads(void **state)
 {
-    const compiler_place *place = need_compiler(state);
+    const compiler_place *place = place_need(state);
     static worker workers[2];
     static record on_tape;
     pthread_t threads[2];
@@ -303,7 +285,7 @@ static void test_threads(void **state)
 /* Some thirty modes: they are not compiled one by one. */
 static void test_many_modes(void **state)
 {
-    const compiler_place *place = need_compiler(state);
+    const compiler_place *place = place_need(state);
     static record on_tape, native;
     dae_problem *p = problem_of(commutation, 500, DAE_ENGINE_TAPE);
     run(p, 8.0, NULL, NULL, 0, &on_tape);
@@ -321,7 +303,7 @@ static void test_many_modes(void **state)
 
 static void test_short_runs_start_no_compiler(void **state)
 {
-    const compiler_place *place = need_compiler(state);
+    const compiler_place *place = place_need(state);
     static record r;
     dae_problem *p = problem_of(sums, 600, DAE_ENGINE_AUTO);
     run(p, 100.0, NULL, NULL, 0, &r);
@@ -335,7 +317,7 @@ static void test_short_runs_start_no_compiler(void **state)
  * code serves the next problem with the same equations. */
 static void test_long_runs_do(void **state)
 {
-    const compiler_place *place = need_compiler(state);
+    const compiler_place *place = place_need(state);
     static record r;
     for (int k = 0; k < 2; k++) {
         dae_problem *p = problem_of(sums, 601, DAE_ENGINE_AUTO);
@@ -354,7 +336,7 @@ static void test_long_runs_do(void **state)
 /* Many short runs are one long one. */
 static void test_many_short_runs(void **state)
 {
-    const compiler_place *place = need_compiler(state);
+    const compiler_place *place = place_need(state);
     static record r;
     dae_problem *p = problem_of(sums, 602, DAE_ENGINE_AUTO);
     int runs = 0;
@@ -375,7 +357,7 @@ static void test_many_short_runs(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, place_set_up, place_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_same_bits_whenever_it_comes),
         TEST(test_cached_start),

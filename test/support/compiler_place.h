@@ -6,12 +6,18 @@
 #include "expr/native_parts.h"
 
 #include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 typedef struct compiler_place {
     char root[NATIVE_PATH], cache[NATIVE_PATH], compiler[NATIVE_PATH], count[NATIVE_PATH];
@@ -103,6 +109,28 @@ static inline void sleep_for(double seconds)
 {
     time_t whole = (time_t)seconds;
     nanosleep(&(struct timespec){whole, (long)(1e9 * (seconds - (double)whole))}, NULL);
+}
+
+/* ---- for cmocka ---- */
+
+static inline int place_set_up(void **state)
+{
+    *state = place_new();
+    return *state ? 0 : -1;
+}
+
+static inline int place_tear_down(void **state)
+{
+    place_free(*state);
+    return 0;
+}
+
+/* The place of a test that is skipped where there is no compiler. */
+static inline const compiler_place *place_need(void **state)
+{
+    const compiler_place *p = *state;
+    if (!p->there) skip();
+    return p;
 }
 
 #endif

@@ -39,7 +39,6 @@ typedef struct past_points {
     long step;      /* number of the step that ended at the newer one */
 } past_points;
 
-/* Where a run stands, what controls its steps, and what it has reported. */
 /* What the step size before an event says of the first one behind it. */
 typedef struct resumption {
     double h;     /* the size before it, as far as it counts; 0: the method starts from nothing */
@@ -48,6 +47,7 @@ typedef struct resumption {
     long before;  /* and the attempts before it */
 } resumption;
 
+/* Where a run stands, what controls its steps, and what it has reported. */
 typedef struct run_state {
     solver_phase phase;
     double t;            /* where the solver stands */
