@@ -86,12 +86,15 @@ static bool find_reads(mode_slots *slots, const model_form *f)
 {
     const graph *g = f->flat->graph;
     const model_program *const of[2] = {&f->residual, &f->crossing};
-    slots->read = DAE_ARRAY(bool, f->flat->memory_count);
-    bool ok = slots->read;
-    for (int k = 0; ok && k < 2; k++)
-        ok = of[k]->outputs == 0 ||
-             graph_leaves(g, of[k]->e, of[k]->outputs, note_slot, slots->read);
-    return ok;
+    bool **const by[2] = {&slots->read, &slots->crossed};
+    bool ok = true;
+    for (int k = 0; ok && k < 2; k++) {
+        *by[k] = DAE_ARRAY(bool, f->flat->memory_count);
+        ok = *by[k] &&
+             (of[k]->outputs == 0 || graph_leaves(g, of[k]->e, of[k]->outputs, note_slot, *by[k]));
+    }
+    slots->felt = ok ? slots_felt(f, slots->read) : NULL;
+    return slots->felt;
 }
 
 const mode_slots *mode_slots_of(model_form *f)
@@ -112,7 +115,7 @@ const mode_slots *mode_slots_of(model_form *f)
 
 void mode_slots_free(mode_slots *slots)
 {
-    dae_free_all(slots->slot, slots->read);
+    dae_free_all(slots->slot, slots->read, slots->crossed, slots->felt);
     *slots = (mode_slots){0};
 }
 

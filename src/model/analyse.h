@@ -11,12 +11,16 @@
 typedef struct mode_slots {
     int *slot; /* owned */
     int count;
-    bool *read; /* per slot of the memory: an equation or a crossing function reads it; owned, NULL:
-                   not sought */
+    bool *read;    /* per slot of the memory: an equation reads it; owned, NULL: not sought */
+    bool *crossed; /* the same of crossing functions */
+    bool *felt;    /* per slot: what it says may come to be read by an equation, or be acted upon */
 } mode_slots;
 
 bool mode_slots_find(mode_slots *slots, const model_form *f); /* false: memory */
 void mode_slots_free(mode_slots *slots);
+/* Of what equations read: what they come to feel (model_felt.c); the caller frees it, NULL: memory.
+ */
+bool *slots_felt(const model_form *f, const bool *read);
 /* Those of a base form, sought once and kept with it; NULL: memory. Takes the lock of its graph. */
 const mode_slots *mode_slots_of(model_form *f);
 

@@ -95,6 +95,8 @@ typedef struct hybrid {
     bool solved;              /* continuous values agree with the memory in `before` */
     bool looked;              /* crossing and crossing_ahead belong to them */
     bool armed;               /* the search knows the sides of the relations */
+    bool stays; /* the event at hand has changed nothing so far that the equations read: the step in
+                   which it lies holds beyond it */
     double started;           /* initial time */
     double crowd_since;       /* events close to each other: since when, */
     int crowd;                /* and how many */

@@ -32,19 +32,40 @@ static dae_status arm_again(dae_solver *s, double t)
     return status;
 }
 
+/* The step that the event at t lies in holds beyond it: the search goes on from there on the
+ * interpolant, with the relations on their sides, and the method knows nothing of it. */
+static dae_status carry_on(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    h->stays = reads_unchanged(s);
+    if (!h->stays) return hybrid_begin_again(s); /* flags that went down */
+    if (s->bound.events) {
+        solver_interpolate(s, t, 0, h->ahead);
+        solver_interpolate(s, t, 1, h->ahead_yp);
+        eval_status eval = event_finder_start(s->bound.events, t, h->ahead, h->ahead_yp);
+        if (eval != EVAL_OK) return explain_events(s, eval);
+        hybrid_arm(s);
+    }
+    h->armed = true;
+    s->run.searched = t;
+    return DAE_OK;
+}
+
 /* Solve the event at s->run.t for its memory as it is. */
 static dae_status run_event(dae_solver *s, double t)
 {
-    s->hybrid->solved = false;
+    s->hybrid->solved = s->hybrid->stays; /* by the step it lies in */
+    s->hybrid->looked = false;
     model_instance_crossings(s->hybrid->instance, t, s->bound.y, s->bound.yp,
                              s->hybrid->crossing_entry);
     if (t != s->hybrid->started) s->hybrid->other[0] = 0;
     dae_status status = modes_mend(s, t, false, events_iterate(s, t));
-    if (status == DAE_OK) status = arm_again(s, t);
+    if (status == DAE_OK && !s->hybrid->stays) status = arm_again(s, t);
     if (status != DAE_OK) return status;
     events_settle(s, t);
     model_instance_prepare(s->hybrid->instance);
-    status = hybrid_check(s, t, s->bound.y, s->bound.yp);
+    if (s->hybrid->stays) status = carry_on(s, t);
+    if (status == DAE_OK) status = hybrid_check(s, t, s->bound.y, s->bound.yp);
     if (status == DAE_OK && s->hybrid->other[0]) solver_note(s, s->hybrid->other);
     s->hybrid->other[0] = 0;
     if (status == DAE_OK && s->run.terminated) end_run(s);
@@ -118,14 +139,54 @@ void hybrid_leave(dae_solver *s, double direction)
     if (relations_leave(s, s->run.t)) h->pending = EVENT_LEAVING;
 }
 
+/* A clock within a step reads what a row there would show. */
+static void refine_values(dae_solver *s, double t)
+{
+    bool refined = false;
+    vector_copy(s->bound.n, s->bound.y, s->bound.at_y);
+    vector_copy(s->bound.n, s->bound.yp, s->bound.at_yp);
+    if (s->run.control.fixed || refine_point(s, t, &refined) != DAE_OK) {
+        diag_clear(&s->diag);
+        return;
+    }
+    vector_copy(s->bound.n, s->bound.at_y, s->bound.y);
+    vector_copy(s->bound.n, s->bound.at_yp, s->bound.yp);
+}
+
+/* The values at an event at t within a step, algebraic variables as the equations say; and the
+ * memory that they were solved for. */
+static void take_values(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    solver_interpolate(s, t, 0, s->bound.y);
+    solver_interpolate(s, t, 1, s->bound.yp);
+    if (!h->stays) return;
+    if (h->pending == EVENT_SAMPLE && output_is_between(s, t)) refine_values(s, t);
+    reads_keep(s);
+    memcpy(h->before, h->instance->memory, (size_t)flat_of(s)->memory_count * sizeof *h->before);
+    vector_copy(s->bound.n, s->bound.y, h->ahead);
+    vector_copy(s->bound.n, s->bound.yp, h->ahead_yp);
+    if (!has_algebraic(s) ||
+        initializer_project(s->bound.init, t, s->run.t_new - s->run.t_old, s->bound.kinds,
+                            s->bound.norm.weights, h->ahead, h->ahead_yp) != EVAL_OK)
+        return;
+    vector_copy(s->bound.n, h->ahead, s->bound.y);
+    vector_copy(s->bound.n, h->ahead_yp, s->bound.yp);
+}
+
+/* Whether the event at t may turn out to change nothing that the equations read. Where that is not
+ * likely, it is found out for nothing in equations without algebraic variables. */
+static bool may_stay(const dae_solver *s, double t)
+{
+    return s->hybrid->reads && (!has_algebraic(s) || !reads_event(s, t));
+}
+
 dae_status hybrid_update(dae_solver *s)
 {
     hybrid *h = s->hybrid;
     double t = s->run.t;
-    if (s->run.phase == PHASE_RUNNING) {
-        solver_interpolate(s, t, 0, s->bound.y);
-        solver_interpolate(s, t, 1, s->bound.yp);
-    }
+    h->stays = s->run.phase == PHASE_RUNNING && may_stay(s, t);
+    if (s->run.phase == PHASE_RUNNING) take_values(s, t);
     dae_status status = crowd_watch(s, t);
     if (status == DAE_OK) status = samples_raise(s, t);
     if (status != DAE_OK) return status;
@@ -139,7 +200,8 @@ dae_status hybrid_update(dae_solver *s)
     step_memory left = resume_leave(s, t);
     status = run_event(s, t);
     s->run.direction = direction;
-    if (status == DAE_OK) resume_enter(s, &left);
+    if (status == DAE_OK && !h->stays) resume_enter(s, &left);
+    h->stays = false;
     return hybrid_explain(s, status);
 }
 
@@ -221,7 +283,7 @@ static dae_status check_assertions(dae_solver *s, double t, const double *y, con
 dae_status hybrid_check(dae_solver *s, double t, const double *y, const double *yp)
 {
     if (!y) return DAE_OK; /* no step since the last event, whose location rounded beyond tend */
-    if (s->run.phase == PHASE_RUNNING) {
+    if (s->run.phase == PHASE_RUNNING && !s->hybrid->stays) {
         relations_note_overdue(s, t, y, yp);
         dae_status status = crowd_check(s);
         if (status != DAE_OK) return status;

@@ -100,6 +100,8 @@ void hybrid_note_progress(struct dae_solver *s, double tend);
 
 /* The next sample time; INFINITY if there is none. */
 double hybrid_next_time(const hybrid *h);
+/* The next one that the equations may feel: steps end there. Others are met within steps. */
+double hybrid_next_stop(const struct dae_solver *s);
 
 /* Look for the next seam behind s->t, where the method begins. */
 void hybrid_seek_seam(struct dae_solver *s);

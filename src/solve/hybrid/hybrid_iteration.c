@@ -259,6 +259,7 @@ static dae_status agree(dae_solver *s, double t, bool initial, dae_init init, in
                 continue;
             }
             *mode = true;
+            s->hybrid->stays = false;
             if (!is_mode_bound(s)) return DAE_OK;
         }
         status = solve_continuous(s, t, initial, init);
@@ -347,6 +348,21 @@ dae_status events_act(dae_solver *s, double t, bool *reset)
     return status;
 }
 
+/* Whether a clause that is active does more than assign: what it does begins anew, and is done
+ * once.
+ */
+static bool clauses_act(const dae_solver *s)
+{
+    const flat_model *m = flat_of(s);
+    for (size_t w = 0; w < m->when_count; w++) {
+        const int active = s->hybrid->active[w];
+        const flat_branch *b = active >= 0 ? &m->whens[w].branches[active] : NULL;
+        for (size_t i = 0; b && i < b->action_count; i++)
+            if (b->actions[i].kind != ACTION_ASSIGN) return true;
+    }
+    return false;
+}
+
 /* What reinit has set is held until the values agree with it. */
 static void hybrid_release(dae_solver *s)
 {
@@ -360,6 +376,10 @@ dae_status events_iterate(dae_solver *s, double t)
     int passes = 0;
     while (again) {
         dae_status status = events_agree(s, t, false, DAE_INIT_DIFFERENTIAL, &passes);
+        if (status == DAE_OK && s->hybrid->stays && clauses_act(s)) {
+            s->hybrid->stays = s->hybrid->solved = false;
+            continue;
+        }
         if (status == DAE_OK) status = events_act(s, t, &reset);
         if (status != DAE_OK) return status;
         again = memory_take_pre(s);

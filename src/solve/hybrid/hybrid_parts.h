@@ -52,6 +52,9 @@ dae_status hybrid_solve_initial(dae_solver *s, double t);
  * that the equations hold at zero, and well below what any tolerance can resolve. */
 #define NOISE_OF_ATOL 1e-4
 
+/* Whether the unknowns at hand have algebraic ones among them. */
+bool has_algebraic(const dae_solver *s);
+
 /* A point from which a crossing function, `now` there, is followed along y'. */
 typedef struct trend_point {
     double t, delta; /* and how far ahead it has been looked at */
@@ -138,11 +141,16 @@ void ranges_bind(dae_solver *s);
 void reads_bind(dae_solver *s);
 /* The continuous values are solved for the memory as it is. */
 void reads_keep(dae_solver *s);
-/* Whether they still are, and so are the crossing functions. */
-bool reads_unchanged(const dae_solver *s);
+/* Whether they still are. Where crossing functions have changed these are to be looked at again. */
+bool reads_unchanged(dae_solver *s);
+/* Whether the equations may come to feel what clock i strikes; what the event at t, which is due,
+ * does. */
+bool reads_clock(const dae_solver *s, size_t i);
+bool reads_event(const dae_solver *s, double t);
 /* The condition of branch b of when-clause w. */
 double reads_condition(const dae_solver *s, double t, size_t w, size_t b);
-/* Whether anything asks for algebraic variables or derivatives a moment ahead. */
+/* Whether anything asks for algebraic variables or derivatives a moment ahead. Unknowns of a
+ * formulation may be algebraic there and differential in the model as it is written. */
 bool reads_ahead(const dae_solver *s);
 
 /* hybrid_resume.c */

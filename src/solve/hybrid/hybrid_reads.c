@@ -8,10 +8,11 @@
 
 struct memory_reads {
     owned_part part;
-    const bool *slot; /* per slot of the memory: an equation or a crossing function reads it;
-                         borrowed from the model */
-    double *kept;     /* the memory that the continuous values were solved for; owned */
-    bool floors;      /* a discrete equation is the floor of something: it looks ahead */
+    const bool *slot;    /* per slot of the memory: an equation reads it; borrowed from the model */
+    const bool *crossed; /* the same of crossing functions */
+    const bool *felt;    /* what it says may come to be read */
+    double *kept;        /* the memory that the continuous values were solved for; owned */
+    bool floors;         /* a discrete equation is the floor of something: it looks ahead */
     int *flag; /* per branch of a when: its condition is this slot, as it stands; -1: it is not */
     size_t *first; /* per when: its first branch in there */
 };
@@ -47,6 +48,8 @@ static bool find_reads(memory_reads *q, model_form *f)
     graph *g = f->flat->graph;
     const mode_slots *slots = mode_slots_of(f);
     q->slot = slots ? slots->read : NULL;
+    q->crossed = slots ? slots->crossed : NULL;
+    q->felt = slots ? slots->felt : NULL;
     graph_enter(g);
     bool ok = find_flags(q, f->flat);
     for (size_t k = 0; k < f->flat->discrete_count; k++)
@@ -78,12 +81,23 @@ void reads_keep(dae_solver *s)
            (size_t)flat_of(s)->memory_count * sizeof *h->reads->kept);
 }
 
-bool reads_unchanged(const dae_solver *s)
+/* Whether a slot of these has changed since. */
+static bool any_changed(const dae_solver *s, const bool *slots)
 {
     const hybrid *h = s->hybrid;
-    if (!h->solved || !h->reads) return false;
     for (int k = 0; k < flat_of(s)->memory_count; k++)
-        if (h->reads->slot[k] && h->reads->kept[k] != h->instance->memory[k]) return false;
+        if (slots[k] && h->reads->kept[k] != h->instance->memory[k]) return true;
+    return false;
+}
+
+bool reads_unchanged(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    if (!h->solved || !h->reads || any_changed(s, h->reads->slot)) return false;
+    if (!any_changed(s, h->reads->crossed)) return true;
+    reads_keep(s);
+    model_instance_prepare(h->instance);
+    h->looked = h->armed = false;
     return true;
 }
 
@@ -98,8 +112,27 @@ double reads_condition(const dae_solver *s, double t, size_t w, size_t b)
 bool reads_ahead(const dae_solver *s)
 {
     const hybrid *h = s->hybrid;
-    if (!h->reads || h->reads->floors) return true;
+    if (!h->reads || h->reads->floors || is_formulated(s)) return true;
     for (size_t r = 0; r < flat_of(s)->relation_count; r++)
         if (h->instance->form->rounded[r]) return true;
+    return false;
+}
+
+bool reads_clock(const dae_solver *s, size_t i)
+{
+    const hybrid *h = s->hybrid;
+    return !h->reads || h->reads->felt[flat_of(s)->samples[i].memory];
+}
+
+bool reads_event(const dae_solver *s, double t)
+{
+    const hybrid *h = s->hybrid;
+    const flat_model *m = flat_of(s);
+    const int *flags = h->pending == EVENT_CROSSING ? event_finder_flags(s->bound.events) : NULL;
+    if (!h->reads || h->pending > EVENT_SAMPLE) return true;
+    for (size_t r = 0; flags && r < m->relation_count; r++)
+        if (flags[r] != 0 && h->reads->felt[m->relations[r].memory]) return true;
+    for (size_t i = 0; i < m->sample_count; i++)
+        if (h->sample[i].next <= t + sample_slack(t) && reads_clock(s, i)) return true;
     return false;
 }

@@ -164,7 +164,7 @@ bool relations_update(dae_solver *s, double t)
     if (m->relation_count == 0) return false;
     if (!h->looked) {
         bool solve = reads_ahead(s);
-        look_at_relations(s, t, solve, solve && h->solved && !h->at_start);
+        look_at_relations(s, t, solve, solve && h->solved && !h->at_start && !h->stays);
     }
     h->looked = true;
     for (size_t r = 0; r < m->relation_count; r++) {
@@ -300,7 +300,7 @@ static double crossing_at(dae_solver *s, double t, size_t r)
     return hybrid_value(s, t, h->ahead, h->ahead_yp, flat_of(s)->relations[r].crossing);
 }
 
-static bool has_algebraic(const dae_solver *s)
+bool has_algebraic(const dae_solver *s)
 {
     for (int i = 0; i < s->bound.n; i++)
         if (s->bound.kinds[i] != DAE_KIND_DIFFERENTIAL) return true;
@@ -393,7 +393,11 @@ void hybrid_polish(dae_solver *s, double from)
             if (isnan(latest) || (when - latest) * s->run.direction > 0.0) latest = when;
         }
     if (isnan(latest)) latest = s->run.t;
-    bool one = isfinite(sample) && fabs(latest - sample) <= sample_slack(sample) &&
-               fabs(sample - s->run.t_new) <= sample_slack(sample);
-    s->run.t = one ? s->run.t_new : latest; /* a sample at the same time: both are one event */
+    s->run.t = latest;
+    if (!isfinite(sample) || fabs(latest - sample) > sample_slack(sample)) return;
+    /* a sample at the same time: both are one event */
+    if (fabs(sample - s->run.t_new) <= sample_slack(sample))
+        s->run.t = s->run.t_new;
+    else if (sample < s->run.t_new)
+        s->run.t = sample;
 }

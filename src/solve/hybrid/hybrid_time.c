@@ -14,6 +14,15 @@ double hybrid_next_time(const hybrid *h)
     return h->next_time;
 }
 
+double hybrid_next_stop(const dae_solver *s)
+{
+    const hybrid *h = s->hybrid;
+    double next = INFINITY;
+    for (size_t i = 0; isfinite(h->next_time) && i < flat_of(s)->sample_count; i++)
+        if (reads_clock(s, i)) next = fmin(next, h->sample[i].next);
+    return next;
+}
+
 static void find_next_time(hybrid *h)
 {
     h->next_time = INFINITY;

@@ -14,11 +14,20 @@ double time_slack(const dae_solver *s)
     return 100.0 * DBL_EPSILON * fmax(fabs(s->run.t_new), fabs(s->run.t_old));
 }
 
+/* Where the last step begins; behind an event within it, which has changed discrete values, there.
+ */
+static double last_beginning(const dae_solver *s)
+{
+    const double event = s->hybrid ? s->hybrid->event_time : NAN;
+    bool within = (event - s->run.t_old) * s->run.direction > 0.0 &&
+                  (s->run.t_new - event) * s->run.direction >= 0.0;
+    return within ? event : s->run.t_old;
+}
+
 bool in_last_step(const dae_solver *s, double t)
 {
-    double slack = time_slack(s);
-    return t >= fmin(s->run.t_old, s->run.t_new) - slack &&
-           t <= fmax(s->run.t_old, s->run.t_new) + slack;
+    const double slack = time_slack(s), from = last_beginning(s);
+    return t >= fmin(from, s->run.t_new) - slack && t <= fmax(from, s->run.t_new) + slack;
 }
 
 dae_status solver_heed_stop(dae_solver *s, dae_status status)
@@ -75,8 +84,8 @@ dae_status solver_check_point(dae_solver *s, double t, const char *call)
         return diag_set(&s->diag, DAE_ERR_STATE, "%s was called before a start.", call);
     if (in_last_step(s, t)) return DAE_OK;
     return diag_set(&s->diag, DAE_ERR_ARGUMENT,
-                    "%s: t = %.17g is outside the last step [%.17g, %.17g].", call, t, s->run.t_old,
-                    s->run.t_new);
+                    "%s: t = %.17g is outside the last step [%.17g, %.17g].", call, t,
+                    last_beginning(s), s->run.t_new);
 }
 
 int dae_solver_tableau(dae_solver *s, int row, int column, double *y)

@@ -149,7 +149,7 @@ static void start_method(dae_solver *s, double tend)
 static double stop_limit(const dae_solver *s)
 {
     double stop = solver_stop_time(s);
-    double next = s->hybrid && s->run.direction > 0.0 ? hybrid_next_time(s->hybrid) : INFINITY;
+    double next = s->hybrid && s->run.direction > 0.0 ? hybrid_next_stop(s) : INFINITY;
     if (s->hybrid) next = fmin(next, hybrid_next_seam(s->hybrid));
     return next < (isnan(stop) ? INFINITY : stop) ? next : stop;
 }
@@ -442,12 +442,20 @@ static dae_status advance_model(dae_solver *s, double from, bool found, bool end
     return ends ? DAE_OK : DAE_STEPPED;
 }
 
+/* The next time event within the step before `to`, which did not end there; else `to`. */
+static double clock_before(const dae_solver *s, double to)
+{
+    if (!s->hybrid || s->run.direction < 0.0) return to;
+    return fmin(to, fmax(hybrid_next_time(s->hybrid), s->run.t));
+}
+
 /* Move to the next event in the unreported part of the last step, to tend, or to its end. */
 static dae_status advance_within_step(dae_solver *s, double tend)
 {
     const double fold = hybrid_fold_ahead(s), last = isnan(fold) ? s->run.t_new : fold;
     bool ends = reached(s, last, tend), found = false, interrupted = false;
-    const double to = ends ? tend : last, from = s->run.t;
+    const double goal = ends ? tend : last, to = clock_before(s, goal), from = s->run.t;
+    ends = ends && to == goal;
     eval_status status = s->bound.events ? search_events(s, to, &found, &interrupted) : EVAL_OK;
     if (status != EVAL_OK) {
         s->run.t = s->run.searched;
