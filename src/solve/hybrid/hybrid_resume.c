@@ -30,7 +30,8 @@ static double longest_flights(const dae_solver *s, double t)
     return reach; /* gaps that are NAN: none so far */
 }
 
-/* The mean time between the last events, that at t included; NAN: there is none before it. */
+/* The mean time between the last events that had a beginning, that at t included; NAN: there is
+ * none before it. */
 static double pace_of_events(hybrid *h, double t)
 {
     double gap = fabs(t - h->paced); /* NAN: the first one */
@@ -42,14 +43,12 @@ static double pace_of_events(hybrid *h, double t)
 step_memory resume_leave(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
-    double pace = pace_of_events(h, t);
     if (s->run.phase != PHASE_RUNNING) return (step_memory){0};
     vector_copy(s->bound.n, s->bound.norm.weights, h->left);
     vector_copy(s->bound.n, s->bound.yp, h->left_yp);
-    return (step_memory){
-        .method = s->bound.method,
-        .mode = s->modes->current,
-        .h = fmin(fmin(fabs(s->run.control.h), MOST_PACES * pace), longest_flights(s, t))};
+    return (step_memory){.method = s->bound.method,
+                         .mode = s->modes->current,
+                         .h = fmin(fabs(s->run.control.h), longest_flights(s, t))};
 }
 
 /* max |v_i| over differential variables, in tolerances: the larger of those on both sides of the
@@ -81,8 +80,9 @@ static bool is_thrown(const dae_solver *s)
 void resume_enter(dae_solver *s, const step_memory *left)
 {
     const bool same = left->mode == s->modes->current;
+    const double most = fmin(left->h, MOST_PACES * pace_of_events(s->hybrid, s->run.t));
     if (left->method != s->bound.method || s->run.phase != PHASE_READY || is_thrown(s)) return;
-    double before = same ? MOST_FASTER * left->h * largest(s, s->hybrid->left_yp, true) : 0.0;
+    double before = same ? MOST_FASTER * most * largest(s, s->hybrid->left_yp, true) : 0.0;
     double reach = fmax(before, largest(s, s->bound.y, same));
-    s->run.resumption.h = fmin(left->h, reach / largest(s, s->bound.yp, same)); /* NAN: 0 by 0 */
+    s->run.resumption.h = fmin(most, reach / largest(s, s->bound.yp, same)); /* NAN: 0 by 0 */
 }
