@@ -73,6 +73,22 @@ static const char rectifier[] = MODEL("constant Real w = 6.283185307179586;\nRea
                                       "if conducting then\n  u = 0;\nelse\n  i = 0;\nend if;\n"
                                       "der(Q) = i;");
 
+static const char relays[] =
+    MODEL("Real x[3](each start=0, each fixed=true);\nBoolean on[3](each start=false, each "
+          "fixed=true);\nequation\nder(x[1]) = (if on[1] then 0 else 1) - x[1];\n"
+          "0.4*der(x[2]) = (if on[1] then 1 else 0) - x[2];\n"
+          "0.3*der(x[3]) = (if on[2] then 1 else 0) - x[3];\n"
+          "for i in 1:3 loop\n  when x[i] >= 0.7 then\n    on[i] = true;\n"
+          "  elsewhen x[i] <= 0.3 then\n    on[i] = false;\n  end when;\nend for;");
+
+static const char pendulum[] =
+    MODEL("Real x(start=1, fixed=true), y(start=0), vx(start=0), vy(start=0, fixed=true), F;\n"
+          "Integer low(start=0, fixed=true), left(start=0, fixed=true), turns(start=0, "
+          "fixed=true);\nequation\nder(x) = vx;\nder(y) = vy;\nder(vx) = F*x;\n"
+          "der(vy) = F*y - 9.81;\nx^2 + y^2 = 1;\nwhen y < -0.5 then\n  low = pre(low) + 1;\n"
+          "end when;\nwhen x < 0 then\n  left = pre(left) + 1;\nend when;\n"
+          "when vy > 0 then\n  turns = pre(turns) + 1;\nend when;");
+
 /* Crossings of algebraic variables are found by the equations: few solves, with few factors. */
 static void test_polished_crossings(void **state)
 {
@@ -124,6 +140,104 @@ static void test_times_at_all_tolerances(void **state)
         assert_true(error <= 200.0 * tolerance);
         end(&r);
     }
+}
+
+/* ---- events that the equations do not feel ---- */
+
+static const char *const every_method[] = {"auto",   "radau", "bdf", "dopri",
+                                           "taylor", "rodas", "irk"};
+enum { METHODS = sizeof every_method / sizeof *every_method };
+
+static void with_method(run *r, const char *text, const char *method, double tolerance)
+{
+    prepare(r, text);
+    r->options.method = method;
+    r->options.rtol = r->options.atol = tolerance;
+    expect_ok(r, start_at(r, 0.0), __LINE__);
+}
+
+/* A counter, a discrete variable that nothing reads but a row, a clock of 0.01: the method begins
+ * once, and takes the steps of a run without them, two a period of events more at most. */
+static void test_unfelt_events_leave_the_method_alone(void **state)
+{
+    (void)state;
+    static const char plain[] = MODEL("Real x(start=1, fixed=true), v(start=0, fixed=true);\n"
+                                      "equation\nder(x) = v;\nder(v) = -x;");
+    static const char counts[] =
+        MODEL("Real x(start=1, fixed=true), v(start=0, fixed=true);\n"
+              "Integer n(start=0, fixed=true), k(start=0, fixed=true);\n"
+              "Real last(start=0, fixed=true);\nequation\nder(x) = v;\nder(v) = -x;\n"
+              "when x <= 0 then\n  n = pre(n) + 1;\nend when;\n"
+              "when sample(0.01, 0.01) then\n  k = pre(k) + 1;\n  last = x;\nend when;");
+    for (int m = 0; m < METHODS; m++) {
+        run r;
+        with_method(&r, plain, every_method[m], 1e-6);
+        OK(step_to(&r, 20.005));
+        const long steps = dae_solver_stats(r.solver)->steps;
+        end(&r);
+        with_method(&r, counts, every_method[m], 1e-6);
+        const long starts = dae_solver_stats(r.solver)->starts;
+        per_event c = cost_of(&r, 20.005);
+        EXACTLY("n", 3.0);
+        EXACTLY("k", 2000.0);
+        assert_true(fabs(value(&r, "last") - cos(20.0)) < 1e-4);
+        assert_int_equal(dae_solver_stats(r.solver)->starts, starts);
+        assert_int_equal(c.events, 2006);
+        assert_true(dae_solver_stats(r.solver)->steps <= steps);
+        end(&r);
+    }
+}
+
+/* Relays switch at one end of their range, and nothing happens where they leave it again: half of
+ * the events have no beginning. */
+static void test_ways_back_begin_nothing(void **state)
+{
+    (void)state;
+    static const double most_steps[METHODS] = {1.0, 1.0, 15.0, 3.0, 1.0, 5.0, 16.0};
+    for (int m = 0; m < METHODS; m++) {
+        run r;
+        with_method(&r, relays, every_method[m], 1e-6);
+        per_event c = cost_of(&r, 20.0);
+        assert_int_equal(c.events, 113);
+        assert_true(c.starts <= 0.5);
+        assert_true(c.steps <= most_steps[m]);
+        end(&r);
+    }
+}
+
+/* A pendulum in Cartesian coordinates passes y = -1/2 and its lowest point as often as it does,
+ * with methods whose unknowns have y for an algebraic variable, too. */
+static void test_counts_of_a_pendulum(void **state)
+{
+    (void)state;
+    for (int m = 0; m < METHODS; m++)
+        for (double tolerance = 1e-3; tolerance > 5e-8; tolerance *= 0.1) {
+            run r;
+            if (!strcmp(every_method[m], "irk")) continue;
+            with_method(&r, pendulum, every_method[m], tolerance);
+            OK(step_to(&r, 18.8));
+            EXACTLY("low", 16.0);
+            EXACTLY("left", 8.0);
+            EXACTLY("turns", 16.0);
+            end(&r);
+        }
+}
+
+/* A discrete variable in a crossing function: the threshold moves at each event, and the equations
+ * do not see it. Values before the event are those of another threshold, and not to be had. */
+static void test_moving_threshold(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nReal next(start=0.3, fixed=true);\n"
+                       "equation\nder(x) = 1;\nwhen x >= pre(next) then\n"
+                       "  next = pre(next) + 0.7;\nend when;")));
+    const long starts = dae_solver_stats(r.solver)->starts;
+    assert_int_equal(dae_solver_step(r.solver, 100.0), DAE_STEPPED);
+    OK(step_to(&r, 98.9));
+    assert_true(fabs(value(&r, "next") - (0.3 + 0.7 * 141.0)) < 1e-9);
+    assert_int_equal(dae_solver_stats(r.solver)->starts, starts);
+    end(&r);
 }
 
 /* ---- callbacks: several crossings in one step ---- */
@@ -234,6 +348,10 @@ int main(void)
         cmocka_unit_test(test_polished_crossings),
         cmocka_unit_test(test_events_of_low_order),
         cmocka_unit_test(test_times_at_all_tolerances),
+        cmocka_unit_test(test_unfelt_events_leave_the_method_alone),
+        cmocka_unit_test(test_ways_back_begin_nothing),
+        cmocka_unit_test(test_counts_of_a_pendulum),
+        cmocka_unit_test(test_moving_threshold),
         cmocka_unit_test(test_crossings_of_one_step),
         cmocka_unit_test(test_second_start_is_the_first),
         cmocka_unit_test(test_runs_do_not_depend_on_addresses),

@@ -77,11 +77,50 @@ static bool is_thrown(const dae_solver *s)
     return false;
 }
 
+/* The first step at order 1, by y'' and not by y' alone, which lets y move by no more than half a
+ * tolerance and then takes a step for each doubling. y'' is the change of y' where y has moved by
+ * that. Part of the tolerance that the first step leaves, h^2 / 2 ||y''||: the next ones are twice
+ * as long each, at an order higher. On ten relays, 188 beginnings at 1e-4, 1e-6, 1e-8: 1902, 3393,
+ * 5413 steps and errors of 5, 22, 22 tolerances in place of 2466, 4423, 7167 and 6, 26, 23; with
+ * 0.25 errors are 80, 58, 100, and each beginning has a step that fails. */
+static const double FIRST_BEND = 1e-3;
+/* The same of algebraic variables, whose y' is not known: h ||z' - y'||. */
+static const double FIRST_LEAP = 0.25;
+
+/* 0: it is not known */
+static double curved_step(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    const error_norm *norm = &s->bound.norm;
+    const double speed = norm_of(norm, s->bound.yp, norm->tested);
+    const double delta = s->run.direction < 0.0 ? -0.5 / speed : 0.5 / speed;
+    if (!(speed > 0.0) || !isfinite(delta)) return 0.0;
+    vector_copy(s->bound.n, s->bound.y, h->ahead);
+    vector_copy(s->bound.n, s->bound.yp, h->ahead_yp);
+    for (int i = 0; i < s->bound.n; i++)
+        if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * s->bound.yp[i];
+    if (initializer_project(s->bound.init, s->run.t + delta, delta, s->bound.kinds, norm->weights,
+                            h->ahead, h->ahead_yp) != EVAL_OK)
+        return 0.0;
+    for (int i = 0; i < s->bound.n; i++) {
+        bool state = s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL;
+        h->further[i] = state ? (h->ahead_yp[i] - s->bound.yp[i]) / delta : 0.0;
+        h->further_yp[i] = state ? 0.0 : (h->ahead[i] - s->bound.y[i]) / delta - s->bound.yp[i];
+    }
+    return fmin(sqrt(2.0 * FIRST_BEND / norm_of(norm, h->further, norm->tested)),
+                FIRST_LEAP / norm_of(norm, h->further_yp, norm->tested));
+}
+
 void resume_enter(dae_solver *s, const step_memory *left)
 {
     const bool same = left->mode == s->modes->current;
     const double most = fmin(left->h, MOST_PACES * pace_of_events(s->hybrid, s->run.t));
     if (left->method != s->bound.method || s->run.phase != PHASE_READY || is_thrown(s)) return;
+    if (!s->bound.method->fixed_order) {
+        if (!s->bound.context.second && !s->bound.method->dassl)
+            s->run.resumption.h = fmin(most, curved_step(s));
+        return;
+    }
     double before = same ? MOST_FASTER * most * largest(s, s->hybrid->left_yp, true) : 0.0;
     double reach = fmax(before, largest(s, s->bound.y, same));
     s->run.resumption.h = fmin(most, reach / largest(s, s->bound.yp, same)); /* NAN: 0 by 0 */

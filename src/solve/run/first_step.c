@@ -66,7 +66,7 @@ static double resumed_step(const dae_solver *s, double tend)
 {
     const method *m = s->bound.method;
     const resumption *q = &s->run.resumption;
-    if (!m->fixed_order || m->own_steps || m->equal_steps || m->first_step) return 0.0;
+    if (m->own_steps || m->equal_steps || m->first_step || m->dassl) return 0.0;
     if (q->h == 0.0) return 0.0;
     double h = fmax(q->h, guess_first_step(s, tend));
     return FIRST_SAFETY * h * (q->share > 0.0 ? q->share : 1.0);
