@@ -233,7 +233,10 @@ static void test_moving_threshold(void **state)
                        "equation\nder(x) = 1;\nwhen x >= pre(next) then\n"
                        "  next = pre(next) + 0.7;\nend when;")));
     const long starts = dae_solver_stats(r.solver)->starts;
-    assert_int_equal(dae_solver_step(r.solver, 100.0), DAE_STEPPED);
+    for (int reports = 0; reports < 40;) reports += dae_solver_step(r.solver, 98.9) == DAE_EVENT;
+    const double t = dae_solver_time(r.solver);
+    assert_int_equal(dae_solver_variables(r.solver, t, r.values), DAE_OK);
+    assert_int_equal(dae_solver_variables(r.solver, t - 0.1, r.values), DAE_ERR_ARGUMENT);
     OK(step_to(&r, 98.9));
     assert_true(fabs(value(&r, "next") - (0.3 + 0.7 * 141.0)) < 1e-9);
     assert_int_equal(dae_solver_stats(r.solver)->starts, starts);
