@@ -48,6 +48,7 @@ static dae_status carry_on(dae_solver *s, double t)
     }
     h->armed = true;
     s->run.searched = t;
+    newton_reset(&s->bound.newton); /* looks ahead have used its matrix */
     return DAE_OK;
 }
 
