@@ -172,6 +172,60 @@ static void test_models(void **state)
     dae_problem_free(p);
 }
 
+/* Paths that leave nothing to integrate, and linear equations, gain nothing by Taylor series: an
+ * arm whose tip is led along a curve, a mass behind a spring that another one leads. */
+static void test_models_without_series(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "model M Real p(start=0.5), q(start=1), v, w, f, g; equation der(p) = v; der(q) = w; "
+        "der(v) = f - sin(q); der(w) + cos(q)*der(v) = g; cos(p) + cos(p + q) = 1 + 0.3*sin(time); "
+        "sin(p) + sin(p + q) = 1.3; end M;",
+        "model M Real x(start=0, fixed=true), y, z, v(start=0, fixed=true), w, u, f; equation "
+        "der(x) = v; der(y) = w; der(z) = u; der(v) = f - x + y; der(w) = x - 2*y + z; "
+        "der(u) = f + y - z; y = sin(time); end M;"};
+    for (int k = 0; k < 2; k++) {
+        dae_problem *p = model(texts[k]);
+        dae_options o = dae_options_default();
+        in_use(p, &o, NULL, "radau");
+        o.rtol = 1e-3;
+        in_use(p, &o, NULL, "radau");
+        dae_problem_free(p);
+    }
+}
+
+/* Few digits of second order equations that are no plain mechanism: collocation. Not with variables
+ * of first order beside them, nor with constraints of velocities alone. */
+static void test_few_digits_of_second_order(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *few, *many;
+    } models[] = {
+        {"model M Real x(start=2, fixed=true), v(start=0, fixed=true); equation der(x) = v; "
+         "der(v) = 100*(1 - x^2)*v - x; end M;",
+         "colloc2nd:9", "radau"},
+        {"model M Real x(start=2, fixed=true), v(start=0, fixed=true), z(start=0, fixed=true); "
+         "equation der(x) = v; der(v) = -x - z; der(z) = x*v - z; end M;",
+         "radau", "radau"},
+        {"model M Real x(start=0, fixed=true), y(start=0, fixed=true), a(start=0.3, fixed=true), "
+         "vx, vy, w(start=2, fixed=true), l; equation der(x) = vx; der(y) = vy; der(a) = w; "
+         "der(vx) = l*sin(a) + 4; der(vy) = -l*cos(a); der(w) = -0.1*w; "
+         "vx*sin(a) - vy*cos(a) = 0; initial equation vx = 0.5; end M;",
+         "radau", "radau"},
+    };
+    for (int k = 0; k < 3; k++) {
+        dae_problem *p = model(models[k].text);
+        dae_options o = dae_options_default();
+        in_use(p, &o, NULL, models[k].many);
+        o.rtol = 1e-4;
+        in_use(p, &o, NULL, models[k].few);
+        o.formulation = "index1"; /* one by name is for bdf */
+        in_use(p, &o, NULL, "bdf");
+        dae_problem_free(p);
+    }
+}
+
 /* A model that becomes stiff: values, events and outputs go on across the change. */
 static void test_model_changes(void **state)
 {
@@ -409,6 +463,8 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_change_when_stiff),
                                        cmocka_unit_test(test_what_the_user_says),
                                        cmocka_unit_test(test_models),
+                                       cmocka_unit_test(test_models_without_series),
+                                       cmocka_unit_test(test_few_digits_of_second_order),
                                        cmocka_unit_test(test_drift_is_shown),
                                        cmocka_unit_test(test_model_changes),
                                        cmocka_unit_test(test_change_from_taylor),

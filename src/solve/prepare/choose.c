@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "method/common/method.h"
+#include "model/model.h"
+#include "problem/velocities.h"
 
 bool choice_is_open(const dae_options *o)
 {
@@ -63,9 +65,47 @@ bool declares_index3(const dae_problem *p)
 enum { LARGE = 1000 };
 static const double FEW_DIGITS = 1e-5;
 
+/* Whether all that a model differentiates are positions and their velocities, in pairs x' = v. */
+static bool is_of_second_order(const dae_problem *p)
+{
+    const model_form *f = p->model;
+    int differentiated = 0;
+    if (!f || p->kinematic_count == 0) return false;
+    for (int i = 0; i < f->n; i++) differentiated += f->differential[i];
+    for (int k = 0; k < p->kinematic_count; k++)
+        if (!f->differential[p->kinematic[k].velocity]) return false;
+    return differentiated == 2 * p->kinematic_count;
+}
+
+/* Few digits of equations of second order: linear systems are half as large without velocities, and
+ * the fixed order 9 takes as few steps as radau's orders while tolerances are loose. It takes 0.70
+ * to 1 of the time of radau where the index is 1 or less (andrews1, pendulum1, caraxis1, violin,
+ * ball, van der Pol, double pendulum, springs; 1.2 with stiff dampers), and 0.5 to 0.8 of that of
+ * Taylor series on wheel and cycloid. Below, radau's higher orders win. At index 2, where nothing
+ * but velocities is constrained, it takes 1.8 of it (a knife edge). */
+static const double LOOSE = 5e-5;
+
+bool choice_is_loose(const dae_options *o)
+{
+    return o->rtol > LOOSE;
+}
+
+static bool suits_collocation(const dae_problem *p, const wishes *w)
+{
+    return !w->implicit && !w->careful && w->formulation->automatic &&
+           choice_is_loose(w->options) && p->form.n <= LARGE && is_of_second_order(p);
+}
+
+static const method *take_collocation(char *why)
+{
+    return because(&method_colloc2nd, "few digits of equations of second order", why);
+}
+
 const method *choose_residual(const dae_problem *p, const wishes *w, char *why)
 {
     char reason[120];
+    bool written = p->model && p->model->unmet < 0; /* of index 1 or less */
+    if (written && suits_collocation(p, w)) return take_collocation(why);
     join_texts(reason, sizeof reason,
                (const char *const[]){w->reason, "implicit, for equations of any form", NULL});
     bool few_digits = p->form.n > LARGE && w->options->rtol > FEW_DIGITS;
@@ -98,17 +138,21 @@ const method *choose_first(const dae_problem *p, const wishes *w, char *why)
 }
 
 /* Of constraints that are differentiated twice and more, Taylor series see all levels at once: on
- * models of index 3 and above that are no plain mechanisms (cycloid, wheel, springchain,
- * trajectory3) they take 0.6 to 1.6 of the time of radau, 0.9 in the mean at 7 and 10 digits. */
+ * models of index 3 and above that are no plain mechanisms (cycloid, wheel, trajectory3) they take
+ * 0.6 to 1.2 of the time of radau, 0.9 in the mean at 7 and 10 digits. Not so where the constraints
+ * leave nothing to integrate (a crane and a robot arm on prescribed paths: 1.7), nor where the
+ * equations are linear: radau needs one iteration a step then, and few factors (springchain: 1.2
+ * to 1.7). */
 enum { TAYLOR_INDEX = 3, TAYLOR_SIZE = 100 };
 
-const method *choose_next(const dae_problem *p, const wishes *w, const method *m, int index,
-                          char *why)
+const method *choose_next(const dae_problem *p, const wishes *w, const method *m,
+                          const equation_traits *e, char *why)
 {
     if (!w->open || !method_needs_form(m) || w->formulation->needs) return NULL;
-    bool series = m->forms == FORM_MECHANICAL && !w->implicit && p->model &&
-                  index >= TAYLOR_INDEX && p->form.n <= TAYLOR_SIZE;
-    if (!series) return choose_residual(p, w, why);
+    bool high = m->forms == FORM_MECHANICAL && !w->implicit && p->model &&
+                e->index >= TAYLOR_INDEX && e->freedom > 0 && !e->linear;
+    if (high && suits_collocation(p, w)) return take_collocation(why);
+    if (!high || p->form.n > TAYLOR_SIZE) return choose_residual(p, w, why);
     return because(&method_taylor, "index 3 or above, not stiff so far", why);
 }
 

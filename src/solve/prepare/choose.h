@@ -5,6 +5,7 @@
 #ifndef DAE_SOLVE_PREPARE_CHOOSE_H
 #define DAE_SOLVE_PREPARE_CHOOSE_H
 
+#include "model/analyse.h"
 #include "solve/prepare/plan.h"
 
 /* Options that belong to BDF, or that only it is known to heed, leave nothing to choose. */
@@ -18,12 +19,25 @@ const method *choose_needed(const formulation *f, const method *m);
 /* The same where the choice is open, with its reason; NULL: there is another choice. */
 const method *choose_by_formulation(const wishes *w, char *why);
 /* The method for the residual form: radau until it fails, unless the problem is large and few
- * digits are wanted, a formulation is asked for, or callbacks have bounds; else bdf. */
+ * digits are wanted, a formulation is asked for, or callbacks have bounds; else bdf. Models of
+ * second order of which few digits are wanted begin with collocation of second order. */
 const method *choose_residual(const dae_problem *problem, const wishes *w, char *why);
-/* The equations of a model, of this index, do not have the form that m works on: the method to try
- * next; NULL: there is none, or m was asked for. */
-const method *choose_next(const dae_problem *problem, const wishes *w, const method *m, int index,
-                          char *why);
+/* What the analysis of a model's equations says that a choice depends on. */
+typedef struct equation_traits {
+    int index;
+    int freedom; /* initial values that the constraints leave free */
+    bool linear; /* in all unknowns and derivatives, with constant coefficients */
+} equation_traits;
+
+/* Those of analysed equations; false: memory. Adds to their graph. */
+bool find_traits(const model_analysis *a, equation_traits *traits);
+
+/* The equations of a model do not have the form that m works on: the method to try next; NULL:
+ * there is none, or m was asked for. */
+const method *choose_next(const dae_problem *problem, const wishes *w, const method *m,
+                          const equation_traits *e, char *why);
+/* Tolerances of few digits, by which these choose. */
+bool choice_is_loose(const dae_options *options);
 
 /* Whether residual callbacks declare variables of index 3, which bdf with variable steps is not
  * for. */

@@ -18,7 +18,7 @@ typedef struct plan_key {
     double parameter;        /* of the formulation */
     const method *choice[2]; /* what `auto` begins with, and its method for residual forms */
     dae_projection projection;
-    bool open, implicit, careful, levels;
+    bool open, loose, implicit, careful, levels;
     int release; /* equations among which some are left out; 0: none are */
 } plan_key;
 
@@ -53,6 +53,7 @@ static plan_key key_of(const dae_problem *problem, const mode_point *mode, const
     if (w->open) key.choice[1] = choose_residual(problem, w, why);
     key.projection = w->options->projection;
     key.open = w->open;
+    key.loose = w->open && choice_is_loose(w->options);
     key.implicit = w->implicit;
     key.careful = w->careful;
     key.levels = mode->levels;
@@ -65,8 +66,9 @@ static bool same_key(const plan_key *a, const plan_key *b)
     return a->formulation == b->formulation && a->method == b->method &&
            strcmp(a->reason, b->reason) == 0 && a->parameter == b->parameter &&
            a->choice[0] == b->choice[0] && a->choice[1] == b->choice[1] &&
-           a->projection == b->projection && a->open == b->open && a->implicit == b->implicit &&
-           a->careful == b->careful && a->levels == b->levels && a->release == b->release;
+           a->projection == b->projection && a->open == b->open && a->loose == b->loose &&
+           a->implicit == b->implicit && a->careful == b->careful && a->levels == b->levels &&
+           a->release == b->release;
 }
 
 /* The numbers of a point, in parts */

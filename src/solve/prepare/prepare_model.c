@@ -113,13 +113,15 @@ static dae_status formulate_for_method(preparation *p)
     plan *made = p->plan;
     bool hidden = p->mode->levels || a->index > 1 || has_levels(a) || is_doubtful(a);
     const method *next = a->index > 1 ? choose_by_formulation(p->wishes, made->why) : NULL;
+    equation_traits traits = {0};
     if (!next && is_doubtful(a))
-        next = choose_next(p->problem, p->wishes, made->method, 0, made->why);
+        next = choose_next(p->problem, p->wishes, made->method, &traits, made->why);
     if (next) made->method = next;
     while (method_needs_form(made->method)) {
         dae_status status = formulate(p);
         if (status != DAE_ERR_UNSUPPORTED) return status;
-        next = choose_next(p->problem, p->wishes, made->method, a->index, made->why);
+        if (!find_traits(a, &traits)) return plan_exhausted(p->diag);
+        next = choose_next(p->problem, p->wishes, made->method, &traits, made->why);
         if (!next) return status;
         made->method = next;
         diag_clear(p->diag);
