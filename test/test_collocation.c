@@ -364,6 +364,32 @@ static void choice_by_stages(void **state)
         assert_int_equal(radau_iia(s)->stages, s < 3 ? 1 : s < 5 ? 3 : s < 7 ? 5 : 7);
 }
 
+/* Small matrices on stages against plain sums, for all sizes; what lies behind the result stays. */
+static void combinations(void **state)
+{
+    (void)state;
+    enum { MOST = 9, ALL = COLLOCATION_STAGES * MOST };
+    double M[COLLOCATION_STAGES * COLLOCATION_STAGES], X[ALL], set[ALL + 4], added[ALL + 4];
+    for (int k = 0; k < ALL; k++) X[k] = sin(1.0 + k);
+    for (int k = 0; k < COLLOCATION_STAGES * COLLOCATION_STAGES; k++) M[k] = cos(2.0 * k);
+    for (int rows = 1; rows <= COLLOCATION_STAGES; rows++)
+        for (int columns = 1; columns <= COLLOCATION_STAGES; columns++)
+            for (int n = 1; n <= MOST; n++) {
+                for (int k = 0; k < ALL + 4; k++) set[k] = added[k] = 5.0;
+                collocation_combine(rows, columns, n, 0.5, M, X, set);
+                collocation_combine_add(rows, columns, n, 0.5, M, X, added);
+                for (int i = 0; i < rows; i++)
+                    for (int j = 0; j < n; j++) {
+                        double sum = 0.0;
+                        for (int k = 0; k < columns; k++) sum += M[i * columns + k] * X[k * n + j];
+                        assert_true(fabs(set[i * n + j] - 0.5 * sum) < 1e-14);
+                        assert_true(fabs(added[i * n + j] - 5.0 - 0.5 * sum) < 1e-14);
+                    }
+                for (int k = rows * n; k < ALL + 4; k++)
+                    assert_true(set[k] == 5.0 && added[k] == 5.0);
+            }
+}
+
 int main(int count, char **word)
 {
     if (count > 1 && strcmp(word[1], "print") == 0) {
@@ -382,6 +408,7 @@ int main(int count, char **word)
         cmocka_unit_test(three_stages),
         cmocka_unit_test(interpolation),
         cmocka_unit_test(choice_by_stages),
+        cmocka_unit_test(combinations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

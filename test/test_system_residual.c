@@ -329,6 +329,33 @@ static void test_residual_is_guarded(void **state)
     dae_problem_free(p);
 }
 
+/* Several points at once: which of them failed, and how, as one by one */
+static void test_several_residuals_are_guarded(void **state)
+{
+    (void)state;
+    const double t[3] = {1.0, 2.0, 3.0}, y[9] = {0};
+    double f[9];
+    script s = {.n = 3, .at = -1};
+    dae_problem *p = scripted_problem(&s);
+    dae_stats stats = {0};
+    evaluator e = {.problem = p, .stats = &stats};
+    int failed = -1;
+    assert_int_equal(evaluate_residuals(&e, 3, t, y, y, f, &failed), EVAL_OK);
+    assert_int_equal(failed, -1);
+    assert_true(stats.residuals == 3 && f[8] == 2.0);
+    s = (script){.n = 3, .at = 1, .where = 2, .value = INFINITY};
+    assert_int_equal(evaluate_residuals(&e, 3, t, y, y, f, &failed), EVAL_RETRY);
+    assert_int_equal(failed, 1);
+    assert_true(e.failure.component == 2 && e.failure.t == 2.0 && isinf(e.failure.value));
+    s = (script){.n = 3, .at = 2, .code = 7};
+    assert_int_equal(evaluate_residuals(&e, 3, t, y, y, f, &failed), EVAL_RETRY);
+    assert_true(failed == 2 && e.failure.code == 7 && e.failure.t == 3.0);
+    s = (script){.n = 3, .at = 0, .code = -1};
+    assert_int_equal(evaluate_residuals(&e, 3, t, y, y, f, &failed), EVAL_STOP);
+    assert_true(failed == 0 && s.calls == 1);
+    dae_problem_free(p);
+}
+
 static void test_other_callbacks_are_guarded(void **state)
 {
     (void)state;
@@ -375,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_structure_without_pattern),
         cmocka_unit_test(test_names_of_large_problems),
         cmocka_unit_test(test_residual_is_guarded),
+        cmocka_unit_test(test_several_residuals_are_guarded),
         cmocka_unit_test(test_other_callbacks_are_guarded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,11 +110,13 @@ int norm_update(error_norm *norm, double t, const double *y)
     }
     for (int i = 0; norm->floor && i < norm->n; i++)
         norm->weights[i] = fmax(norm->weights[i], norm->floor[i]);
-    double least = INFINITY, sum = 0.0;
-    for (int i = 0; i < norm->n; i++) {
-        least = norm->weights[i] < least ? norm->weights[i] : least;
-        sum += norm->weights[i];
-        norm->scale[i] = 1.0 / norm->weights[i];
+    double least = INFINITY, sum = 0.0, *restrict scale = norm->scale;
+    const double *restrict weights = norm->weights;
+    for (int i = 0, n = norm->n; i < n; i++) {
+        const double weight = weights[i];
+        least = weight < least ? weight : least;
+        sum += weight;
+        scale[i] = 1.0 / weight;
     }
     if (!(least > 0.0) || !isfinite(sum))
         for (int i = 0; i < norm->n; i++)

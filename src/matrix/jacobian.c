@@ -531,12 +531,32 @@ static eval_status probe_derivative(jacobian *j, difference_point *p, bool *hold
     return EVAL_OK;
 }
 
+/* Which rows and columns of dF/dy' are zero, for compressed columns */
+static void classify_sparse(jacobian *j, const matrix_layout *source, const double *dfdyp)
+{
+    const int n = source->n, *start = source->colptr, *row = source->rowind;
+    bool *restrict constraint = j->constraint_row, *restrict algebraic = j->algebraic_column;
+    memset(constraint, true, (size_t)n * sizeof *constraint);
+    for (int c = 0, k = 0; c < n; c++) {
+        bool zero = true;
+        for (; k < start[c + 1]; k++) {
+            if (dfdyp[k] == 0.0) continue;
+            constraint[row[k]] = zero = false;
+        }
+        algebraic[c] = zero;
+    }
+}
+
 /* Which rows and columns of dF/dy' are zero; with a point, which have no entry that stands out of
  * the rounding errors there. */
 static void classify(jacobian *j, const difference_point *p)
 {
     const matrix_layout *source = jacobian_source(j);
     const double *dfdyp = source_values(j, true);
+    if (!p && source->kind == DAE_STRUCTURE_SPARSE) {
+        classify_sparse(j, source, dfdyp);
+        return;
+    }
     for (int i = 0; i < source->n; i++) j->constraint_row[i] = true;
     for (int c = 0; c < source->n; c++) {
         matrix_column column = layout_column(source, c);

@@ -60,11 +60,16 @@ static void combine(const iteration *it, double a, double b, double *restrict re
 {
     const matrix_layout *layout = &it->jac.layout;
     const double *restrict f = it->jac.dfdy, *restrict g = it->jac.dfdyp;
-    for (size_t k = 0; k < layout->count; k++) {
+    const bool sparse = layout->kind == DAE_STRUCTURE_SPARSE;
+    for (size_t k = 0; sparse && k < layout->count; k++) {
+        re[k] = (f[k] + a * g[k]) * it->row_scale[layout->rowind[k]];
+        im[k] = b * g[k];
+    }
+    for (size_t k = 0; !sparse && k < layout->count; k++) {
         re[k] = f[k] + a * g[k];
         im[k] = b * g[k];
     }
-    if (it->scaled_count == 0) return;
+    if (sparse || it->scaled_count == 0) return;
     for (int c = 0; c < layout->n; c++) { /* scaled rows have no dF/dy': only re matters */
         matrix_column column = layout_column(layout, c);
         for (int k = 0; k < column.count; k++)

@@ -91,8 +91,9 @@ void model_instance_run(model_instance *m, int k, double t, const double *a, con
 
 int model_residual(double t, const double *y, const double *yp, double *f, void *user)
 {
-    model_instance_run(user, 0, t, y, yp, NULL, f);
-    instance_kinematic_residual(user, y, yp, f);
+    model_instance *m = user;
+    model_instance_run(m, 0, t, y, yp, NULL, f);
+    if (m->selection) instance_kinematic_residual(m, y, yp, f);
     return 0;
 }
 

@@ -465,6 +465,28 @@ eval_status evaluate_residual(evaluator *e, double t, const double *y, const dou
     return guard(e, (callback){"residual", EVAL_EQUATION}, t, code, form->n, f);
 }
 
+eval_status evaluate_residuals(evaluator *e, int count, const double *t, const double *y,
+                               const double *yp, double *f, int *failed)
+{
+    const callback name = {"residual", EVAL_EQUATION};
+    const dae_residual *form = &e->problem->form;
+    const size_t n = (size_t)form->n;
+    void *user = user_of(e);
+    for (int i = 0; i < count; i++) {
+        const size_t at = (size_t)i * n;
+        e->stats->residuals++;
+        int code = form->f(t[i], y + at, yp + at, f + at, user);
+        if (code == 0) continue;
+        *failed = i;
+        if (e->forms) return code < 0 ? EVAL_STOP : EVAL_RETRY; /* recorded there */
+        return record_code(e, name, t[i], code);
+    }
+    if (vector_all_finite((size_t)count * n, f)) return EVAL_OK;
+    int first = vector_first_nonfinite(count * (int)n, f), component = first % (int)n;
+    *failed = first / (int)n;
+    return record_nonfinite(e, name, t[*failed], component, f[first]);
+}
+
 /* Row and column of entry k of a layout. */
 static void locate_entry(const matrix_layout *layout, size_t k, int *row, int *column)
 {

@@ -75,6 +75,11 @@ eval_status evaluator_failed(evaluator *e, eval_failure failure);
 /* f = F(t,y,y'), counted in *counter (stats->residuals or stats->jacobian_residuals) */
 eval_status evaluate_residual(evaluator *e, double t, const double *y, const double *yp, double *f,
                               long *counter);
+/* The same at `count` points, one behind the other, counted in stats->residuals: fewer calls for
+ * small systems. Where it fails *failed is the number of the point. Later points may have been
+ * asked for by then. */
+eval_status evaluate_residuals(evaluator *e, int count, const double *t, const double *y,
+                               const double *yp, double *f, int *failed);
 /* dF/dy, dF/dy' by the user's callback in the problem's layout, arrays zeroed first */
 eval_status evaluate_jacobian(evaluator *e, const matrix_layout *layout, double t, const double *y,
                               const double *yp, double *dfdy, double *dfdyp);

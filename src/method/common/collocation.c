@@ -2,6 +2,8 @@
 
 #include <stdbool.h>
 
+#include "base/wide.h"
+
 const collocation *radau_iia(int stages)
 {
     if (stages >= 7) return &radau_iia_7;
@@ -27,8 +29,8 @@ static void products(const collocation *m, double x, int skip, double *before, d
 }
 
 /* weight_j = l_j(x) */
-static inline void values(int s, const double *nodes, const double *lagrange, double x,
-                          double *weight)
+DAE_INLINE void values_of(int s, const double *nodes, const double *lagrange, double x,
+                          double *restrict weight)
 {
     double before = x, after = 1.0;
     for (int j = 0; j < s; j++) {
@@ -39,6 +41,16 @@ static inline void values(int s, const double *nodes, const double *lagrange, do
         weight[j] *= after;
         after *= x - nodes[j];
     }
+}
+
+/* The same; without loops for three stages, the most usual number */
+static inline void values(int s, const double *nodes, const double *lagrange, double x,
+                          double *weight)
+{
+    if (s == 3)
+        values_of(3, nodes, lagrange, x, weight);
+    else
+        values_of(s, nodes, lagrange, x, weight);
 }
 
 /* l_j(x) / lagrange_j is the product without j; its derivative the sum over i of those without i

@@ -28,7 +28,7 @@ double stages_relative_tolerance(const error_norm *norm, const double *y)
     return fmin(fmax(rtol, 1e-14), 0.1);
 }
 
-void stages_clamp(const dae_residual *form, double *y)
+void stages_put_within(const dae_residual *form, double *y)
 {
     for (int j = 0; form->lower_bounds && j < form->n; j++)
         y[j] = fmax(y[j], form->lower_bounds[j]);
@@ -64,29 +64,6 @@ void stages_within_bounds(const dae_residual *form, bound_slack slack, double c,
         *part = inside;
         *who = j;
     }
-}
-
-attempt_status stages_from_evaluation(eval_status status)
-{
-    switch (status) {
-    case EVAL_OK: return ATTEMPT_OK;
-    case EVAL_RETRY: return ATTEMPT_EVALUATION;
-    case EVAL_STOP: return ATTEMPT_STOP;
-    case EVAL_MEMORY: break;
-    }
-    return ATTEMPT_MEMORY;
-}
-
-attempt_status stages_from_iteration(iteration_status status)
-{
-    switch (status) {
-    case ITERATION_OK: return ATTEMPT_OK;
-    case ITERATION_RETRY: return ATTEMPT_EVALUATION;
-    case ITERATION_SINGULAR: return ATTEMPT_SINGULAR;
-    case ITERATION_STOP: return ATTEMPT_STOP;
-    case ITERATION_MEMORY: break;
-    }
-    return ATTEMPT_MEMORY;
 }
 
 void stages_begin(attempt *a, double t, double h, int order, const double *y, const double *yp)
@@ -212,7 +189,8 @@ double stages_quiet_error(const method_context *ctx, double error, double h, sta
     if (seen || higher || ctx->fixed_steps || !has_states(norm)) return error;
     double worst = 0.0, *correction = NULL;
     for (int k = 1; k <= QUIET_LOOKS; k++) { /* spread evenly, away from nodes */
-        double found = look(state, scratch, ctx, fmod(k * STAGES_LOOK, 1.0), &correction);
+        const double x = k * STAGES_LOOK;
+        double found = look(state, scratch, ctx, x - (int)x, &correction);
         if (found > 0.0 && found != STAGES_NOWHERE)
             worst = fmax(worst, error_of_states(norm, correction, scale));
     }
@@ -237,9 +215,10 @@ static const double ABRUPT = 1e3, TINY = 1e-6, SLOWLY = 0.6;
 double stages_abruptness(const stages_trial *now, double before, double ratio, int power,
                          double weight)
 {
-    double expected = fmax(before * pow(fabs(ratio), power), TINY);
-    double surprise = now->error / (ABRUPT * expected), most = 1.0 / weight;
     if (weight >= 1.0) return 1.0;
+    double most = 1.0 / weight, surprise = 0.0;
+    if (now->error > ABRUPT * TINY)
+        surprise = now->error / (ABRUPT * fmax(before * pow(fabs(ratio), power), TINY));
     if (now->exponent < SLOWLY * power)
         surprise = fmax(surprise, pow(most, 1.0 - fmax(now->exponent, 0.0) / power));
     return fmin(fmax(surprise, 1.0), most);

@@ -13,7 +13,11 @@ void stages_error_scale(const error_norm *norm, dae_error_test test, double *sca
 double stages_relative_tolerance(const error_norm *norm, const double *y);
 
 /* y, within the bounds of the problem: F need not exist outside. */
-void stages_clamp(const dae_residual *form, double *y);
+void stages_put_within(const dae_residual *form, double *y);
+static inline void stages_clamp(const dae_residual *form, double *y)
+{
+    if (form->lower_bounds || form->upper_bounds) stages_put_within(form, y);
+}
 
 /* What counts as a violation of bounds in an attempt with step h. Solutions that come to rest at a
  * bound are on either side of it by rounding; so much is forgiven, but not to a solution that would
@@ -32,8 +36,28 @@ bound_slack stages_slack(const error_norm *norm, double h, double *first);
 void stages_within_bounds(const dae_residual *form, bound_slack slack, double c, const double *y0,
                           const double *y, double *part, int *who);
 
-attempt_status stages_from_evaluation(eval_status status);
-attempt_status stages_from_iteration(iteration_status status);
+static inline attempt_status stages_from_evaluation(eval_status status)
+{
+    switch (status) {
+    case EVAL_OK: return ATTEMPT_OK;
+    case EVAL_RETRY: return ATTEMPT_EVALUATION;
+    case EVAL_STOP: return ATTEMPT_STOP;
+    case EVAL_MEMORY: break;
+    }
+    return ATTEMPT_MEMORY;
+}
+
+static inline attempt_status stages_from_iteration(iteration_status status)
+{
+    switch (status) {
+    case ITERATION_OK: return ATTEMPT_OK;
+    case ITERATION_RETRY: return ATTEMPT_EVALUATION;
+    case ITERATION_SINGULAR: return ATTEMPT_SINGULAR;
+    case ITERATION_STOP: return ATTEMPT_STOP;
+    case ITERATION_MEMORY: break;
+    }
+    return ATTEMPT_MEMORY;
+}
 
 /* An attempt from t by h with the candidate in y, yp; nothing else is known yet. */
 void stages_begin(attempt *a, double t, double h, int order, const double *y, const double *yp);

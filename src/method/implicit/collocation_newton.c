@@ -1,6 +1,7 @@
 #include "method/implicit/collocation_newton.h"
 
 #include "base/vector.h"
+#include "base/wide.h"
 #include "matrix/shifted.h"
 #include "method/common/stages.h"
 
@@ -13,14 +14,29 @@ static const double LARGEST_UPDATE = 0.5;
 /* A first contraction that is worse may be that of algebraic variables alone, as long as it is
  * below the second number. */
 static const double TRANSIENT = 0.1, MOST_TRANSIENT = 10.0;
-/* The slowest rate that a variable is taken to have by itself, and what it may be off by. */
+/* The slowest rate that a variable is taken to have by itself, one at which as much is left as the
+ * last correction has, and what it may be off by. */
 static const double SLOWEST_OWN = 0.5, MOST_OWN = 0.1;
 
-/* point = y + Z_i, within the bounds: F need not exist outside */
-static void collocation_point(const collocation_step *step, const method_context *ctx, int i)
+/* Vectors of doubles at p; elements need no alignment */
+#define TWO(p) (*(two *)(void *)(p))
+#define FOUR(p) (*(four *)(void *)(p))
+#define TWO_OF(p) (*(const two *)(const void *)(p))
+#define FOUR_OF(p) (*(const four *)(const void *)(p))
+
+/* z = x + y */
+static inline void add_vectors(int n, const double *restrict x, const double *restrict y,
+                               double *restrict z)
 {
-    const double *Z = step->Z + (size_t)i * (size_t)ctx->n;
-    for (int j = 0; j < ctx->n; j++) step->point[j] = step->y[j] + Z[j];
+    int j = 0;
+    for (; j + 1 < n; j += 2) TWO(z + j) = TWO_OF(x + j) + TWO_OF(y + j);
+    if (j < n) z[j] = x[j] + y[j];
+}
+
+/* point = y + Z_i, within the bounds: F need not exist outside */
+static inline void collocation_point(const collocation_step *step, const method_context *ctx, int i)
+{
+    add_vectors(ctx->n, step->y, step->Z + (size_t)i * (size_t)ctx->n, step->point);
     stages_clamp(&ctx->eval->problem->form, step->point);
 }
 
@@ -161,6 +177,31 @@ static iteration_status solve_blocks(const collocation_step *step, iteration *it
 
 /* ---- iteration ---- */
 
+static double time_of_stage(const collocation_step *step, int i)
+{
+    const double c = step->m->nodes[i];
+    return c == 1.0 ? step->t : step->from + c * step->h;
+}
+
+/* The same as below for few values: all stages in one pass */
+static attempt_status residuals_of_few(const stage_task *k)
+{
+    collocation_step *step = k->scratch;
+    const dae_residual *form = &k->ctx->eval->problem->form;
+    const int s = step->m->stages, n = k->ctx->n;
+    double t[COLLOCATION_STAGES];
+    int failed = 0;
+    add_vectors(s * n, step->begin, step->Z, step->points);
+    for (int i = 0; i < s; i++) {
+        t[i] = time_of_stage(step, i);
+        stages_clamp(form, step->points + i * n);
+    }
+    eval_status status =
+        evaluate_residuals(k->ctx->eval, s, t, step->points, step->V, step->R, &failed);
+    k->result->stage = status == EVAL_OK ? 0 : failed + 1;
+    return stages_from_evaluation(status);
+}
+
 /* R_i = F(t + c_i h, y + Z_i, Y'_i) */
 static attempt_status residuals(const stage_task *k)
 {
@@ -168,47 +209,71 @@ static attempt_status residuals(const stage_task *k)
     const size_t n = (size_t)k->ctx->n;
     evaluator *eval = k->ctx->eval;
     find_slopes(step, k->ctx->n);
+    if (step->scale == step->flat) return residuals_of_few(k);
     for (int i = 0; i < step->m->stages; i++) {
-        const double c = step->m->nodes[i], t = c == 1.0 ? step->t : step->from + c * step->h;
         collocation_point(step, k->ctx, i);
         k->result->stage = i + 1;
-        eval_status status = evaluate_residual(eval, t, step->point, step->V + (size_t)i * n,
-                                               step->R + (size_t)i * n, &eval->stats->residuals);
+        eval_status status =
+            evaluate_residual(eval, time_of_stage(step, i), step->point, step->V + (size_t)i * n,
+                              step->R + (size_t)i * n, &eval->stats->residuals);
         if (status != EVAL_OK) return stages_from_evaluation(status);
     }
     k->result->stage = 0;
     return ATTEMPT_OK;
 }
 
-/* sum <X_i, Y_i> in the weights of the iteration */
-static double product(const error_norm *norm, int s, const double *restrict X,
-                      const double *restrict Y)
+/* sum over rows of <X, Y> in the weights of the iteration */
+DAE_INLINE double product(const collocation_step *step, const double *X, const double *Y)
 {
-    const int n = norm->n;
-    const double *restrict scale = norm->newton;
+    const int n = step->width;
+    const double *s = step->scale;
     double sum = 0.0;
-    for (int i = 0; i < s; i++, X += n, Y += n)
-        for (int j = 0; j < n; j++) sum += (X[j] * scale[j]) * (Y[j] * scale[j]);
+    for (int i = 0; i < step->rows; i++, X += n, Y += n) {
+        four part = {0.0, 0.0, 0.0, 0.0};
+        int j = 0;
+        for (; j + 3 < n; j += 4)
+            part += (FOUR_OF(X + j) * FOUR_OF(s + j)) * (FOUR_OF(Y + j) * FOUR_OF(s + j));
+        for (; j < n; j++) sum += (X[j] * s[j]) * (Y[j] * s[j]);
+        sum += (part[0] + part[1]) + (part[2] + part[3]);
+    }
     return sum;
+}
+
+/* Y += a X */
+DAE_INLINE void add_times(int count, double a, const double *restrict X, double *restrict Y)
+{
+    int j = 0;
+    for (; j + 3 < count; j += 4) FOUR(Y + j) += a * FOUR_OF(X + j);
+    for (; j < count; j++) Y[j] += a * X[j];
 }
 
 /* Broyden's updates of the inverse matrix, applied to the simplified correction D in place, as in
  * the algorithm QNERR of [Deu11 2.1.4]: after the corrections D_0 .. D_k
  *   D += <D, D_(i-1)>/|D_(i-1)|^2 D_i, i = 1 .. k;  D /= 1 - <D, D_k>/|D_k|^2
  * They cost no evaluation and save one iteration in six to ten. The first ones are kept. */
-static void accelerate(const collocation_step *step, const error_norm *norm, double *D)
+DAE_INLINE void accelerate(const collocation_step *step, double *restrict D)
 {
-    const int s = step->m->stages, count = s * norm->n;
+    const int count = step->rows * step->width;
     const bool last_kept = step->newton.iterations == step->past_count;
     for (int i = 0; i < step->past_count - !last_kept; i++) {
-        double a = product(norm, s, D, step->past[i]) / step->past_size[i];
+        double a = product(step, D, step->past[i]) / step->past_size[i];
         if (i + 1 < step->past_count) {
-            vector_axpy(count, a, step->past[i + 1], D);
+            add_times(count, a, step->past[i + 1], D);
         } else if (fabs(a) < LARGEST_UPDATE) {
             const double stretch = 1.0 / (1.0 - a);
             for (int j = 0; j < count; j++) D[j] *= stretch;
         }
     }
+}
+
+/* The correction D, updated if that is asked for; Z += D; sum ||D_i||^2 n in the weights of the
+ * iteration */
+DAE_WIDE static double apply(const collocation_step *step, bool updated, double *restrict D,
+                             double *restrict Z)
+{
+    if (updated && step->past_count > 0) accelerate(step, D);
+    add_times(step->rows * step->width, 1.0, D, Z);
+    return product(step, D, D);
 }
 
 /* sum_i ||D_i||^2 n by the caller's norm */
@@ -220,21 +285,6 @@ static double squares_by_user(const error_norm *norm, int s, const double *D)
         sum += size * size * norm->n;
     }
     return sum;
-}
-
-/* Z += D; sum ||D_i||^2 n in the norm of the iteration */
-static double apply(const error_norm *norm, int s, const double *restrict D, double *restrict Z)
-{
-    const int n = norm->n;
-    const double *restrict scale = norm->newton;
-    double sum = norm->user_norm ? squares_by_user(norm, s, D) : 0.0, own = 0.0;
-    for (int i = 0; i < s; i++, D += n, Z += n)
-        for (int j = 0; j < n; j++) {
-            const double d = D[j] * scale[j];
-            Z[j] += D[j];
-            own += d * d;
-        }
-    return norm->user_norm ? sum : own;
 }
 
 /* Keep the correction in R, whose square is given, for the next ones: blocks change places. */
@@ -262,8 +312,8 @@ static attempt_status correct(const stage_task *k, double *size)
                                                    : solve_one_by_one(step, it, n, step->point));
     if (status != ATTEMPT_OK) return status;
     collocation_combine(s, s, n, 1.0, m->T, step->V, step->R);
-    if (!k->newton->patient) accelerate(step, k->ctx->norm, step->R);
-    double square = apply(k->ctx->norm, s, step->R, step->Z);
+    double square = apply(step, !k->newton->patient, step->R, step->Z);
+    if (k->ctx->norm->user_norm) square = squares_by_user(k->ctx->norm, s, step->R);
     remember(step, k->ctx->norm, square);
     *size = sqrt(square / (s * n));
     return ATTEMPT_OK;
@@ -334,8 +384,10 @@ static bool settled(const stage_task *k)
     const collocation_step *step = k->scratch;
     const error_norm *norm = k->ctx->norm;
     const int last = step->past_count - 1, n = norm->n, s = step->m->stages;
+    const double most = MOST_OWN * MOST_OWN * s * n;
     double sum = 0.0;
     if (last < 1 || step->newton.iterations != step->past_count || k->newton->patient) return true;
+    if (step->past_size[last] <= most) return true; /* at the slowest rate, for all */
     for (int j = 0; j < n; j++) {
         double now = square_of(s, step->past[last], n, j);
         double before = square_of(s, step->past[last - 1], n, j);
@@ -343,7 +395,7 @@ static bool settled(const stage_task *k)
         double rest = rate / (1.0 - rate) * norm->newton[j];
         sum += rest * rest * now;
     }
-    return sum <= MOST_OWN * MOST_OWN * s * n;
+    return sum <= most;
 }
 
 static const stage_equations equations = {.at_hand = at_hand,
@@ -355,11 +407,27 @@ static const stage_equations equations = {.at_hand = at_hand,
                                           .is_transient = is_transient,
                                           .blame = blame};
 
+/* Rows and weights for norms and products of stages, and y for their points */
+static void spread(collocation_step *step, const error_norm *norm)
+{
+    const int s = step->m->stages, n = norm->n;
+    const bool flat = s * n <= COLLOCATION_FLAT;
+    step->rows = flat ? 1 : s;
+    step->width = flat ? s * n : n;
+    step->scale = flat ? step->flat : norm->newton;
+    for (int j = 0; flat && j < n; j++)
+        for (int i = j; i < s * n; i += n) {
+            step->flat[i] = norm->newton[j];
+            step->begin[i] = step->y[j];
+        }
+}
+
 stage_task collocation_task(collocation_step *step, const method_context *ctx, attempt *result,
                             double kappa, double noise, int usual)
 {
     stage_newton *nw = &step->newton;
     norm_set_step(ctx->norm, step->h);
+    spread(step, ctx->norm);
     const bool alone = stages_alone(ctx);
     nw->most = newton_most(ctx->newton, alone ? 4 * usual : usual);
     /* Multipliers of index 3 need a second correction to come right, as large as the first. */

@@ -13,6 +13,9 @@
 
 /* Corrections kept for Broyden's updates. */
 enum { COLLOCATION_PAST = 3 };
+/* Stages of up to so many values are one vector for norms and products, with weights side by side:
+ * loops over the few variables of each would cost more than what is in them. */
+enum { COLLOCATION_FLAT = 105 };
 
 /* The step in hand. */
 typedef struct collocation_step {
@@ -26,7 +29,12 @@ typedef struct collocation_step {
     double past_size[COLLOCATION_PAST]; /* their squares, */
     int past_count;                     /* and number */
     double *D;                          /* the last correction */
-    double factor_cost;                 /* work of a factorisation over that of a solution, about */
+    int rows, width;                    /* of stages, for norms and products, */
+    const double *scale;                /* with these weights for each row; borrowed, or */
+    double flat[COLLOCATION_FLAT];      /* for all of them; then y where the step begins and */
+    double begin[COLLOCATION_FLAT];     /* y of all stages are one vector, too */
+    double points[COLLOCATION_FLAT];
+    double factor_cost; /* work of a factorisation over that of a solution, about */
     stage_newton newton;
 } collocation_step;
 

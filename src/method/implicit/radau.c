@@ -126,16 +126,45 @@ static double prediction_miss(const radau_state *s, radau_scratch *w, const meth
     return wrong < way ? wrong / way : 1.0;
 }
 
-/* y_1 = y + Z_s, y_1' = (A^-1 Z)_s / h, slope = q'(0) / h */
+/* prod (1 - c_i) / (x - c_i) over the nodes before the end: the slope at 1 over the value at x of
+ * prod (x - c_i), but for the factor x - 1 */
+static double end_of_defect(const collocation *m, double x)
+{
+    double ratio = 1.0;
+    for (int i = 0; i < m->stages - 1; i++) ratio *= (1.0 - m->nodes[i]) / (x - m->nodes[i]);
+    return ratio / (x - 1.0);
+}
+
+/* What the end of a step needs of this method: rows over the stages, one after the other, of y_1'
+ * h, q'(0), the leading coefficient of q, and q' and q between the last two nodes, where the defect
+ * is looked at for stiff variables. */
+static void prepare_ends(radau_ends *e, const collocation *m)
+{
+    const int s = m->stages;
+    const size_t row = (size_t)s * sizeof(double);
+    if (e->m == m) return;
+    e->m = m;
+    e->x = 0.5 * (1.0 + (s > 1 ? m->nodes[s - 2] : 0.0));
+    e->weight = STAGES_STIFF_END * fabs(end_of_defect(m, e->x)) / m->gamma;
+    memcpy(e->rows, m->inverse + (s - 1) * s, row);
+    memcpy(e->rows + s, m->left, row);
+    memcpy(e->rows + 2 * s, m->lagrange, row);
+    collocation_weights(m, e->x, 1, e->rows + 3 * s);
+    collocation_weights(m, e->x, 0, e->rows + 4 * s);
+}
+
+/* y_1 = y + Z_s, y_1' = (A^-1 Z)_s / h, slope = q'(0) / h; error = the leading coefficient of q,
+ * over h; q' at x over h, and y + q there: in one pass, since these vectors follow each other */
 static void finish_stages(const radau_state *s, radau_scratch *w, int n)
 {
     const int stages = w->step.m->stages;
-    const double *last = w->step.Z + (size_t)(stages - 1) * (size_t)n;
-    const double *row = w->step.m->inverse + (stages - 1) * stages, *left = w->step.m->left;
-    const double r = 1.0 / w->step.h;
-    for (int j = 0; j < n; j++) w->y[j] = s->y[j] + last[j];
-    collocation_combine(1, stages, n, r, row, w->step.Z, w->yp);
-    collocation_combine(1, stages, n, r, left, w->step.Z, w->slope);
+    const double *last = w->step.Z + (size_t)(stages - 1) * (size_t)n, h = w->step.h;
+    prepare_ends(&w->ends, w->step.m);
+    collocation_combine(5, stages, n, 1.0 / h, w->ends.rows, w->step.Z, w->yp);
+    for (int j = 0; j < n; j++) {
+        w->y[j] = s->y[j] + last[j];
+        w->inside[j] = s->y[j] + h * w->inside[j];
+    }
 }
 
 /* error := -(dF/dy + gamma/h dF/dy')^-1 F(t, y + shift, q'(0)/h); `shift` may be NULL */
@@ -238,13 +267,18 @@ static double abrupt_error(const radau_state *s, radau_scratch *w, const method_
                                      w->step.m->stages + 1, w->error_factor);
 }
 
-/* prod (1 - c_i) / (x - c_i) over the nodes before the end: the slope at 1 over the value at x of
- * prod (x - c_i), but for the factor x - 1 */
-static double end_of_defect(const collocation *m, double x)
+/* defect = (dF/dy + gamma/h dF/dy')^-1 F of the polynomial of this attempt between the last two
+ * nodes; false: there is none, or w->stop */
+static bool defect_inside(const radau_state *s, radau_scratch *w, const method_context *ctx)
 {
-    double ratio = 1.0;
-    for (int i = 0; i < m->stages - 1; i++) ratio *= (1.0 - m->nodes[i]) / (x - m->nodes[i]);
-    return ratio / (x - 1.0);
+    const eval_failure failure = ctx->eval->failure;
+    stages_clamp(&ctx->eval->problem->form, w->inside);
+    eval_status status =
+        evaluate_residual(ctx->eval, s->t + w->ends.x * w->step.h, w->inside, w->inside_slope,
+                          w->defect, &ctx->eval->stats->residuals);
+    w->stop = w->stop || status == EVAL_STOP;
+    if (status != EVAL_STOP) ctx->eval->failure = failure;
+    return status == EVAL_OK && radau_filter(ctx, w->defect) == ITERATION_OK;
 }
 
 /* The error of stiff variables at the end of the step, whatever the order, by the defect d of q
@@ -256,11 +290,9 @@ static double end_of_defect(const collocation *m, double x)
 static double stiff_error(const radau_state *s, radau_scratch *w, const method_context *ctx,
                           double known)
 {
-    const collocation *m = w->step.m;
-    const double last = m->stages > 1 ? m->nodes[m->stages - 2] : 0.0, x = 0.5 * (1.0 + last);
-    const double weight = STAGES_STIFF_END * fabs(end_of_defect(m, x)) / m->gamma;
+    const double weight = w->ends.weight;
     bool higher = ctx->norm->newton != ctx->norm->scale;
-    if (higher || !radau_defect_at(s, w, ctx, x)) return 0.0;
+    if (higher || !defect_inside(s, w, ctx)) return 0.0;
     double error = weight * STAGES_STIFF_MOST * norm_of(ctx->norm, w->defect, w->scale);
     bool matters = error > known;
     if (matters) error = weight * stages_stiff_end(ctx, w->scale, w->defect, w->step.point);
@@ -276,6 +308,7 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
 {
     double factor = w->error_factor;
     stages_error_scale(ctx->norm, ctx->error_test, w->scale);
+    w->leading = fabs(w->step.h) * norm_of(ctx->norm, w->error, w->scale); /* finish_stages */
     w->stop = false;
     if (!embedded_error(s, w, ctx)) {
         result->status = w->stop ? ATTEMPT_STOP : ATTEMPT_EVALUATION;
@@ -295,9 +328,6 @@ static void estimate_error(const radau_state *s, radau_scratch *w, const method_
     add_error_between(s, w, ctx, result);
     result->error =
         stages_quiet_error(ctx, result->error, w->step.h, &w->quiet, w->scale, look, s, w);
-    collocation_combine(1, w->step.m->stages, ctx->n, 1.0, w->step.m->lagrange, w->step.Z,
-                        w->step.point);
-    w->leading = norm_of(ctx->norm, w->step.point, w->scale);
 }
 
 /* What the driver tells about Newton's method. */

@@ -55,9 +55,9 @@ double radau_error_factor(double rtol, int stages)
     return 10.0 * pow(rtol, (s - 1.0) / (2.0 * s));
 }
 
-static double clamp(double x, double least, double most)
+static inline double clamp(double x, double least, double most)
 {
-    return fmax(least, fmin(most, x));
+    return x < least ? least : x > most ? most : x;
 }
 
 /* What fewer stages must promise: from 1.2 at rtol = 1e-6 to 2 at 1e-10. Where tolerances are tight
@@ -70,12 +70,23 @@ static double gain_to_lower(double rtol)
     return clamp(GAIN_LOWER + 0.2 * (digits - 6.0), GAIN_LOWER, GAIN_LOWER_MOST);
 }
 
+/* Error of the embedded formula over ||h^(s+1) y^(s+1)|| / (s+1)!: (s+1) c_1 .. c_s / gamma, since
+ * y'(0) - q'(0)/h is the error at 0 of interpolation at the nodes */
+static double error_constant(const collocation *m)
+{
+    double product = (m->stages + 1) / m->gamma;
+    for (int i = 0; i < m->stages; i++) product *= m->nodes[i];
+    return product;
+}
+
 void radau_set_error_factor(radau_scratch *w, const method_context *ctx, const double *y)
 {
     double rtol = stages_relative_tolerance(ctx->norm, y);
     if (rtol != w->factor_rtol) w->gain_to_lower = gain_to_lower(rtol);
-    for (int k = 0; k < RADAU_METHODS && rtol != w->factor_rtol; k++)
+    for (int k = 0; k < RADAU_METHODS && rtol != w->factor_rtol; k++) {
         w->factors[k] = radau_error_factor(rtol, 2 * k + 1);
+        w->constants[k] = error_constant(radau_iia(2 * k + 1));
+    }
     w->factor_rtol = rtol;
     w->error_factor = w->factors[w->step.m->stages / 2];
 }
@@ -139,27 +150,18 @@ static double same_order_factor(const radau_state *s, radau_scratch *w, double e
     return fmin(factor, safe * reach * trend);
 }
 
-/* Error of the embedded formula over ||h^(s+1) y^(s+1)|| / (s+1)!: (s+1) c_1 .. c_s / gamma, since
- * y'(0) - q'(0)/h is the error at 0 of interpolation at the nodes */
-static double error_constant(const collocation *m)
+/* The weighted error of a step of this length with `stages`: the terms a_k = ||h^k y^(k)|| / k! are
+ * known for k = s and s + 1 and taken for a geometric sequence. */
+static double other_order_error(const radau_scratch *w, double e, int stages)
 {
-    double product = (m->stages + 1) / m->gamma;
-    for (int i = 0; i < m->stages; i++) product *= m->nodes[i];
-    return product;
-}
-
-/* h_next / h with `other`: the terms a_k = ||h^k y^(k)|| / k! are known for k = s and s + 1 and
- * taken for a geometric sequence. */
-static double other_order_factor(const radau_scratch *w, double e, const collocation *other)
-{
-    double next = e / (w->error_factor * error_constant(w->step.m)); /* a_(s+1) */
+    const int now = w->step.m->stages;
+    double next = e / (w->error_factor * w->constants[now / 2]); /* a_(s+1) */
     double ratio = clamp(next / w->leading, LEAST_RATIO, MOST_RATIO);
-    int distance = other->stages - w->step.m->stages;
     double term = next;
-    for (int k = 0; k < distance; k++) term *= ratio;
-    for (int k = 0; k > distance; k--) term /= ratio;
-    double error = w->factors[other->stages / 2] * error_constant(other) * term;
-    return SAFETY / root(other->stages, fmax(error, 1e-12));
+    for (int k = now; k < stages; k++) term *= ratio;
+    for (int k = now; k > stages; k--) term /= ratio;
+    double error = w->factors[stages / 2] * w->constants[stages / 2] * term;
+    return error > 1e-12 ? error : 1e-12;
 }
 
 /* How far h may grow before Newton's method gets slow: theta is about proportional to h. After a
@@ -181,9 +183,24 @@ static double efficiency(const radau_scratch *w, int stages, double factor)
     if (w->step.newton.theta > 0.0) {
         const double now = clamp(w->step.newton.theta, LEAST_THETA, MOST_THETA);
         const double then = clamp(factor * factor * now, LEAST_THETA, MOST_THETA);
-        if (then != now) iterations *= log(now) / log(then);
+        if (then != now) iterations *= w->log_theta / log(then);
     }
     return factor / (stages * (iterations + 1.0) + STEP_WORK);
+}
+
+/* The largest error with which so many stages can have the progress per work `value`: a longer step
+ * takes no fewer iterations, and a shorter one at least those of the best rate. Without roots and
+ * logarithms, and with a little more than rounding in reserve. */
+static double most_error(const radau_scratch *w, int stages, double value)
+{
+    const double RESERVE = 1.0 + 1e-9, LOG_LEAST_THETA = -6.9077552789821368;
+    double fewest = w->step.newton.theta > 0.0 ? w->log_theta / LOG_LEAST_THETA : 1.0;
+    double least = value * (stages * (w->step.newton.iterations * fewest + 1.0) + STEP_WORK);
+    if (least >= 1.0) least = value * (stages * (w->step.newton.iterations + 1.0) + STEP_WORK);
+    const double ratio = RESERVE * SAFETY * w->trend / least;
+    double error = ratio;
+    for (int k = 0; k < stages; k++) error *= ratio;
+    return error;
 }
 
 /* Compare with one number of stages more or less. */
@@ -191,7 +208,9 @@ static void consider(const radau_state *s, radau_scratch *w, double e, int stage
                      double gain, double *best, double *factor)
 {
     if (stages < 3 || stages < s->least || stages > s->most || stages > w->cap) return;
-    double other = other_order_factor(w, e, radau_iia(stages)) * w->trend;
+    const double error = other_order_error(w, e, stages);
+    if (error > most_error(w, stages, gain * *best)) return;
+    double other = SAFETY / root(stages, error) * w->trend;
     if (stages > w->step.m->stages) other = fmin(other, MOST_RAISED);
     double value = efficiency(w, stages, fmin(other, limit));
     if (value < gain * *best) return;
@@ -211,6 +230,8 @@ static double plan_next(const radau_state *s, radau_scratch *w, double e)
 {
     const int now = w->step.m->stages;
     double factor = same_order_factor(s, w, e), limit = newton_limit(s, w);
+    if (w->step.newton.theta > 0.0)
+        w->log_theta = log(clamp(w->step.newton.theta, LEAST_THETA, MOST_THETA));
     double best = efficiency(w, now, fmin(factor, limit));
     w->next_stages = now < 3 && s->most >= 3 ? 3 : now;
     if (now >= 3 && s->since_change >= STEADY_STEPS && w->leading > 0.0) {

@@ -97,15 +97,3 @@ double radau_error_between(const radau_state *s, radau_scratch *w, const method_
     return stages_dense_error(ctx, s->t + x * w->step.h, w->step.point, w->slope, w->scale,
                               w->defect);
 }
-
-bool radau_defect_at(const radau_state *s, radau_scratch *w, const method_context *ctx, double x)
-{
-    const eval_failure failure = ctx->eval->failure;
-    look_inside(s, w, ctx->n, x);
-    stages_clamp(&ctx->eval->problem->form, w->step.point);
-    eval_status status = evaluate_residual(ctx->eval, s->t + x * w->step.h, w->step.point, w->slope,
-                                           w->defect, &ctx->eval->stats->residuals);
-    w->stop = w->stop || status == EVAL_STOP;
-    if (status != EVAL_STOP) ctx->eval->failure = failure;
-    return status == EVAL_OK && radau_filter(ctx, w->defect) == ITERATION_OK;
-}

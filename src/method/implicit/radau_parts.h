@@ -41,40 +41,52 @@ typedef struct radau_place {
     double x, value[COLLOCATION_STAGES], slope[COLLOCATION_STAGES];
 } radau_place;
 
+/* What the end of a step needs of a method (radau.c): five rows over the stages, the place inside
+ * that is looked at, and the weight of the defect there. */
+typedef struct radau_ends {
+    const collocation *m; /* NULL: none yet */
+    double x, weight, rows[5 * COLLOCATION_STAGES];
+} radau_ends;
+
 /* One attempt. */
 typedef struct radau_scratch {
-    collocation_step step;         /* stages and Newton's method */
-    int tries;                     /* attempts since the last accepted step, this one included */
-    double first_h;                /* size of the first of them that Newton's method solved */
-    int newton_failures;           /* among them */
-    int error_failures;            /* and those */
-    double first_size;             /* norm of the first correction */
-    int cap;                       /* most stages that the caller allows */
-    int next_stages;               /* proposal after this attempt */
-    double leading;                /* weighted norm of the leading coefficient of q */
-    double failed_h;               /* smallest step with which Newton's method failed, 0: none */
-    stages_trial stiff;            /* error of stiff variables */
-    bool limited;                  /* by more than the estimate: orders are not compared by it */
-    stages_trial quiet;            /* what a quiet step may not have seen */
-    stages_trial plain;            /* error by the estimate alone */
-    double error_factor;           /* weight of the estimate, for */
-    double factor_rtol;            /* this tolerance */
-    double factors[RADAU_METHODS]; /* of 1, 3, 5 and 7 stages */
-    double gain_to_lower;          /* what fewer stages must promise */
-    double reach;                  /* this step, were its error 1, */
-    double exponent;               /* by this power of h */
-    double trend;                  /* that over the one before; at most 1 */
-    const collocation *rejected_m; /* of the last try that failed the error test, NULL: none; */
+    collocation_step step;           /* stages and Newton's method */
+    int tries;                       /* attempts since the last accepted step, this one included */
+    double first_h;                  /* size of the first of them that Newton's method solved */
+    int newton_failures;             /* among them */
+    int error_failures;              /* and those */
+    double first_size;               /* norm of the first correction */
+    int cap;                         /* most stages that the caller allows */
+    int next_stages;                 /* proposal after this attempt */
+    double leading;                  /* weighted norm of the leading coefficient of q */
+    double failed_h;                 /* smallest step with which Newton's method failed, 0: none */
+    stages_trial stiff;              /* error of stiff variables */
+    bool limited;                    /* by more than the estimate: orders are not compared by it */
+    stages_trial quiet;              /* what a quiet step may not have seen */
+    stages_trial plain;              /* error by the estimate alone */
+    double error_factor;             /* weight of the estimate, for */
+    double factor_rtol;              /* this tolerance */
+    double factors[RADAU_METHODS];   /* of 1, 3, 5 and 7 stages, */
+    double constants[RADAU_METHODS]; /* and the constants of their estimates */
+    double gain_to_lower;            /* what fewer stages must promise */
+    double reach;                    /* this step, were its error 1, */
+    double exponent;                 /* by this power of h */
+    double trend;                    /* that over the one before; at most 1 */
+    double log_theta;                /* of the contraction, within bounds */
+    const collocation *rejected_m;   /* of the last try that failed the error test, NULL: none; */
     double rejected_h, rejected_error; /* its step and error */
     bool interpolates;                 /* its stages are in Z, and good for a prediction */
     bool stop;                         /* a callback asked for it in the estimate */
-    double *y, *yp;                    /* candidate */
-    double *slope;                     /* q'(0) / h */
-    double *error, *defect;            /* estimate, and work */
+    double *y, *yp;                    /* candidate; */
+    double *slope;                     /* q'(0) / h, */
+    double *error;                     /* estimate, */
+    double *inside_slope, *inside;     /* q' and q between the last two nodes follow yp in memory */
+    double *defect;                    /* work */
     double *scale;                     /* reciprocal weights of the error test */
     double ratio;                      /* extrapolation matrix for this ratio of step sizes, */
     const collocation *from, *to;      /* between these methods */
     double E[COLLOCATION_STAGES * COLLOCATION_STAGES];
+    radau_ends ends;
     radau_place places[RADAU_PLACES]; /* by their part of the step */
 } radau_scratch;
 
@@ -105,9 +117,6 @@ void radau_interpolate(const void *state, const method_context *ctx, double t, i
 /* How wrong the polynomial of this attempt is at a place x of (0, 1) between its ends. */
 double radau_error_between(const radau_state *s, radau_scratch *w, const method_context *ctx,
                            double x);
-/* w->defect = (dF/dy + gamma/h dF/dy')^-1 F of the polynomial of this attempt at x; false: there is
- * none, or w->stop. Takes w->point and w->slope. */
-bool radau_defect_at(const radau_state *s, radau_scratch *w, const method_context *ctx, double x);
 
 /* radau_project.c: the cache, and the end of the step on its constraints, if that is asked for. */
 void *radau_cache_new(const method_context *ctx);

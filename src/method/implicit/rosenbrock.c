@@ -140,10 +140,12 @@ static void stage_point(const rosenbrock_state *s, rosenbrock_scratch *w, const 
 {
     const int n = form->n;
     const double by_h = 1.0 / w->h;
+    double *restrict point = w->point, *restrict z_point = w->z_point;
+    const double *restrict y = s->y;
     collocation_combine(3, i + 1, n, 1.0, s->mix.stage[i], w->X, w->point);
     for (int j = 0; j < n; j++) {
-        w->point[j] += s->y[j];
-        w->z_point[j] *= by_h;
+        point[j] += y[j];
+        z_point[j] *= by_h;
     }
     stages_clamp(form, w->point);
 }
@@ -162,9 +164,10 @@ static attempt_status solve_stage(const rosenbrock_state *s, rosenbrock_scratch 
 {
     const int n = ctx->n;
     iteration *it = ctx->newton->matrix;
-    double *U = stage_of(w, n, i);
+    double *restrict U = stage_of(w, n, i);
     const double by_time = s->table->gamma_sum[i] * w->h, by_h = 1.0 / w->h;
-    const double *slope = i > 0 ? w->slope : w->X, *force = i > 0 ? w->force : w->f;
+    const double *slope = i > 0 ? w->slope : w->X;
+    const double *restrict force = i > 0 ? w->force : w->f, *restrict rate = w->rate;
     attempt_status status = ATTEMPT_OK;
     if (i > 0) {
         stage_point(s, w, &ctx->eval->problem->form, i);
@@ -173,7 +176,7 @@ static attempt_status solve_stage(const rosenbrock_state *s, rosenbrock_scratch 
     }
     status = stages_from_iteration(iteration_apply_yp(it, NULL, slope, U));
     if (status != ATTEMPT_OK) return status;
-    for (int j = 0; j < n; j++) U[j] = U[j] * by_h - (force[j] + by_time * w->rate[j]);
+    for (int j = 0; j < n; j++) U[j] = U[j] * by_h - (force[j] + by_time * rate[j]);
     status = stages_from_iteration(iteration_solve(it, NULL, U));
     return status == ATTEMPT_OK && !vector_finite(n, U) ? ATTEMPT_EVALUATION : status;
 }
