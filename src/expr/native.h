@@ -30,6 +30,13 @@ typedef struct native_key {
 } native_key;
 
 void native_key_of(const tape *t, native_key *key);
+/* The same of a function that lists of numbers decide, for code of this kind. */
+typedef struct native_numbers {
+    const int *list;
+    size_t count;
+} native_numbers;
+void native_key_of_numbers(const char *kind, const native_numbers *numbers, size_t count,
+                           native_key *key);
 /* The name of its function in emitted C. */
 void native_key_name(const native_key *key, char name[NATIVE_NAME]);
 
@@ -58,6 +65,8 @@ bool native_job_done(native_job *job);
 void native_job_wait(native_job *job);
 /* Once it is done: the module, which is in the cache now. */
 native_status native_job_take(native_job *job, native_module **module, char *reason);
+/* For the forecast of others: its source takes as long as so many bytes of usual text. */
+void native_job_weigh(native_job *job, double bytes);
 /* Let the run go first where both want one processor. */
 void native_job_yield(native_job *job);
 double native_job_age(const native_job *job); /* seconds since it was started */

@@ -27,8 +27,9 @@ struct native_job {
     char workshop[NATIVE_PATH]; /* directory in the cache, for this job alone */
     long process, owner;        /* the compiler; the process that started it */
     double started, ended, limit;
-    native_key *keys;     /* owned */
-    size_t count, length; /* of the keys; of the source */
+    native_key *keys; /* owned */
+    size_t count;     /* of the keys */
+    double weight;    /* of the source, in bytes of usual text */
     job_state state;
 };
 
@@ -104,7 +105,7 @@ native_status native_job_new(const char *source, size_t length, const native_key
         return NATIVE_MEMORY;
     }
     j->count = count;
-    j->length = length;
+    j->weight = (double)length;
     j->owner = (long)getpid();
     j->started = native_clock();
     j->limit = seconds;
@@ -161,6 +162,11 @@ void native_job_wait(native_job *j)
     }
 }
 
+void native_job_weigh(native_job *j, double bytes)
+{
+    j->weight = bytes;
+}
+
 void native_job_yield(native_job *j)
 {
     if (j->state == RUNS && is_ours(j)) compiler_yield(j->process);
@@ -196,7 +202,7 @@ static double usual_seconds(double bytes)
 /* Learn from a job that is over. */
 static void note_pace(const native_job *j)
 {
-    double ratio = native_job_age(j) / usual_seconds((double)j->length);
+    double ratio = native_job_age(j) / usual_seconds(j->weight);
     ratio = ratio < 0.1 ? 0.1 : ratio > 10.0 ? 10.0 : ratio;
     pthread_mutex_lock(&pace.lock);
     pace.ratio = pace.ratio > 0.0 ? sqrt(pace.ratio * ratio) : ratio;

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 /* What the numbers of operations mean, in the words of the table: a library with another table has
  * other keys. */
@@ -55,6 +56,20 @@ void native_key_of(const tape *t, native_key *key)
     pthread_once(&once, hash_table);
     hash h = table;
     add_tape(&h, t);
+    hash_finish(&h, key->byte);
+}
+
+void native_key_of_numbers(const char *kind, const native_numbers *numbers, size_t count,
+                           native_key *key)
+{
+    hash h;
+    hash_start(&h);
+    hash_add(&h, kind, strlen(kind) + 1);
+    for (size_t k = 0; k < count; k++) {
+        const uint64_t length = numbers[k].count;
+        hash_add(&h, &length, sizeof length);
+        add_array(&h, numbers[k].list, numbers[k].count, sizeof *numbers[k].list);
+    }
     hash_finish(&h, key->byte);
 }
 

@@ -16,6 +16,16 @@ elimination_shape *elimination_shape_of(const linear_solver *real, double *growt
     return s->shape;
 }
 
+kernel_store *elimination_store_of(const linear_solver *real)
+{
+    return ((const elimination_solver *)real)->store;
+}
+
+void linear_use_kernels(linear_solver *solver, kernel_store *store)
+{
+    if (solver && solver->ops == &linear_elimination) ((elimination_solver *)solver)->store = store;
+}
+
 /* x := L^-T U^-T x, in the order of the pivots */
 static void substitute_transpose(const elimination_shape *s, const double *factors, double *x)
 {

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <limits.h>
+#include <string.h>
 
 /* ---- what is left of a matrix ---- */
 
@@ -135,14 +136,41 @@ bool elimination_pays(const matrix_layout *pattern, bool *pays)
 
 void elimination_shape_free(elimination_shape *s)
 {
-    if (!s || --s->references > 0) return;
+    if (!s || atomic_fetch_sub(&s->references, 1) > 1) return;
     dae_free_all(s->lower, s->index, s);
 }
 
 elimination_shape *elimination_shape_share(elimination_shape *s)
 {
-    s->references++;
+    atomic_fetch_add(&s->references, 1);
     return s;
+}
+
+static bool same(const int *a, const int *b, size_t count)
+{
+    return memcmp(a, b, count * sizeof *a) == 0;
+}
+
+bool elimination_shape_equal(const elimination_shape *a, const elimination_shape *b)
+{
+    if (a == b) return true;
+    if (a->n != b->n || a->values != b->values || a->targets != b->targets || a->count != b->count)
+        return false;
+    const size_t n = (size_t)a->n;
+    return same(a->row, b->row, n) && same(a->column, b->column, n) &&
+           same(a->lower, b->lower, n) && same(a->upper, b->upper, n) &&
+           same(a->index, b->index, a->values) && same(a->target, b->target, a->targets) &&
+           same(a->place, b->place, a->count) && same(a->home, b->home, a->count);
+}
+
+void elimination_times(const elimination_shape *s, long factor[2], long solve[2])
+{
+    const double n = s->n, values = (double)s->values,
+                 operations = (double)(s->targets + s->multipliers);
+    factor[0] = (long)(10.0 + 2.5 * n + 0.85 * operations);
+    factor[1] = (long)(10.0 + 9.0 * n + 1.7 * operations);
+    solve[0] = (long)(6.0 + 1.3 * n + 0.7 * values);
+    solve[1] = (long)(10.0 + 2.3 * n + 1.3 * values);
 }
 
 /* Positions of the entries of the factors, by rows and columns of A; NULL: memory */
@@ -195,7 +223,6 @@ static void list_places(elimination_shape *s, const matrix_layout *layout, const
 /* Numbers of steps and of values; false: memory */
 static bool allocate(elimination_shape *s, const matrix_layout *layout, const active_part *a)
 {
-    size_t targets = 0;
     SHARED_BLOCK(SHARE(s->lower, s->n), SHARE(s->upper, s->n), SHARE(s->row, s->n),
                  SHARE(s->column, s->n));
     if (!s->lower) return false;
@@ -206,9 +233,10 @@ static bool allocate(elimination_shape *s, const matrix_layout *layout, const ac
         s->upper[k] = a->in_row[s->row[k]];
         s->values += (size_t)(1 + s->lower[k] + s->upper[k]);
         s->multipliers += (size_t)s->lower[k];
-        targets += (size_t)s->lower[k] * (size_t)s->upper[k];
+        s->targets += (size_t)s->lower[k] * (size_t)s->upper[k];
     }
-    SHARED_BLOCK(SHARE(s->index, s->values), SHARE(s->target, targets),
+    s->count = layout->count;
+    SHARED_BLOCK(SHARE(s->index, s->values), SHARE(s->target, s->targets),
                  SHARE(s->place, layout->count), SHARE(s->home, layout->count));
     return s->index != NULL;
 }
@@ -217,7 +245,7 @@ elimination_shape *elimination_shape_new(const matrix_layout *layout, const acti
 {
     elimination_shape *s = DAE_NEW(elimination_shape);
     if (!s) return NULL;
-    s->references = 1;
+    atomic_init(&s->references, 1);
     s->n = layout->n;
     int *rank = DAE_ARRAY(int, 2 * (size_t)s->n), *position = NULL;
     if (rank && allocate(s, layout, done)) position = number_entries(s, done);

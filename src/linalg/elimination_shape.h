@@ -6,6 +6,8 @@
 
 #include "linalg/matrix.h"
 
+#include <stdatomic.h>
+
 /* The part of a matrix that is not eliminated yet, by lists of its rows and columns. The lists of a
  * row and column that have been a pivot's are those of U and L, without the pivot. */
 typedef struct active_part {
@@ -41,8 +43,10 @@ bool elimination_pays(const matrix_layout *pattern, bool *pays);
 
 /* Step k takes 1 + lower[k] + upper[k] values: the pivot, column k of L and row k of U. */
 typedef struct elimination_shape {
-    int references, n;
+    atomic_int references;
+    int n;
     size_t values, multipliers; /* of the factors, and of L alone */
+    size_t targets, count;      /* products; values of A */
     int *lower, *upper;         /* n */
     int *index;        /* values: row of an entry of L, column of one of U, as pivots count */
     int *target;       /* what L(i,k) U(k,j) is subtracted from, in the order of elimination */
@@ -55,6 +59,10 @@ elimination_shape *elimination_shape_new(const matrix_layout *layout, const acti
 /* Of each multiplier L(i,k): scale_i / scale_k for scales of the rows of A, 0 where row k has no
  * other entry */
 void elimination_weights(const elimination_shape *s, const double *scale, double *weight);
+/* Whether both have the same pattern and order, so that the same operations serve them. */
+bool elimination_shape_equal(const elimination_shape *a, const elimination_shape *b);
+/* About the ns that lists take for it, real and complex */
+void elimination_times(const elimination_shape *s, long factor[2], long solve[2]);
 elimination_shape *elimination_shape_share(elimination_shape *s); /* one more owner */
 void elimination_shape_free(elimination_shape *s);                /* one owner less; NULL is fine */
 

@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "linalg/elimination_kernel.h"
 #include "matrix/jacobian_parts.h"
 #include "matrix/shifted.h"
 
@@ -62,6 +63,7 @@ static bool analyse(iteration *it)
         it->incomplete = ilu_analyse(layout);
     else
         it->solver = linear_new(layout);
+    linear_use_kernels(it->solver, it->eval->problem->kernels);
     return it->solver || it->incomplete;
 }
 

@@ -7,7 +7,7 @@
  * partial derivatives; new shifts are a flat sum of three arrays. */
 #include "base/memory.h"
 #include "base/vector.h"
-#include "linalg/elimination_shape.h"
+#include "linalg/elimination_kernel.h"
 #include "matrix/second_order.h"
 
 enum {
@@ -242,6 +242,7 @@ static bool build_solvers(second_matrix *m)
     m->values = DAE_ARRAY(double, count);
     m->solver = linear_new(&m->layout);
     if (!m->parts || !m->values || !m->solver) return false;
+    linear_use_kernels(m->solver, m->source->eval->problem->kernels);
     m->stiffness = m->parts;
     m->damping = m->parts + count;
     m->mass = m->parts + 2 * count;

@@ -31,8 +31,10 @@ struct model_code {
     size_t count, room;
     native_module **modules;
     size_t module_count, module_room;
+    kernel_store *kernels;
     native_job *job;
-    bool beginning; /* text is being written for the next one */
+    bool of_kernels; /* it compiles those, not programs */
+    bool beginning;  /* text is being written for the next one */
     double seconds, earlier;
     atomic_uint version; /* grows with every function */
 };
@@ -40,7 +42,13 @@ struct model_code {
 model_code *model_code_new(void)
 {
     model_code *c = DAE_NEW(model_code);
-    if (c) pthread_mutex_init(&c->lock, NULL);
+    if (!c) return NULL;
+    c->kernels = kernel_store_new();
+    if (!c->kernels) {
+        dae_free(c);
+        return NULL;
+    }
+    pthread_mutex_init(&c->lock, NULL);
     return c;
 }
 
@@ -49,6 +57,7 @@ void model_code_free(model_code *c)
     if (!c) return;
     native_job_free(c->job);
     for (size_t k = 0; k < c->module_count; k++) native_free(c->modules[k]);
+    kernel_store_free(c->kernels);
     pthread_mutex_destroy(&c->lock);
     dae_free_all(c->modules, c->entries, c);
 }
@@ -319,6 +328,54 @@ native_status model_code_begin(model_instance *const *m, int count, bool all, bo
     return status;
 }
 
+/* ---- code for eliminations ---- */
+
+kernel_store *model_code_kernels(model_code *c)
+{
+    return c ? c->kernels : NULL;
+}
+
+kernel_need model_code_kernel_need(model_code *c)
+{
+    enter(c);
+    kernel_need need = c->job || c->beginning ? (kernel_need){0} : kernels_need(c->kernels);
+    leave(c);
+    return need;
+}
+
+bool model_code_look_kernels(model_code *c)
+{
+    native_module *module = NULL;
+    bool ok = true;
+    enter(c);
+    while (ok && kernels_look(c->kernels, &module)) ok = keep_module(c, module);
+    leave(c);
+    return ok;
+}
+
+native_status model_code_begin_kernels(model_code *c, bool modest)
+{
+    native_key keys[KERNELS_MOST];
+    emit_text text = {0};
+    native_status status = NATIVE_OK;
+    enter(c);
+    if (!c->job && !c->beginning) {
+        const double bytes = kernels_need(c->kernels).bytes;
+        const size_t count = kernels_write(c->kernels, &text, keys);
+        if (text.failed) status = NATIVE_MEMORY;
+        if (status == NATIVE_OK && count > 0)
+            status = native_job_new(text.text, text.length, keys, count,
+                                    native_patience(text.length), &c->job, NULL);
+        c->of_kernels = c->job != NULL;
+        if (!c->job) kernels_settle(c->kernels, NULL);
+        if (c->job) native_job_weigh(c->job, bytes);
+        if (c->job && modest) native_job_yield(c->job);
+    }
+    leave(c);
+    emit_free(&text);
+    return status;
+}
+
 /* The job is over: what it made belongs to the problem. */
 static code_state finish(model_code *c, char *reason)
 {
@@ -328,8 +385,13 @@ static code_state finish(model_code *c, char *reason)
     native_job_free(c->job);
     c->job = NULL;
     if (status == NATIVE_OK && !keep_module(c, module)) module = NULL;
-    settle(c, module);
-    return module ? CODE_CAME : CODE_FAILED;
+    const bool of_kernels = c->of_kernels;
+    c->of_kernels = false;
+    if (of_kernels)
+        kernels_settle(c->kernels, module);
+    else
+        settle(c, module);
+    return module ? CODE_CAME : of_kernels ? CODE_IDLE : CODE_FAILED; /* lists do as well */
 }
 
 code_state model_code_poll(model_code *c, char *reason)

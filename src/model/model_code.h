@@ -8,6 +8,7 @@
 #define DAE_MODEL_MODEL_CODE_H
 
 #include "model/model.h"
+#include "model/model_kernels.h"
 
 typedef struct model_code model_code;
 
@@ -46,6 +47,15 @@ code_state model_code_poll(model_code *code, char *reason);
 void model_code_reap(model_code *code);
 /* Wait until none is at work, or the caller is interrupted. */
 code_state model_code_wait(model_code *code, char *reason);
+
+/* Where solvers say which matrices they eliminate, and find code for that. */
+kernel_store *model_code_kernels(model_code *code); /* NULL for NULL */
+/* Those that lack it; nothing while a compiler is at work */
+kernel_need model_code_kernel_need(model_code *code);
+/* Look for it in this process and in the cache, once for each. False: memory. */
+bool model_code_look_kernels(model_code *code);
+/* Start compiling it; polled and settled as above, but nobody hears of a failure. */
+native_status model_code_begin_kernels(model_code *code, bool modest);
 
 /* Seconds that compilers have worked for the problem, */
 double model_code_seconds(model_code *code);

@@ -15,6 +15,7 @@ struct dae_problem {
     const char *const *event_names; /* table behind form.events[].name, owned */
     struct model_form *model;       /* behind it, or NULL for callbacks; owned */
     dae_engine engine;              /* how a model runs */
+    struct kernel_store *kernels;   /* code for its matrices, or NULL; borrowed from the model */
     struct form_source *forms;      /* callbacks in another form, behind `form`; owned, or NULL */
     int kinematic_count;            /* rows of F that say y_i' = y_j, as far as they are known */
     int chain_count;

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "base/vector.h"
+#include "model/model_code.h"
 #include "model/model_structure.h"
 #include "modelica/flatten/flatten.h"
 #include "modelica/syntax/parser.h"
@@ -107,6 +108,7 @@ static dae_status wrap_form(model_form *form, dae_engine engine, dae_problem **p
     }
     (*problem)->model = form;
     (*problem)->engine = engine;
+    if (engine != DAE_ENGINE_TAPE) (*problem)->kernels = model_code_kernels(form->code);
     if (model_kinematics(form, NULL, *problem)) return DAE_OK;
     dae_problem_free(*problem);
     *problem = NULL;

@@ -108,6 +108,7 @@ dae_status describe_mode(dae_solver *s, model_mode *v)
         return plan_exhausted(&s->diag);
     }
     problem->engine = s->base->engine;
+    problem->kernels = s->base->kernels;
     dae_problem_free(v->problem);
     v->problem = problem;
     return DAE_OK;

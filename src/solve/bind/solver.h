@@ -17,19 +17,27 @@ typedef enum solver_phase {
     PHASE_ENDED /* a terminal event was returned */
 } solver_phase;
 
+/* Work that was done at two times of a run, the first when it was at most half of the second */
+typedef struct work_rate {
+    double t[2], work[2];
+} work_rate;
+
 /* What decides whether native code pays (solve/hybrid/hybrid_code.c). */
 typedef struct code_watch {
-    long calls, next;     /* steps and events; when to think about it again */
-    double clock, asked;  /* when the first one was; when the compiler was asked last; seconds */
-    double t[2], work[2]; /* what the tape had done at two times */
-    double end;           /* where the last call wanted to go, */
-    int ends;             /* and how many such ends there were */
-    long processors;      /* of the machine; 0: not known yet */
-    bool first;           /* the form that is integrated first was compiled, as the user asked */
-    bool begun;           /* a compiler was started */
-    bool busy;            /* one is at work */
-    bool over;            /* there will be none */
-    bool told;            /* the user knows why */
+    long calls, next;    /* steps and events; when to think about it again */
+    double clock, asked; /* when the first one was; when the compiler was asked last; seconds */
+    work_rate tape;      /* instructions of the tape */
+    work_rate lists;     /* seconds that lists eliminated matrices, all solvers of the problem, */
+    double lists_before; /* and those before this run; */
+    bool lists_seen;     /* they are known */
+    double end;          /* where the last call wanted to go, */
+    int ends;            /* and how many such ends there were */
+    long processors;     /* of the machine; 0: not known yet */
+    bool first;          /* the form that is integrated first was compiled, as the user asked */
+    bool begun;          /* a compiler was started */
+    bool busy;           /* one is at work */
+    bool over;           /* there will be none */
+    bool told;           /* the user knows why */
 } code_watch;
 
 /* Points of a run that it may go back to, in the user's unknowns: y and then y' of each. */

@@ -13,6 +13,11 @@ static const double INSTRUCTION = 2e-9;
 static const double HASHED = 1e-7, LOADED = 1.5e-4;
 /* Part of the tape's time that native code saves, about (docs/notes/engines.md). */
 static const double SAVED = 0.65;
+/* The same for lists that eliminate matrices (docs/notes/inner-loop.md). */
+static const double SAVED_LISTS = 0.5;
+/* Who asks for native code gets it for eliminations once lists have worked for this part of the
+ * time of the compiler: most runs are over before, and would only start it. */
+static const double ASKED_EVIDENCE = 0.01;
 /* A second of a compiler counts as this many of the run where it has a processor for itself. */
 static const double BESIDE = 0.1;
 /* No bet before the tape has worked for this part of the time of the compiler: the first steps,
@@ -68,8 +73,8 @@ static double end_of_run(const dae_solver *s, double tend)
     return isnan(stop) ? tend : stop;
 }
 
-/* Keep the work at two times, the first when it was at most half of that at the second. */
-static void note_work(code_watch *w, double t, double work)
+/* Keep the work at two times. */
+static void note_work(work_rate *w, double t, double work)
 {
     bool back = work < w->work[1] || (t - w->t[1]) * (w->t[1] - w->t[0]) < 0.0;
     if (back || w->work[1] == 0.0) {
@@ -83,15 +88,13 @@ static void note_work(code_watch *w, double t, double work)
     }
 }
 
-/* Seconds that the tape would work from here to the end: at the rate of the last half or more of
- * the work. Where the end moves on with every call nobody knows it: as much again as there was. */
-static double seconds_left(const dae_solver *s, double tend, double work)
+/* Work from here to the end: at the rate of the last half or more of it. Where the end moves on
+ * with every call nobody knows it: as much again as there was. */
+static double work_left(const dae_solver *s, const work_rate *w, double tend, double work)
 {
-    const code_watch *w = &s->run.code;
     double left = 0.0, passed = fabs(s->run.t - w->t[0]), end = end_of_run(s, tend);
     if (passed > 0.0) left = (work - w->work[0]) * fabs(end - s->run.t) / passed;
-    if (w->ends > 1) left = fmax(left, work);
-    return INSTRUCTION * left;
+    return s->run.code.ends > 1 ? fmax(left, work) : left;
 }
 
 /* ---- when it pays ---- */
@@ -103,13 +106,13 @@ static double price(code_watch *w)
     return w->processors > 1 ? BESIDE : 1.0;
 }
 
-/* Whether a compilation begun now saves more than it costs: the tape goes on until it is done, for
- * its part of the run's time. */
-static bool pays(code_watch *w, double done, double left, double seconds)
+/* Whether a compilation begun now saves more than it costs: the tape, or lists, go on until it is
+ * done, for their part of the run's time. */
+static bool pays(code_watch *w, double done, double left, double saved, double seconds)
 {
     double now = native_clock() - w->clock, part = fmin(1.0, done / fmax(now, done));
     double after = left - part * seconds;
-    return done >= EVIDENCE * seconds && SAVED * after > price(w) * seconds;
+    return done >= EVIDENCE * seconds && saved * after > price(w) * seconds;
 }
 
 /* ---- the engine ---- */
@@ -197,7 +200,8 @@ static void compile_beside(dae_solver *s, const instances *all, double done, dou
     double compilers = model_code_seconds(s->base->model->code) + seconds;
     if (w->begun && compilers > SHARE * (native_clock() - w->clock)) return;
     if (w->begun && INSTRUCTION * need.work < EVIDENCE * seconds) return;
-    if (is_asked(s) || pays(w, done, left, seconds)) begin(s, all->list, all->count, false, true);
+    if (is_asked(s) || pays(w, done, left, SAVED, seconds))
+        begin(s, all->list, all->count, false, true);
 }
 
 /* The run as it is: forecast and decide. What earlier solvers of the problem did is expected again.
@@ -206,12 +210,36 @@ static void decide(dae_solver *s, double tend)
 {
     instances all;
     gather(s, &all);
-    note_work(&s->run.code, s->run.t, all.total);
+    note_work(&s->run.code.tape, s->run.t, all.total);
     double earlier = INSTRUCTION * model_code_earlier(s->base->model->code);
     double done = INSTRUCTION * all.total + earlier;
-    double left = seconds_left(s, tend, all.total) + earlier;
+    double left = INSTRUCTION * work_left(s, &s->run.code.tape, tend, all.total) + earlier;
     look(s, &all, done, left);
     if (!s->run.code.over) compile_beside(s, &all, done, left);
+}
+
+/* Code for eliminations: look for it, or start a compiler if that pays. The orders of pivots of a
+ * problem are few, and most runs have but one. */
+static void consider_kernels(dae_solver *s, double tend)
+{
+    code_watch *w = &s->run.code;
+    model_code *code = s->base->model->code;
+    double all = kernel_store_work(s->base->kernels);
+    if (!w->lists_seen) w->lists_before = all;
+    w->lists_seen = true;
+    note_work(&w->lists, s->run.t, all - w->lists_before);
+    kernel_need need = model_code_kernel_need(code);
+    if (need.bytes == 0.0) return;
+    double left = work_left(s, &w->lists, tend, all - w->lists_before) + w->lists_before;
+    double cost = LOADED * need.unknown, seconds = native_seconds(need.bytes);
+    bool worth = is_asked(s) || (need.work > 0.5 * cost && SAVED_LISTS * left > cost);
+    if (need.unknown > 0 && worth) w->over = !model_code_look_kernels(code);
+    if (need.unknown > 0 || w->over) return; /* what is still missing is met the next time */
+    double compilers = model_code_seconds(code) + seconds;
+    if (w->begun && compilers > SHARE * (native_clock() - w->clock)) return;
+    bool asked = is_asked(s) && need.work >= ASKED_EVIDENCE * seconds;
+    if (asked || pays(w, need.work, left, SAVED_LISTS, seconds))
+        w->begun = w->busy = model_code_begin_kernels(code, true) == NATIVE_OK;
 }
 
 /* Ask the compiler, not too often. */
@@ -241,4 +269,5 @@ void hybrid_consider_code(dae_solver *s, double tend)
     if (is_busy(s)) return;
     w->next = w->calls + 4 + w->calls / 8;
     decide(s, tend);
+    if (!w->over && !w->busy && s->base->kernels) consider_kernels(s, tend);
 }
