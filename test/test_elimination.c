@@ -195,6 +195,30 @@ static void remainders_near_underflow_are_singular(void **state)
     layout_free(&layout);
 }
 
+/* A complex pivot whose square overflows, underflows or loses a part to underflow is divided by as
+ * exactly as any other. */
+static void complex_pivots_of_any_size(void **state)
+{
+    (void)state;
+    const int colptr[] = {0, 1, 3}, rowind[] = {0, 0, 1};
+    static const double sizes[][2] = {{1.0, 1.0},       {3e200, -4e200},   {3e-200, 4e-200},
+                                      {1e-140, 1e-170}, {-2e135, 1e-200},  {1e-300, 1e-280},
+                                      {0.0, 1e160},     {2e-308, 2.5e-308}};
+    matrix_layout layout;
+    assert_true(layout_sparse(&layout, 2, colptr, rowind));
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        const double re[] = {sizes[k][0], 1.0, 2.0}, im[] = {sizes[k][1], 0.0, 1.0};
+        double br[] = {sizes[k][0], 0.0}, bi[] = {sizes[k][1], 0.0};
+        linear_solver *s = complex_elimination.analyse(&layout, NULL);
+        assert_int_equal(s->ops->factor(s, re, im), LINEAR_OK);
+        s->ops->solve(s, br, bi);
+        if (!(hypot(br[0] - 1.0, bi[0]) <= 8.0 * DBL_EPSILON && br[1] == 0.0 && bi[1] == 0.0))
+            fail_msg("%zu: %g %g, %g %g", k, br[0] - 1.0, bi[0], br[1], bi[1]);
+        linear_free(s);
+    }
+    layout_free(&layout);
+}
+
 /* Values that hardly move keep their order. */
 static void quiet_values_keep_their_order(void **state)
 {
@@ -354,6 +378,7 @@ int main(void)
         cmocka_unit_test(drifting_values_get_new_orders),
         cmocka_unit_test(other_sizes_do_no_harm),
         cmocka_unit_test(remainders_near_underflow_are_singular),
+        cmocka_unit_test(complex_pivots_of_any_size),
         cmocka_unit_test(quiet_values_keep_their_order),
         cmocka_unit_test(definitions_are_no_growth),
         cmocka_unit_test(side_by_side_is_the_same),

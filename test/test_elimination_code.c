@@ -204,6 +204,44 @@ static void code_gives_the_bits_of_lists(void **state)
     assert_true(singular > 5);
 }
 
+/* Every number of a shape counts: code for another one does other things. */
+static void other_shapes_have_other_keys(void **state)
+{
+    (void)state;
+    double values[ENTRIES];
+    matrix_layout layout;
+    native_key key[2];
+    kernel_store *store[2];
+    linear_solver *s[2];
+    seed = 11;
+    random_pattern(&layout, 6, 3);
+    for (size_t k = 0; k < layout.count; k++) values[k] = number();
+    for (int k = 0; k < 2; k++) {
+        store[k] = kernel_store_new();
+        s[k] = linear_elimination.analyse(&layout, NULL);
+        linear_use_kernels(s[k], store[k]);
+        assert_int_equal(linear_factor(s[k], values), LINEAR_OK);
+        elimination_key(store[k]->list[0]->shape, &key[k]);
+    }
+    const elimination_shape *a = store[0]->list[0]->shape, *b = store[1]->list[0]->shape;
+    assert_true(a != b && elimination_shape_equal(a, b));
+    assert_memory_equal(&key[0], &key[1], sizeof *key);
+    int *const lists[] = {b->row,   b->column, b->lower, b->upper,
+                          b->index, b->target, b->place, b->home};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        lists[k][1]++;
+        assert_false(elimination_shape_equal(a, b));
+        elimination_key(b, &key[1]);
+        assert_memory_not_equal(&key[0], &key[1], sizeof *key);
+        lists[k][1]--;
+    }
+    for (int k = 0; k < 2; k++) {
+        linear_free(s[k]);
+        kernel_store_free(store[k]);
+    }
+    layout_free(&layout);
+}
+
 /* ---- runs of models ---- */
 
 static dae_problem *problem_of(const char *name, dae_engine engine)
@@ -375,9 +413,9 @@ static void failures_leave_lists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_PLACE(code_gives_the_bits_of_lists),  IN_PLACE(models_keep_their_bits),
-        IN_PLACE(code_comes_and_is_found_again), IN_PLACE(failures_leave_lists),
-        cmocka_unit_test(the_tape_has_lists),
+        IN_PLACE(code_gives_the_bits_of_lists),         IN_PLACE(models_keep_their_bits),
+        IN_PLACE(code_comes_and_is_found_again),        IN_PLACE(failures_leave_lists),
+        cmocka_unit_test(other_shapes_have_other_keys), cmocka_unit_test(the_tape_has_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

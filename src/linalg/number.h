@@ -50,18 +50,9 @@ DAE_INLINE double size_of(number a)
     return fabs(a[0]) + fabs(a[1]);
 }
 
-/* Where |a|^2 is between these, it is exact but for rounding, whatever underflows in it. */
-#define SQUARE_LEAST 0x1p-900
-#define SQUARE_MOST 0x1p900
-
-/* 1 / a without overflow on the way: where it is near, two more divisions */
+/* 1 / a without overflow on the way */
 DAE_INLINE number inverse(number a)
 {
-    const double square = a[0] * a[0] + a[1] * a[1];
-    if (square >= SQUARE_LEAST && square <= SQUARE_MOST) {
-        const double r = 1.0 / square;
-        return (number){a[0] * r, -a[1] * r};
-    }
     double size = fmax(fabs(a[0]), fabs(a[1])), x = a[0] / size, y = a[1] / size;
     double d = 1.0 / ((x * x + y * y) * size);
     return (number){x * d, -y * d};

@@ -30,8 +30,6 @@ static const char head[] =
     "#define I(u) ((V){-u[1], u[0]})\n"
     "#define T(a, u, iu) ((V){a[0], a[0]} * u + (V){a[1], a[1]} * iu)\n"
     "static inline V inverse(V a)\n{\n"
-    "double s = a[0] * a[0] + a[1] * a[1];\n"
-    "if (s >= 0x1p-900 && s <= 0x1p900) { double r = 1.0 / s; return (V){a[0] * r, -a[1] * r}; }\n"
     "double p = A(a[0]), q = A(a[1]), size = p > q ? p : q, x = a[0] / size, y = a[1] / size;\n"
     "double d = 1.0 / ((x * x + y * y) * size);\nreturn (V){x * d, -y * d};\n}\n";
 

@@ -238,8 +238,9 @@ static void consider_kernels(dae_solver *s, double tend)
     double compilers = model_code_seconds(code) + seconds;
     if (w->begun && compilers > SHARE * (native_clock() - w->clock)) return;
     bool asked = is_asked(s) && need.work >= ASKED_EVIDENCE * seconds;
-    if (asked || pays(w, need.work, left, SAVED_LISTS, seconds))
-        w->begun = w->busy = model_code_begin_kernels(code, true) == NATIVE_OK;
+    if (!asked && !pays(w, need.work, left, SAVED_LISTS, seconds)) return;
+    w->busy = model_code_begin_kernels(code, true) == NATIVE_OK;
+    w->begun = w->begun || w->busy;
 }
 
 /* Ask the compiler, not too often. */
