@@ -156,7 +156,8 @@ static native_module *compile(kernel_store *store)
         elimination_emit(&text, store->list[k]->shape, &key);
     }
     assert_false(text.failed);
-    if (native_load(text.text, text.length, &module, reason) != NATIVE_OK) fail_msg("%s", reason);
+    if (native_load_within(text.text, text.length, 900.0, &module, reason) != NATIVE_OK)
+        fail_msg("%s", reason);
     for (int k = 0; k < store->count; k++) {
         elimination_key(store->list[k]->shape, &key);
         native_key_name(&key, name);

@@ -5,6 +5,9 @@
 /* Shapes with less than this part of the work are left to lists. */
 static const double MATTERS = 0.05;
 
+/* Compiled at once: about a second's worth, in bytes of usual text */
+static const double BATCH = 150e3;
+
 static double work_of(kernel_entry *e)
 {
     return 1e-9 * (double)atomic_load_explicit(&e->work, memory_order_relaxed);
@@ -26,7 +29,7 @@ kernel_need kernels_need(kernel_store *s)
 {
     kernel_need need = {0};
     int k = 0;
-    for (kernel_entry *e; (e = next_need(s, &k)) != NULL;) {
+    for (kernel_entry *e; need.bytes < BATCH && (e = next_need(s, &k)) != NULL;) {
         need.work += work_of(e);
         need.bytes += elimination_emit_cost(e->shape);
         need.unknown += !e->looked;
@@ -54,8 +57,10 @@ size_t kernels_write(kernel_store *s, emit_text *text, native_key keys[KERNELS_M
 {
     int k = 0;
     size_t count = 0;
+    double bytes = 0.0;
     elimination_emit_head(text);
-    for (kernel_entry *e; (e = next_need(s, &k)) != NULL;) {
+    for (kernel_entry *e; bytes < BATCH && (e = next_need(s, &k)) != NULL;) {
+        bytes += elimination_emit_cost(e->shape);
         e->pending = true;
         elimination_key(e->shape, &keys[count]);
         elimination_emit(text, e->shape, &keys[count++]);
