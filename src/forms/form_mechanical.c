@@ -36,6 +36,15 @@ static bool has_rate(const dae_mechanical *form)
 
 /* ---- single callbacks ---- */
 
+/* What a callback is asked with: q, v and lambda, or all that the full form has. */
+static inline eval_status mechanical_point(form_instance *x, double t, const double *q,
+                                           const double *v, dae_mechanical_point *at)
+{
+    if (x->source->full) return multibody_point(x, t, q, v, at);
+    *at = (dae_mechanical_point){.t = t, .q = q, .v = v, .lambda = v ? x->bw.lambda : NULL};
+    return EVAL_OK;
+}
+
 eval_status mechanical_call(form_instance *x, const mechanical_part *part, double t,
                             const double *q, const double *v, double *out)
 {
@@ -43,10 +52,10 @@ eval_status mechanical_call(form_instance *x, const mechanical_part *part, doubl
     size_t count = m ? m->count : (size_t)part->count;
     dae_mechanical_point at;
     if (m) memset(out, 0, count * sizeof *out);
-    eval_status status = multibody_point(x, t, q, v, &at);
+    eval_status status = mechanical_point(x, t, q, v, &at);
     if (status != EVAL_OK) return status;
     int code = part->fn(&at, out, form_of(x)->user);
-    return form_judge(x, part->name, t, code, count, out, part->row, m);
+    return form_judge_soon(x, part->name, t, code, count, out, part->row, m);
 }
 
 static int constraint_row(const form_instance *x)
@@ -110,6 +119,35 @@ static eval_status eval_rate(form_instance *x, double t, const double *q, double
 
 /* ---- all at once ---- */
 
+/* Values side by side that are looked at as one */
+typedef struct value_run {
+    const double *first, *end;
+    bool finite; /* all that were before them */
+} value_run;
+
+static inline void run_on(value_run *r, const double *values, size_t count)
+{
+    if (!values) return;
+    if (values != r->end) {
+        r->finite = r->finite && vector_all_finite((size_t)(r->end - r->first), r->first);
+        r->first = values;
+    }
+    r->end = values + count;
+}
+
+/* Whether everything is finite, by as few loops as it lies in pieces */
+static bool all_finite(const form_instance *x, const dae_mechanical_values *out)
+{
+    const size_t n = (size_t)form_of(x)->nq, m = (size_t)form_of(x)->nlambda;
+    value_run r = {.first = out->mass, .end = out->mass, .finite = true};
+    run_on(&r, out->mass, x->mechanical.M_matrix.count);
+    run_on(&r, out->force, n);
+    run_on(&r, out->gradient, x->bw.H_matrix.count);
+    run_on(&r, out->curvature, m);
+    run_on(&r, out->rate, m);
+    return r.finite && vector_all_finite((size_t)(r.end - r.first), r.first);
+}
+
 /* Which callback gave what is not finite */
 static eval_status judge_all(form_instance *x, double t, const dae_mechanical_values *out)
 {
@@ -134,15 +172,16 @@ static eval_status eval_all(form_instance *x, double t, const double *q, const d
                             const dae_mechanical_values *out)
 {
     const dae_mechanical *form = form_of(x);
-    size_t M = x->mechanical.M_matrix.count, G = x->bw.H_matrix.count;
-    if (out->mass) memset(out->mass, 0, M * sizeof(double));
-    if (out->gradient) memset(out->gradient, 0, G * sizeof(double));
+    const size_t M = x->mechanical.M_matrix.count, G = x->bw.H_matrix.count;
+    const bool clear = !x->source->complete;
+    if (clear && out->mass) memset(out->mass, 0, M * sizeof(double));
+    if (clear && out->gradient) memset(out->gradient, 0, G * sizeof(double));
     dae_mechanical_point at;
-    eval_status status = multibody_point(x, t, q, v, &at);
+    eval_status status = mechanical_point(x, t, q, v, &at);
     if (status != EVAL_OK) return status;
     int code = form->all(&at, out, form->user);
     if (code != 0) return form_judge(x, "all", t, code, 0, NULL, 0, NULL);
-    return judge_all(x, t, out);
+    return all_finite(x, out) ? EVAL_OK : judge_all(x, t, out);
 }
 
 /* ---- levels of the constraints ---- */

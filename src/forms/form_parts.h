@@ -2,6 +2,7 @@
 #ifndef DAE_FORMS_FORM_PARTS_H
 #define DAE_FORMS_FORM_PARTS_H
 
+#include "base/vector.h"
 #include "forms/forms.h"
 #include "forms/redundant.h"
 #include "linalg/coloring.h"
@@ -35,6 +36,7 @@ struct form_source {
     int positions; /* mechanical: constraints that have a position level, the first ones */
     bool manifold; /* quasilinear: x' = phi, 0 = c, and so are its parts called */
     bool full;     /* mechanical with more than q, v, lambda, or with forces by lambda */
+    bool complete; /* mechanical: `all` writes every value that it is asked for, zeros too */
     dae_event_fn event_function; /* the user's, with the user's pointer */
     void *user;
 };
@@ -359,6 +361,14 @@ int form_constraint_row(const form_source *source);
  * as-given residual form; m: of a matrix, whose columns are variables, or NULL. */
 eval_status form_judge(form_instance *x, const char *callback, double t, int code, size_t count,
                        const double *values, int first_row, const form_matrix *m);
+/* The same, known to be good without a call. */
+static inline eval_status form_judge_soon(form_instance *x, const char *callback, double t,
+                                          int code, size_t count, const double *values,
+                                          int first_row, const form_matrix *m)
+{
+    if (code == 0 && vector_all_finite(count, values)) return EVAL_OK;
+    return form_judge(x, callback, t, code, count, values, first_row, m);
+}
 /* A failure of the library's own arithmetic: M singular where its inverse is needed. */
 eval_status form_singular(form_instance *x, double t);
 

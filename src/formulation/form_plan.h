@@ -17,7 +17,22 @@ typedef struct form_block {
     expr *e;              /* count, in their order; owned */
     bool constant;        /* entries depend on parameters alone */
     bool dense;           /* delivered by columns, element (i,j) at [i + j*rows] */
+    bool diagonal;        /* of a mass matrix: delivered as its diagonal, dense or not */
 } form_block;
+
+/* Values of a block as it is delivered. */
+static inline size_t form_block_size(const form_block *b)
+{
+    if (b->diagonal) return (size_t)b->rows;
+    return b->dense ? (size_t)b->rows * (size_t)b->columns : (size_t)b->count;
+}
+
+/* Where value k, in column j, is among these. */
+static inline int form_block_place(const form_block *b, int k, int j)
+{
+    if (b->diagonal) return j;
+    return b->dense ? b->rowind[k] + j * b->rows : k;
+}
 
 /* One program; its arguments are VARIABLE(i, 0), (i, 1), (i, 2): q, v or y, z, u or x. */
 typedef struct form_program {
@@ -28,7 +43,8 @@ typedef struct form_program {
 enum { FORM_PROGRAMS = 7, FORM_BLOCKS = 4 };
 
 /* What the programs and blocks of a plan are.
- * Mechanical: constant M alone, else nothing; (M,) f, G and curvature; G and rate; g.
+ * Mechanical: constant M alone, else nothing; (M,) f, G and curvature; G and rate; g. Here M and G
+ * come as they are delivered, with their zeros.
  * Hessenberg: f, or with a matrix E of leading derivatives (E, right-hand sides); f_z likewise
  * without E; g; g_y; g_t; k; k_u. Quasilinear: E; f; g; g_x; g_t. */
 enum { MECHANICAL_MASS, MECHANICAL_STAGE, MECHANICAL_VELOCITY, MECHANICAL_POSITION };

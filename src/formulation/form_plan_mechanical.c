@@ -89,6 +89,14 @@ static expr scaled(const formulated *f, const unknown_index *index, int nq, doub
     return graph_binary(g, EXPR_MUL, graph_constant(g, factor), over);
 }
 
+static bool is_diagonal(const form_block *b)
+{
+    for (int j = 0; j < b->columns; j++)
+        for (int k = b->colptr[j]; k < b->colptr[j + 1]; k++)
+            if (b->rowind[k] != j) return false;
+    return true;
+}
+
 static bool build_blocks(const mechanical *m, const formulated *f, const unknown_index *index,
                          form_plan *p)
 {
@@ -104,6 +112,7 @@ static bool build_blocks(const mechanical *m, const formulated *f, const unknown
     }
     ok = ok && form_block_new(&p->block[BLOCK_M], g, m->nq, m->nq, &M) &&
          form_block_new(&p->block[BLOCK_G], g, m->nlambda, m->nq, &G);
+    if (ok) p->block[BLOCK_M].diagonal = is_diagonal(&p->block[BLOCK_M]);
     entry_list_free(&M);
     entry_list_free(&G);
     return ok;
@@ -119,9 +128,28 @@ static expr along(void *context, graph *g, expr leaf)
     return graph_variable(g, node.index, 1);
 }
 
-static void put_block(form_program *p, size_t *at, const form_block *b)
+/* The block as it is delivered, so that its values need not be moved */
+static bool put_delivered(form_program *p, size_t *at, graph *g, const form_block *b)
 {
-    for (int k = 0; k < b->count; k++) p->e[(*at)++] = b->e[k];
+    const size_t size = form_block_size(b);
+    expr *to = p->e + *at, zero = graph_constant(g, 0.0);
+    if (zero == EXPR_NONE) return false;
+    for (size_t k = 0; k < size; k++) to[k] = zero;
+    for (int j = 0; j < b->columns; j++)
+        for (int k = b->colptr[j]; k < b->colptr[j + 1]; k++)
+            to[form_block_place(b, k, j)] = b->e[k];
+    *at += size;
+    return true;
+}
+
+/* M, where it is constant */
+static bool build_mass(graph *g, form_plan *p)
+{
+    const form_block *M = &p->block[BLOCK_M];
+    form_program *mass = &p->program[MECHANICAL_MASS];
+    size_t at = 0;
+    if (!form_program_new(mass, M->constant ? form_block_size(M) : 0)) return false;
+    return !M->constant || put_delivered(mass, &at, g, M);
 }
 
 /* (M,) f, G and curvature */
@@ -130,14 +158,15 @@ static bool build_stage(const mechanical *m, const formulated *f, const unknown_
 {
     const form_block *M = &p->block[BLOCK_M], *G = &p->block[BLOCK_G];
     form_program *stage = &p->program[MECHANICAL_STAGE];
-    size_t at = 0, mass = M->constant ? 0 : (size_t)M->count;
-    if (!form_program_new(stage, mass + (size_t)(m->nq + G->count + m->nlambda))) return false;
-    if (!M->constant) put_block(stage, &at, M);
+    size_t at = 0, mass = M->constant ? 0 : form_block_size(M);
+    if (!form_program_new(stage, mass + (size_t)(m->nq + m->nlambda) + form_block_size(G)))
+        return false;
+    if (!M->constant && !put_delivered(stage, &at, f->set.graph, M)) return false;
     for (int i = 0; i < m->nq; i++) {
         stage->e[at] = scaled(f, index, m->nq, m->scale[i], m->f[i]);
         if (stage->e[at++] == EXPR_NONE) return false;
     }
-    put_block(stage, &at, G);
+    if (!put_delivered(stage, &at, f->set.graph, G)) return false;
     for (int k = 0; k < m->nlambda; k++) {
         expr rate = derive_direction(f->set.graph, g[k], along, NULL);
         stage->e[at] = derive_direction(f->set.graph, rate, along, NULL);
@@ -158,14 +187,11 @@ static bool build_programs(const mechanical *m, const formulated *f, const unkno
         position->e[k] = scaled(f, index, m->nq, m->factor[k], m->g[k]);
         if (position->e[k] == EXPR_NONE) return false;
     }
-    if (!form_program_new(velocity, (size_t)(G->count + m->nlambda))) return false;
-    put_block(velocity, &at, G);
+    if (!form_program_new(velocity, form_block_size(G) + (size_t)m->nlambda)) return false;
+    if (!put_delivered(velocity, &at, f->set.graph, G)) return false;
     if (!time_derivatives(f->set.graph, position->e, m->nlambda, velocity->e + at, &p->autonomous))
         return false;
-    bool alone = p->block[BLOCK_M].constant;
-    bool ok = alone ? form_program_block(&p->program[MECHANICAL_MASS], &p->block[BLOCK_M])
-                    : form_program_new(&p->program[MECHANICAL_MASS], 0);
-    return ok && build_stage(m, f, index, position->e, p);
+    return build_mass(f->set.graph, p) && build_stage(m, f, index, position->e, p);
 }
 
 static form_plan *make_plan(const mechanical *m, const formulated *f, const unknown_index *index)

@@ -14,7 +14,7 @@ struct model_forms {
     model_instance *instance; /* borrowed */
     const form_plan *plan;    /* borrowed */
     form_source *source;      /* owned */
-    bool diagonal;            /* the mass matrix */
+    size_t mass, force, gradient; /* mechanical: values of these in the stage program */
     double *out;              /* of the longest program; owned */
     double *column;           /* implicit: leading derivatives; owned */
     form_matrix leading;      /* E of an implicit Hessenberg form */
@@ -38,66 +38,51 @@ static void deliver(const form_block *b, const double *values, double *out)
     }
     for (int j = 0; j < b->columns; j++)
         for (int k = b->colptr[j]; k < b->colptr[j + 1]; k++)
-            out[b->rowind[k] + j * b->rows] = values[k];
-}
-
-static void deliver_diagonal(const form_block *b, const double *values, double *out)
-{
-    for (int k = 0; k < b->count; k++) out[b->rowind[k]] = values[k];
-}
-
-static bool is_diagonal(const form_block *b)
-{
-    for (int j = 0; j < b->columns; j++)
-        for (int k = b->colptr[j]; k < b->colptr[j + 1]; k++)
-            if (b->rowind[k] != j) return false;
-    return true;
+            out[form_block_place(b, k, j)] = values[k];
 }
 
 /* ---- mechanical ---- */
 
-static void deliver_mass(const model_forms *w, const double *values, double *out)
+/* The next part of what the stage program gives, unless it is not asked for. */
+static const double *take(const double *values, size_t count, double *out)
 {
-    const form_block *M = &w->plan->block[BLOCK_M];
-    if (w->diagonal)
-        deliver_diagonal(M, values, out);
-    else
-        deliver(M, values, out);
+    if (out) vector_copy((int)count, values, out);
+    return values + count;
+}
+
+/* Where the stage program can write at once: all of its parts are asked for, side by side. NULL:
+ * nowhere. */
+static double *side_by_side(const model_forms *w, const dae_mechanical_values *out)
+{
+    double *mass = w->mass > 0 ? out->mass : out->force, *force = out->force;
+    bool all = mass && force && force == mass + w->mass && out->gradient == force + w->force &&
+               out->curvature == out->gradient + w->gradient;
+    return all ? mass : NULL;
 }
 
 static void run_stage(model_forms *w, const dae_mechanical_point *at,
                       const dae_mechanical_values *out)
 {
-    const form_plan *p = w->plan;
-    const form_block *M = &p->block[BLOCK_M], *G = &p->block[BLOCK_G];
-    const double *values = w->out;
-    run(w, MECHANICAL_STAGE, at->t, at->q, at->v, NULL, w->out);
-    if (!M->constant) {
-        if (out->mass) deliver_mass(w, values, out->mass);
-        values += M->count;
-    }
-    if (out->force) vector_copy(p->size[0], values, out->force);
-    values += p->size[0];
-    if (out->gradient) deliver(G, values, out->gradient);
-    if (out->curvature) vector_copy(p->size[1], values + G->count, out->curvature);
+    double *at_once = side_by_side(w, out);
+    run(w, MECHANICAL_STAGE, at->t, at->q, at->v, NULL, at_once ? at_once : w->out);
+    if (at_once) return;
+    const double *values = w->mass > 0 ? take(w->out, w->mass, out->mass) : w->out;
+    values = take(values, w->force, out->force);
+    values = take(values, w->gradient, out->gradient);
+    take(values, (size_t)w->plan->size[1], out->curvature);
 }
 
 static int mechanical_all(const dae_mechanical_point *at, const dae_mechanical_values *out,
                           void *user)
 {
     model_forms *w = user;
-    const form_plan *p = w->plan;
-    const form_block *M = &p->block[BLOCK_M], *G = &p->block[BLOCK_G];
-    bool stage = out->force || out->curvature || (out->mass && !M->constant);
+    bool constant = w->mass == 0, stage = out->force || out->curvature || (out->mass && !constant);
     if (stage) run_stage(w, at, out);
-    if (out->mass && M->constant) {
-        run(w, MECHANICAL_MASS, at->t, at->q, at->v, NULL, w->out);
-        deliver_mass(w, w->out, out->mass);
-    }
+    if (out->mass && constant) run(w, MECHANICAL_MASS, at->t, at->q, at->v, NULL, out->mass);
     if (!out->rate && (stage || !out->gradient)) return 0;
     run(w, MECHANICAL_VELOCITY, at->t, at->q, at->v, NULL, w->out);
-    if (out->gradient && !stage) deliver(G, w->out, out->gradient);
-    if (out->rate) vector_copy(p->size[1], w->out + G->count, out->rate);
+    const double *rate = take(w->out, w->gradient, stage ? NULL : out->gradient);
+    if (out->rate) vector_copy(w->plan->size[1], rate, out->rate);
     return 0;
 }
 
@@ -117,14 +102,16 @@ static form_source *describe_mechanical(model_forms *w, const formulated *f,
 {
     const form_plan *p = w->plan;
     const form_block *M = &p->block[BLOCK_M];
-    w->diagonal = is_diagonal(M);
+    w->mass = M->constant ? 0 : form_block_size(M);
+    w->force = (size_t)p->size[0];
+    w->gradient = form_block_size(&p->block[BLOCK_G]);
     dae_mechanical m = {.nq = p->size[0],
                         .nlambda = p->size[1],
                         .all = mechanical_all,
                         .constraint = p->size[1] > 0 ? mechanical_constraint : NULL,
                         .user = w,
                         .scleronomic = p->autonomous,
-                        .mass_structure = w->diagonal ? DAE_MASS_DIAGONAL
+                        .mass_structure = M->diagonal ? DAE_MASS_DIAGONAL
                                           : M->dense  ? DAE_MASS_DENSE
                                                       : DAE_MASS_SPARSE,
                         .mass_constant = M->constant,
@@ -132,8 +119,10 @@ static form_source *describe_mechanical(model_forms *w, const formulated *f,
                         .nominal = f->set.nominal,
                         .variable_names = f->set.name,
                         .constraint_names = constraints};
-    if (!w->diagonal) m.mass_pattern = pattern_of(M);
-    return form_source_mechanical(&m);
+    if (!M->diagonal) m.mass_pattern = pattern_of(M);
+    form_source *source = form_source_mechanical(&m);
+    if (source) source->complete = true;
+    return source;
 }
 
 /* ---- Hessenberg ---- */

@@ -30,17 +30,22 @@ static saddle *saddle_for(const mechanical_form *m)
 
 static bool prepare(mechanism *c, const mechanical_form *m, const form_places *places)
 {
-    size_t nq = (size_t)m->nq, nl = (size_t)m->nl, G = m->G_matrix.count;
+    const size_t nq = (size_t)m->nq, nl = (size_t)m->nl, G = m->G_matrix.count;
+    const size_t M = m->M_matrix.count;
     *c = (mechanism){.form = m,
                      .q_place = places->q,
                      .v_place = places->v,
                      .lambda_place = places->lambda,
                      .enough = POSITION_TOLERANCE,
                      .diagonal = m->M_matrix.diagonal};
-    c->block = SHARED_BLOCK(SHARE(c->M, m->M_matrix.count), SHARES(c->G, 2, G), SHARE(c->force, nq),
-                            SHARE(c->dx, nq), SHARE(c->rate, nl), SHARE(c->curvature, nl),
-                            SHARE(c->r, nl));
-    return c->block;
+    c->block = SHARED_BLOCK(SHARE(c->M, M + nq + G + nl), SHARE(c->G[1], G), SHARE(c->dx, nq),
+                            SHARE(c->rate, nl), SHARE(c->r, nl));
+    if (!c->block) return false;
+    /* M, f, G and curvature side by side: programs that give all of them write them at once */
+    c->force = c->M + M;
+    c->G[0] = c->force + nq;
+    c->curvature = c->G[0] + G;
+    return true;
 }
 
 bool mechanism_new(mechanism *c, const method_context *ctx)
