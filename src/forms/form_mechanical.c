@@ -300,6 +300,17 @@ static eval_status evaluate(void *context, double t, const double *q, const doub
     return multibody_velocity_rows(x, t, q, v, G, rate, curvature);
 }
 
+/* Counted as the evaluation that it stands for */
+static bool accelerations(void *context, double t, const double *q, const double *v, double *a)
+{
+    form_instance *x = context;
+    const form_source *s = x->source;
+    if (!s->accelerations(s->as.m.user, t, q, v, a) || !vector_finite(s->as.m.nq, a)) return false;
+    x->eval->stats->residuals++;
+    x->eval->stats->jacobians++;
+    return true;
+}
+
 /* M of (t, q) alone, kept while it is constant; NULL: it stands in mw.M by now */
 static double *missing_mass(form_instance *x)
 {
@@ -397,6 +408,7 @@ bool mechanical_build(form_instance *x)
         .context = x,
         .evaluate = evaluate,
         .g = eval_g,
+        .accelerations = x->source->accelerations ? accelerations : NULL,
         .M_matrix = mass_matrix(x->source),
         .G_matrix = form->nvelocity > 0 ? form_matrix_dense(all, form->nq) : x->bw.H_matrix};
     x->set.mechanical = x->source->full ? NULL : mechanical;

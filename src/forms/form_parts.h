@@ -37,6 +37,8 @@ struct form_source {
     bool manifold; /* quasilinear: x' = phi, 0 = c, and so are its parts called */
     bool full;     /* mechanical with more than q, v, lambda, or with forces by lambda */
     bool complete; /* mechanical: `all` writes every value that it is asked for, zeros too */
+    /* mechanical: v' at once, finite or not; false: not at this point. NULL: by matrices only */
+    bool (*accelerations)(void *user, double t, const double *q, const double *v, double *a);
     dae_event_fn event_function; /* the user's, with the user's pointer */
     void *user;
 };

@@ -65,6 +65,9 @@ typedef struct mechanical_form {
     eval_status (*evaluate)(void *context, double t, const double *q, const double *v, double *M,
                             double *f, double *G, double *rate, double *curvature);
     eval_status (*g)(void *context, double t, const double *q, double *g);
+    /* v' with 0 = G v' + curvature in place of all this; false: by the matrices, which tell why.
+     * NULL: never */
+    bool (*accelerations)(void *context, double t, const double *q, const double *v, double *a);
     form_matrix M_matrix, G_matrix;
 } mechanical_form;
 

@@ -43,11 +43,18 @@ typedef struct form_program {
 enum { FORM_PROGRAMS = 7, FORM_BLOCKS = 4 };
 
 /* What the programs and blocks of a plan are.
- * Mechanical: constant M alone, else nothing; (M,) f, G and curvature; G and rate; g. Here M and G
- * come as they are delivered, with their zeros.
+ * Mechanical: constant M alone, else nothing; (M,) f, G and curvature; G and rate; g; v' with
+ * pivots, or nothing (form_plan_accelerations.c). Here M and G come as they are delivered, with
+ * their zeros.
  * Hessenberg: f, or with a matrix E of leading derivatives (E, right-hand sides); f_z likewise
  * without E; g; g_y; g_t; k; k_u. Quasilinear: E; f; g; g_x; g_t. */
-enum { MECHANICAL_MASS, MECHANICAL_STAGE, MECHANICAL_VELOCITY, MECHANICAL_POSITION };
+enum {
+    MECHANICAL_MASS,
+    MECHANICAL_STAGE,
+    MECHANICAL_VELOCITY,
+    MECHANICAL_POSITION,
+    MECHANICAL_ACCELERATIONS
+};
 enum { BLOCK_M, BLOCK_G };
 enum {
     HESSENBERG_F,

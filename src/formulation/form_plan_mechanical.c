@@ -191,7 +191,8 @@ static bool build_programs(const mechanical *m, const formulated *f, const unkno
     if (!put_delivered(velocity, &at, f->set.graph, G)) return false;
     if (!time_derivatives(f->set.graph, position->e, m->nlambda, velocity->e + at, &p->autonomous))
         return false;
-    return build_mass(f->set.graph, p) && build_stage(m, f, index, position->e, p);
+    return build_mass(f->set.graph, p) && build_stage(m, f, index, position->e, p) &&
+           form_plan_accelerations(f->set.graph, p);
 }
 
 static form_plan *make_plan(const mechanical *m, const formulated *f, const unknown_index *index)

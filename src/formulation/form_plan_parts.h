@@ -29,6 +29,9 @@ bool form_program_new(form_program *p, size_t count);
 /* The program that delivers a block. */
 bool form_program_block(form_program *p, const form_block *b);
 
+/* The accelerations of a mechanism with its other programs, where it is small; false: memory. */
+bool form_plan_accelerations(graph *g, form_plan *p);
+
 /* Whether e depends on parameters and constants alone; false also where memory ran out. */
 bool depends_on_parameters_alone(const graph *g, expr e);
 

@@ -2,6 +2,7 @@
  * have, so that conversions, checks and counts are the same for both. */
 #include "model/model_forms.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -11,13 +12,13 @@
 #include "model/model_build.h"
 
 struct model_forms {
-    model_instance *instance; /* borrowed */
-    const form_plan *plan;    /* borrowed */
-    form_source *source;      /* owned */
+    model_instance *instance;     /* borrowed */
+    const form_plan *plan;        /* borrowed */
+    form_source *source;          /* owned */
     size_t mass, force, gradient; /* mechanical: values of these in the stage program */
-    double *out;              /* of the longest program; owned */
-    double *column;           /* implicit: leading derivatives; owned */
-    form_matrix leading;      /* E of an implicit Hessenberg form */
+    double *out;                  /* of the longest program; owned */
+    double *column;               /* implicit: leading derivatives; owned */
+    form_matrix leading;          /* E of an implicit Hessenberg form */
     form_solver solver;
 };
 
@@ -86,6 +87,25 @@ static int mechanical_all(const dae_mechanical_point *at, const dae_mechanical_v
     return 0;
 }
 
+/* A pivot may be so small a part of the diagonal entry that it is left of: below, digits are lost,
+ * and pivots are chosen by numbers. */
+static const double LEAST_PIVOT = 1e-4;
+
+/* v' at (t, q, v); false: it takes numerical pivots. */
+static bool mechanical_accelerations(void *user, double t, const double *q, const double *v,
+                                     double *a)
+{
+    model_forms *w = user;
+    const form_plan *p = w->plan;
+    const size_t n = (size_t)p->size[0], count = p->program[MECHANICAL_ACCELERATIONS].count;
+    bool sound = true;
+    run(w, MECHANICAL_ACCELERATIONS, t, q, v, NULL, w->out);
+    for (size_t k = n; k < count; k += 2)
+        sound = w->out[k] > LEAST_PIVOT * w->out[k + 1] && w->out[k] <= DBL_MAX && sound;
+    vector_copy((int)n, w->out, a);
+    return sound;
+}
+
 static int mechanical_constraint(const dae_mechanical_point *at, double *g, void *user)
 {
     run(user, MECHANICAL_POSITION, at->t, at->q, at->v, NULL, g);
@@ -122,6 +142,8 @@ static form_source *describe_mechanical(model_forms *w, const formulated *f,
     if (!M->diagonal) m.mass_pattern = pattern_of(M);
     form_source *source = form_source_mechanical(&m);
     if (source) source->complete = true;
+    if (source && p->program[MECHANICAL_ACCELERATIONS].count > 0)
+        source->accelerations = mechanical_accelerations;
     return source;
 }
 

@@ -223,6 +223,15 @@ mechanism_failure mechanism_slope_at(mechanism *c, double t, const double *x, do
     return failure.status ? failure : mechanism_slope(c, x, k, lambda);
 }
 
+bool mechanism_accelerate(const mechanism *c, double t, const double *x, double *k)
+{
+    const mechanical_form *m = c->form;
+    const int nq = m->nq;
+    if (!m->accelerations || !m->accelerations(m->context, t, x, x + nq, k + nq)) return false;
+    vector_copy(nq, x + nq, k);
+    return true;
+}
+
 /* dx = M^-1 G' mu with G dx = r, or what the full form has in its place; r is used up */
 static void solve_shortest(mechanism *c, double *r, double *dx)
 {

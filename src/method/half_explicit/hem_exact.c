@@ -90,13 +90,14 @@ hem_failure hem_exact_slope(hem_cache *c, const method_context *ctx, double t, d
     return hem_hessenberg_slope(c, ctx, t, h, x, k, w, end);
 }
 
-/* The slope of a stage. Hessenberg forms start from the multipliers of the stage before, with old
- * matrices as long as these do. */
+/* The slope of a stage; the last one leaves factors for the projection. Hessenberg forms start from
+ * the multipliers of the stage before, with old matrices as long as these do. */
 static hem_failure stage_slope(const hem_state *s, hem_scratch *w, const method_context *ctx, int i)
 {
     hem_cache *c = ctx->cache;
     double t = s->t + s->table->c[i] * w->h;
-    if (!c->hessenberg) return hem_exact_slope(c, ctx, t, w->h, w->X, w->K[i], NULL, false);
+    bool last = i == s->table->stages - 1;
+    if (!c->hessenberg) return hem_exact_slope(c, ctx, t, w->h, w->X, w->K[i], NULL, last);
     hem_failure failure = hem_hessenberg_slope(c, ctx, t, w->h, w->X, w->K[i], w->w, false);
     if (failure.status != ATTEMPT_CONVERGENCE) return failure;
     vector_copy(c->nw, s->w, w->w);

@@ -126,8 +126,8 @@ hem_failure hem_linear(const hem_cache *c, saddle_status status);
 
 /* The two kinds of stages. `begin`: what the first one needs; `stage`: K_i and Xbar_i for the X_i
  * in w->X. `slope`: k = x' and w at (t, x), consistent by [BH93 (3.6)]; w is a guess on entry.
- * `end` tells that (t, x) is the end of the step being attempted; else nothing that the attempts
- * need is touched. */
+ * `end` tells that (t, x) is the end of the step being attempted, or the last stage of an explicit
+ * method; else nothing that the attempts need is touched. */
 hem_failure hem_mechanical_begin(const hem_state *s, const method_context *ctx);
 hem_failure hem_mechanical_stage(const hem_state *s, hem_scratch *w, const method_context *ctx,
                                  int i);
