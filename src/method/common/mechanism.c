@@ -227,9 +227,8 @@ bool mechanism_accelerate(const mechanism *c, double t, const double *x, double 
 {
     const mechanical_form *m = c->form;
     const int nq = m->nq;
-    if (!m->accelerations || !m->accelerations(m->context, t, x, x + nq, k + nq)) return false;
-    vector_copy(nq, x + nq, k);
-    return true;
+    for (int i = 0; i < nq; i++) k[i] = x[nq + i];
+    return m->accelerations(m->context, t, x, x + nq, k + nq);
 }
 
 /* dx = M^-1 G' mu with G dx = r, or what the full form has in its place; r is used up */

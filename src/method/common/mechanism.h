@@ -80,7 +80,8 @@ void mechanism_tangent(mechanism *c, double *e);
 /* k = (v, v') and lambda at (t, x), with M, f, G, g_t (rate; NULL: not) and the curvature there */
 mechanism_failure mechanism_slope_at(mechanism *c, double t, const double *x, double *rate,
                                      double *k, double *lambda);
-/* The same k without matrices, which stay as they are; false: it takes them. */
+/* The same k without matrices, which stay as they are, by the form's accelerations; false: it takes
+ * them. */
 bool mechanism_accelerate(const mechanism *c, double t, const double *x, double *k);
 /* (t, x) moved onto the constraints of positions and velocities, from factors near by, with all
  * values and factors there. One evaluation and one factorisation: f and the curvature belong to v

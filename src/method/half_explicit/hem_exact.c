@@ -90,14 +90,13 @@ hem_failure hem_exact_slope(hem_cache *c, const method_context *ctx, double t, d
     return hem_hessenberg_slope(c, ctx, t, h, x, k, w, end);
 }
 
-/* The slope of a stage; the last one leaves factors for the projection. Hessenberg forms start from
+/* The slope of a stage. Hessenberg forms start from
  * the multipliers of the stage before, with old matrices as long as these do. */
 static hem_failure stage_slope(const hem_state *s, hem_scratch *w, const method_context *ctx, int i)
 {
     hem_cache *c = ctx->cache;
     double t = s->t + s->table->c[i] * w->h;
-    bool last = i == s->table->stages - 1;
-    if (!c->hessenberg) return hem_exact_slope(c, ctx, t, w->h, w->X, w->K[i], NULL, last);
+    if (!c->hessenberg) return hem_exact_slope(c, ctx, t, w->h, w->X, w->K[i], NULL, false);
     hem_failure failure = hem_hessenberg_slope(c, ctx, t, w->h, w->X, w->K[i], w->w, false);
     if (failure.status != ATTEMPT_CONVERGENCE) return failure;
     vector_copy(c->nw, s->w, w->w);
@@ -328,10 +327,15 @@ static hem_failure stages(const hem_state *s, hem_scratch *w, const method_conte
 {
     hem_cache *c = ctx->cache;
     const hem_table *table = s->table;
+    /* the last stage leaves factors for the projection */
+    const int matrixless = !c->chart && hem_mechanical_matrixless(c) ? table->stages - 1 : 0;
     vector_copy(c->nx, s->k, w->K[0]);
     for (int i = 1; i < table->stages; i++) {
         hem_failure failure = NO_FAILURE;
         hem_combine(c->nx, s->x, w->h, i, table->a[i], w->K, w->X);
+        if (i < matrixless &&
+            mechanism_accelerate(&c->system, s->t + table->c[i] * w->h, w->X, w->K[i]))
+            continue;
         if (c->chart) failure = lift(c, ctx, s->t + table->c[i] * w->h, w->X);
         if (!failure.status) failure = stage_slope(s, w, ctx, i);
         if (failure.status) return failure;
@@ -397,6 +401,9 @@ hem_failure hem_exact_inner_slope(hem_cache *c, const method_context *ctx, doubl
     hem_failure failure = NO_FAILURE;
     if (c->chart) failure = lift(c, ctx, t, x);
     if (c->chart) c->chart->rate = rate; /* looking at a step changes nothing */
+    if (!failure.status && hem_mechanical_matrixless(c) &&
+        mechanism_accelerate(&c->system, t, x, k))
+        return failure;
     return failure.status ? failure : hem_exact_slope(c, ctx, t, h, x, k, w, false);
 }
 

@@ -98,6 +98,11 @@ hem_failure hem_mechanical_end(hem_cache *c, const method_context *ctx, double t
     return failure.status ? failure : mechanism_slope(m, x, k, w);
 }
 
+bool hem_mechanical_matrixless(const hem_cache *c)
+{
+    return c->mechanical && c->mechanical->accelerations && c->tableau && c->alpha == 0.0;
+}
+
 /* k = (v, v') and lambda (w may be NULL) with 0 = G v' + curvature at (t, q, v). At the end of a
  * half-explicit step G(q) is there already, and M, f, G are what the next step begins with.
  * Explicit methods keep nothing of a point but factors near the end, for projections. */
@@ -106,9 +111,7 @@ hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double
 {
     (void)ctx;
     mechanism *m = &c->system;
-    const bool plain = c->tableau && c->alpha == 0.0;
-    if (plain && !w && !end && mechanism_accelerate(m, t, x, k)) return mechanism_ok();
-    if (plain) return mechanism_slope_at(m, t, x, NULL, k, w);
+    if (c->tableau && c->alpha == 0.0) return mechanism_slope_at(m, t, x, NULL, k, w);
     double *G = end ? m->G[0] : c->G_aside;
     hem_failure failure =
         mechanism_values(m, t, x, m->M, m->force, end ? NULL : G, NULL, m->curvature);

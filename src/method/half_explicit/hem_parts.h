@@ -126,8 +126,8 @@ hem_failure hem_linear(const hem_cache *c, saddle_status status);
 
 /* The two kinds of stages. `begin`: what the first one needs; `stage`: K_i and Xbar_i for the X_i
  * in w->X. `slope`: k = x' and w at (t, x), consistent by [BH93 (3.6)]; w is a guess on entry.
- * `end` tells that (t, x) is the end of the step being attempted, or the last stage of an explicit
- * method; else nothing that the attempts need is touched. */
+ * `end` tells that (t, x) is the end of the step being attempted; else nothing that the attempts
+ * need is touched. */
 hem_failure hem_mechanical_begin(const hem_state *s, const method_context *ctx);
 hem_failure hem_mechanical_stage(const hem_state *s, hem_scratch *w, const method_context *ctx,
                                  int i);
@@ -136,6 +136,8 @@ hem_failure hem_mechanical_end(hem_cache *c, const method_context *ctx, double t
                                double *k, double *w, bool position, bool velocity);
 hem_failure hem_mechanical_slope(hem_cache *c, const method_context *ctx, double t, const double *x,
                                  double *k, double *w, bool end);
+/* Whether slopes may come without matrices: mechanism_accelerate. */
+bool hem_mechanical_matrixless(const hem_cache *c);
 void hem_mechanical_tangent(hem_cache *c, double *e);
 void hem_mechanical_accept(hem_cache *c);
 hem_failure hem_hessenberg_begin(const hem_state *s, const method_context *ctx);
@@ -157,7 +159,8 @@ hem_failure hem_exact_step(const hem_state *s, hem_scratch *w, const method_cont
 hem_failure hem_exact_point(const hem_state *s, hem_scratch *w, const method_context *ctx);
 hem_failure hem_exact_slope(hem_cache *c, const method_context *ctx, double t, double h,
                             const double *x, double *k, double *w, bool end);
-/* The slope of a further stage of the last step, for dense output; x moves as stages do. */
+/* The slope of a further stage of the last step, for dense output, where w is a guess and not
+ * wanted; x moves as stages do. */
 hem_failure hem_exact_inner_slope(hem_cache *c, const method_context *ctx, double t, double h,
                                   double *x, double *k, double *w);
 void hem_exact_start(hem_cache *c); /* forget what belongs to points */
