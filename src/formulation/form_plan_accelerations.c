@@ -150,7 +150,7 @@ static bool is_symmetric(const elimination *s)
 }
 
 /* v', then pivots and what they come from, unless these are numbers */
-static bool write(elimination *s, form_program *p)
+static bool write_program(elimination *s, form_program *p)
 {
     const expr zero = graph_constant(s->g, 0.0);
     if (!form_program_new(p, (size_t)(s->n + 2 * s->size)) || zero == EXPR_NONE) return false;
@@ -177,7 +177,7 @@ bool form_plan_accelerations(graph *g, form_plan *p)
     load(s, p);
     bool small = !s->failed && is_symmetric(s) && factor(s);
     if (small) solve_back(s);
-    bool ok = !s->failed && (small ? write(s, program) : form_program_new(program, 0));
+    bool ok = !s->failed && (small ? write_program(s, program) : form_program_new(program, 0));
     dae_free(s);
     return ok;
 }
