@@ -12,6 +12,7 @@
 #define _DEFAULT_SOURCE
 #include "andrews_hand.h"
 #include "base/memory.h"
+#include "model/model_code.h"
 #include "solve/bind/solver.h"
 
 #include <fcntl.h>
@@ -149,16 +150,29 @@ static void run_contest(const contest *c, const model_form *f, const point *x)
     fflush(stdout);
 }
 
+/* Native code for all programs of an instance, from the cache or the compiler. */
+static void compile(model_instance *m)
+{
+    char reason[NATIVE_REASON] = "";
+    model_instance *const list[] = {m};
+    if (!model_code_look(list, 1, true) ||
+        model_code_begin(list, 1, true, false, reason) != NATIVE_OK)
+        give_up("andrews1.mo", reason);
+    if (model_code_wait(m->form->code, reason) == CODE_FAILED) give_up("andrews1.mo", reason);
+    model_code_adopt(m);
+    if (!m->function[0] || !m->function[1]) give_up("andrews1.mo", "no native code");
+}
+
 static void run_andrews(void)
 {
     dae_diag diag = {0};
     dae_problem *problem;
-    char reason[256] = "";
     if (dae_problem_from_file(BENCH_MODELS "/andrews1.mo", &problem, &diag) != DAE_OK)
         give_up("andrews1.mo", diag.text);
     const model_form *f = problem->model;
     model_instance *m = model_instance_new(f);
-    if (!m || model_instance_compile(m, reason) != NATIVE_OK) give_up("andrews1.mo", reason);
+    if (!m) give_up("andrews1.mo", "out of memory");
+    compile(m);
     if (f->n != ANDREWS_N || f->flat->parameter_count != ANDREWS_PARAMETERS ||
         f->jacobian_outputs != ANDREWS_ENTRIES)
         give_up("andrews1.mo", "the hand-written code is for another model");

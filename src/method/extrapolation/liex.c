@@ -38,7 +38,9 @@ typedef enum scheme {
 /* Newton's method of the implicit small steps: what is left of its error, in tolerances, since
  * extrapolation magnifies it; its slowest rate; corrections so small, over y, are rounding. */
 static const double TIGHT = 1e-4, SLOWEST = 0.5, ROUNDING = 1e-15;
-/* Corrections that stay this small are noise of F. */
+/* Corrections that stay this small are noise of F, if the derivatives are those of the iterate:
+ * with others they may only be slow, as where a diode blocks and the matrix is of where it
+ * conducts. */
 static const double NOISE = 0.01;
 /* Newton's rate at which it is worth new derivatives. */
 static const double WORN = 0.05;
@@ -46,6 +48,10 @@ enum { MOST_CORRECTIONS = 15 };
 
 /* Weight of errors of slopes where nothing is abrupt. */
 static const double SMOOTH_SLOPE = 0.01;
+
+/* A step falls to no less of it at once, however wrong it was: an exponential function may make an
+ * error of 1e60 of a step that is ten times too long. As in step_control.c. */
+static const double MOST_FALL = 0.1;
 
 /* What survives between steps. */
 typedef struct liex_state {
@@ -185,12 +191,13 @@ static attempt_status renew_here(liex_scratch *w, double t, double h)
     return stages_from_iteration(iteration_factor(it, 1.0 / h, NULL));
 }
 
-/* Whether Newton's method has come to its end after correction number k, of this size. */
-static bool converged(const liex_scratch *w, int k, double size, double rate)
+/* Whether Newton's method has come to its end after correction number k, of this size; `own`: with
+ * derivatives of the iterate. */
+static bool converged(const liex_scratch *w, int k, double size, double rate, bool own)
 {
     const error_norm *norm = w->ctx->norm;
     if (size <= ROUNDING * norm_of(norm, w->y, norm->newton)) return true;
-    if (k > 1 && rate > SLOWEST && size < NOISE) return true;
+    if (own && k > 1 && rate > SLOWEST && size < NOISE) return true;
     return k > 0 && rate < 1.0 && rate / (1.0 - rate) * size <= TIGHT;
 }
 
@@ -211,7 +218,7 @@ static attempt_status iterate(liex_scratch *w, double t, double h, bool renew)
         if (status != ATTEMPT_OK) return status;
         vector_axpy(n, 1.0 / h, w->b, w->p);
         double size = norm_of(norm, w->b, norm->newton), rate = k > 0 ? size / last : SLOWEST;
-        if (converged(w, k, size, rate)) {
+        if (converged(w, k, size, rate, renew)) {
             vector_axpy(n, 1.0, w->b, w->y);
             return ATTEMPT_OK;
         }
@@ -231,7 +238,9 @@ static attempt_status implicit_step(liex_scratch *w, double t, double h)
     attempt_status status = iterate(w, t, h, false);
     if (status != ATTEMPT_CONVERGENCE) return status;
     vector_zero(n, w->p);
-    return iterate(w, t, h, true);
+    status = iterate(w, t, h, true);
+    if (status != ATTEMPT_OK) w->ctx->newton->stale = true; /* derivatives of an iterate astray */
+    return status;
 }
 
 /* y and p := those at the end t of a small step h */
@@ -482,7 +491,8 @@ static void propose(const liex_state *s, liex_scratch *w, const method_context *
     slopes = fmax(slopes, error_between(s, w, ctx, fmax(slopes, e->errors[e->row])));
     result->error = fmax(e->errors[e->row], slopes);
     result->next_factor = extrapolation_plan(e, w->target, most, w->tries > 1, &w->next_target);
-    if (slopes > 1.0) result->next_factor = fmin(result->next_factor, 0.9 / sqrt(slopes));
+    if (slopes > 1.0)
+        result->next_factor = fmin(result->next_factor, fmax(MOST_FALL, 0.9 / sqrt(slopes)));
     if (degree_of(e->rule, e->row) > 0) /* else the last difference of the last row */
         vector_copy(ctx->n, w->differences[0][e->row - first_with(e->rule, 1)], w->yp);
     for (int i = 0; i < ctx->n; i++) w->yp[i] /= w->h;

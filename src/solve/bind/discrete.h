@@ -35,6 +35,7 @@ typedef struct relation_trace {
     int small;        /* how often in a row it stayed within the tolerances between two events, */
     double tolerance; /* which are this for its crossing function, */
     double rounding;  /* and its rounding this, 0 if not known, */
+    double scatter;   /* what the last digits of the variables change of it, */
     double peak;      /* how far it went off zero between its last two events */
     int age;          /* so and so many events ago; */
     double flight;    /* how long that took, */

@@ -130,13 +130,16 @@ static bool is_foreseen(const branch_walk *w, double step, const double *y)
 
 /* Whether a step from t to y ends on the branch on which it begins; It is
  * judged only by what holds where it begins; `h`: the last step before, 0: that is known to hold.
+ * *astray: the derivatives at hand are of iterates that did not lead to y.
  */
 static bool stays(const branch_walk *w, double t, double step, double h, const double *y,
-                  bool states, bool iterates)
+                  bool states, bool iterates, bool *astray)
 {
     bool smooth = states && (moved(w, w->from, y) <= JUMP || is_foreseen(w, step, y));
+    *astray = false;
     if (smooth && iterates) return true;
     bool holds = smooth ? is_solution(w, t + step, step, y) : follow(w, t, step, y, states);
+    *astray = !holds;
     return holds || (h != 0.0 && !is_solution(w, t, h, w->from));
 }
 
@@ -187,6 +190,14 @@ static bool may_leave(dae_solver *s)
     return exempt || s->bound.method->ends_unseen || has_pieces(s);
 }
 
+/* The walk has the matrix of the method, which goes on with it: where a diode would conduct 1e10 A,
+ * corrections are so small that every point would pass for a solution. */
+static void forget_derivatives(dae_solver *s)
+{
+    s->bound.matrix.factored = s->bound.matrix.jac.valid = false;
+    s->bound.newton.stale = true;
+}
+
 static bool stays_here(dae_solver *s, double step, const double *y)
 {
     hybrid *h = s->hybrid;
@@ -206,8 +217,10 @@ static bool stays_here(dae_solver *s, double step, const double *y)
     if (!branch_is_index_one(s) || !has_kind(s, false) || !may_leave(s)) return true;
     solver_interpolate(s, s->run.t_new, 0, h->track);
     solver_interpolate(s, s->run.t_new, 1, h->track_yp);
-    return stays(&w, s->run.t_new, step, s->run.last.h, y, has_kind(s, true),
-                 !s->bound.method->no_iteration);
+    bool astray, on = stays(&w, s->run.t_new, step, s->run.last.h, y, has_kind(s, true),
+                            !s->bound.method->no_iteration, &astray);
+    if (astray) forget_derivatives(s);
+    return on;
 }
 
 /* ---- the model as it is written ---- */
@@ -353,7 +366,8 @@ static bool stays_as_written(dae_solver *s, double step, const double *y, const 
     values_to_user(s, s->run.t_new, b->own, b->own + s->bound.n, b->walk.from, b->walk.from_yp);
     values_to_user(s, s->run.t_new + step, y, yp, b->to, b->to_yp);
     weigh(s, b);
-    bool on = stays(&b->walk, s->run.t_new, step, b->met ? 0.0 : s->run.last.h, b->to, true, false);
+    bool astray, on = stays(&b->walk, s->run.t_new, step, b->met ? 0.0 : s->run.last.h, b->to, true,
+                            false, &astray);
     b->met = b->met || (on && is_solution(&b->walk, s->run.t_new + step, step, b->to));
     return on && follows_slopes(b, step);
 }

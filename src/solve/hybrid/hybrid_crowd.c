@@ -31,6 +31,10 @@ enum { MOST_RETURNS = 3 };
 static const double APART = 16.0;
 /* Flights this many times the rounding of the crossing function high are chance, too. */
 static const double HIDDEN = 4.0;
+/* Where the last digits of a variable change as much of a crossing function as this part of what
+ * its tolerance does, it has no values between two neighbouring numbers: as sin(1000 x) at x =
+ * 1e300. */
+static const double SCATTERED = 0.1;
 /* Part of a flight on which its beginning is looked at. */
 static const double PART = 0.1;
 static const double ACCUMULATED = 64.0;
@@ -207,6 +211,24 @@ static double accumulates_at(const relation_trace *q)
     return shrinks ? q->when + q->gap * q->ratio / (1.0 - q->ratio) : q->when;
 }
 
+/* The most that the crossing function e changes by when y_i moves by one or two units in its last
+ * place; `now`: its value. */
+static double last_digits(dae_solver *s, expr e, int i, double now)
+{
+    hybrid *h = s->hybrid;
+    double most = 0.0;
+    for (int side = -1; side <= 1; side += 2) {
+        h->ahead[i] = s->bound.y[i];
+        for (int k = 0; k < 2; k++) {
+            h->ahead[i] = nextafter(h->ahead[i], side * HUGE_VAL);
+            double change = fabs(hybrid_value(s, s->run.t, h->ahead, s->bound.yp, e) - now);
+            most = fmax(most, change);
+        }
+    }
+    h->ahead[i] = s->bound.y[i];
+    return most;
+}
+
 /* What the tolerances, and what rounding of t and y, leave open of the crossing function of
  * relation r at (s->t, s->y): sums of |dc/dy_i| w_i and of |dc/dy_i| u |y_i|. */
 static void crossing_uncertainty(dae_solver *s, size_t r)
@@ -217,7 +239,7 @@ static void crossing_uncertainty(dae_solver *s, size_t r)
     const double size = fabs(s->run.t) + fabs(s->stats.last_h), delta = 1e-6 * size;
     double now = hybrid_value(s, s->run.t, s->bound.y, s->bound.yp, e);
     double drift = fabs(hybrid_value(s, s->run.t + delta, s->bound.y, s->bound.yp, e) - now);
-    q->tolerance = 0.0;
+    q->tolerance = q->scatter = 0.0;
     q->rounding = size > 0.0 ? drift * (DBL_EPSILON * fabs(s->run.t) / delta) : 0.0;
     vector_copy(s->bound.n, s->bound.y, h->ahead);
     for (int i = 0; i < s->bound.n; i++) {
@@ -225,7 +247,8 @@ static void crossing_uncertainty(dae_solver *s, size_t r)
         double change = fabs(hybrid_value(s, s->run.t, h->ahead, s->bound.yp, e) - now);
         q->tolerance += change;
         q->rounding += change * (DBL_EPSILON * fabs(s->bound.y[i]) / s->bound.norm.weights[i]);
-        h->ahead[i] = s->bound.y[i];
+        double digits = last_digits(s, e, i, now);
+        if (digits > SCATTERED * change) q->scatter += digits;
     }
 }
 
@@ -356,6 +379,25 @@ static dae_status explain_small(dae_solver *s, size_t r, double t)
     return DAE_ERR_EVENT;
 }
 
+/* Whether its last flight is one of the last digits of variables, of whatever tolerance. */
+static bool is_scattered(const relation_trace *q)
+{
+    return q->scatter > 0.0 && q->peak <= HIDDEN * q->scatter;
+}
+
+static dae_status explain_scattered(dae_solver *s, size_t r, double t)
+{
+    s->diag.t = t;
+    s->diag.line = flat_of(s)->relations[r].place.line;
+    s->diag.value = s->hybrid->trace[r].scatter;
+    return diag_set(&s->diag, DAE_ERR_EVENT,
+                    "%s:%d: the crossings of this relation cannot be found behind t = %.10g: the "
+                    "difference of its two sides changes by %.1e when variables change in their "
+                    "last digits, so that its events are chance. Measure the variables in it from "
+                    "another origin, or use noEvent where no event is wanted.",
+                    model_file(s), s->diag.line, t, s->diag.value);
+}
+
 /* Whether the events of the relation at hand come ever faster: they have an end. */
 static bool accumulate(const dae_solver *s)
 {
@@ -377,6 +419,7 @@ dae_status crowd_watch(dae_solver *s, double t)
         if (flags[r] == 0) continue;
         bool rested = h->trace[r].resting != 0;
         note_crossing(s, r, flags[r], t);
+        if (is_scattered(&h->trace[r])) return explain_scattered(s, r, t);
         other = other || (!rested && h->trace[r].resting == 0);
     }
     for (size_t r = 0; other && r < flat_of(s)->relation_count; r++) h->trace[r].reacted = true;
