@@ -83,6 +83,7 @@ typedef struct method {
                                   no method is more careful */
         bool sharp_multipliers; /* variables of index 2 are as accurate as the others at the ends of
                                    steps */
+        bool dim_multipliers;   /* its estimate hardly sees variables of index 2 */
         bool no_iteration; /* algebraic equations hold at the ends of steps to the tolerance only */
         bool ends_unseen;  /* and the equations are not evaluated there */
         bool rough_between; /* its error test says nothing of algebraic variables between the ends

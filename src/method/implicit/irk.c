@@ -468,6 +468,7 @@ void irk_interpolate(const void *state, const method_context *ctx, double t, int
         .fixed_order = true,                                                                       \
         .rough_between = true,                                                                     \
         .sharp_multipliers = projected,                                                            \
+        .dim_multipliers = (kind) == IRK_FIRST_STAGE,                                              \
         .needs_rows = projected,                                                                   \
         .index_range = range,                                                                      \
         .table = &irk_##id,                                                                        \

@@ -280,13 +280,12 @@ static bool model_has(const dae_solver *s, bool states)
 }
 
 /* Whether the algebraic equations as written may have several solutions, where the method does not
- * see them: their matrix may lose its rank, and there are pieces, so that no watch would see it. */
+ * see them: their matrix may lose its rank, and a step may lead over the points where it does. */
 static bool needs_base(dae_solver *s)
 {
     const model_mode *v = s->modes ? s->modes->current : NULL;
     bool one = !s->hybrid->instance->array && (!v || v->plan.index <= 1);
-    return binding_uses_forms(&s->bound) && one && model_has(s, false) && has_pieces(s) &&
-           rank_watch_may_fold(s);
+    return binding_uses_forms(&s->bound) && one && model_has(s, false) && rank_watch_may_fold(s);
 }
 
 dae_status hybrid_check_branches(dae_solver *s)
@@ -366,8 +365,11 @@ static bool stays_as_written(dae_solver *s, double step, const double *y, const 
     values_to_user(s, s->run.t_new, b->own, b->own + s->bound.n, b->walk.from, b->walk.from_yp);
     values_to_user(s, s->run.t_new + step, y, yp, b->to, b->to_yp);
     weigh(s, b);
-    bool astray, on = stays(&b->walk, s->run.t_new, step, b->met ? 0.0 : s->run.last.h, b->to, true,
-                            false, &astray);
+    /* without pieces the watch of the rank sees all but leaps to another solution */
+    bool astray, pieces = has_pieces(s);
+    bool on = stays(&b->walk, s->run.t_new, step, b->met ? 0.0 : s->run.last.h, b->to, true,
+                    !pieces, &astray);
+    if (!pieces) return on;
     b->met = b->met || (on && is_solution(&b->walk, s->run.t_new + step, step, b->to));
     return on && follows_slopes(b, step);
 }

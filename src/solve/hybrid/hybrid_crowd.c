@@ -51,6 +51,8 @@ enum { RENEW = 128 };
 /* Crossings of a relation again within this part of the time since the start may be the
  * interpolant's. */
 static const double SUSPECT = 1e-3;
+/* A parabola that is rtol of its size high lasts 2 sqrt(2 rtol) of its time. */
+static const double GRAZES = 3.0;
 
 void crowd_start(hybrid *h)
 {
@@ -305,6 +307,19 @@ static void tell_uncertain(dae_solver *s, size_t r, double t)
     solver_note(s, text);
 }
 
+/* A pulse too long to crowd may graze all the same: at loose tolerances it, or none, is chance. */
+static void look_at_graze(dae_solver *s, size_t r, double t)
+{
+    relation_trace *q = &s->hybrid->trace[r];
+    double near = GRAZES * sqrt(s->bound.options.rtol) * fabs(t - s->hybrid->started);
+    if (isfinite(q->peak) || s->hybrid->uncertain_reported || !(fabs(t - q->when) <= near)) return;
+    if (q->age++ % RENEW == 0) crossing_uncertainty(s, r);
+    q->peak =
+        fmax(event_finder_peak(s->bound.events, (int)r), middle_value(s, r, 0.5 * (q->when + t)));
+    if (q->peak <= q->tolerance) tell_uncertain(s, r, t);
+    q->peak = INFINITY;
+}
+
 /* Note an event of relation r in direction `flag`. */
 static void note_crossing(dae_solver *s, size_t r, int flag, double t)
 {
@@ -320,6 +335,7 @@ static void note_crossing(dae_solver *s, size_t r, int flag, double t)
     }
     q->small = q->peak <= q->tolerance ? q->small + 1 : 0;
     if (q->small > 0) tell_uncertain(s, r, t);
+    look_at_graze(s, r, t);
     q->when = t;
     q->flag = flag;
     q->returns = unresolved ? q->returns + 1 : 0;

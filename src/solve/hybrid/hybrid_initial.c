@@ -31,8 +31,21 @@ static double eliminated_value(const model_form *f, int v)
     return sign * model_form_constant(f, f->alias[root].value);
 }
 
-/* Give the unknown of flat variable v its start value; two fixed ones that differ, or one that
- * differs from the constant which the equations give to v, are a conflict. */
+/* Flat variable v is fixed, and its unknown with it, wherever the value comes from; two fixed ones
+ * that differ are a conflict, unless one of them alone was set from outside. */
+static void fix_start(dae_solver *s, size_t v, int first, double value)
+{
+    hybrid *h = s->hybrid;
+    const model_form *f = h->instance->form;
+    const int other = h->fixed_by[first];
+    if (other < 0 || start_level(f, (size_t)other) < start_level(f, v))
+        h->fixed_by[first] = (int)v;
+    else if (differ(value, s->bound.y[first]))
+        h->conflict = (int)v;
+}
+
+/* Give the unknown of flat variable v its start value; one that is fixed and differs from the
+ * constant which the equations give to v is a conflict. */
 static void take_start(dae_solver *s, size_t v)
 {
     hybrid *h = s->hybrid;
@@ -46,12 +59,7 @@ static void take_start(dae_solver *s, size_t v)
         if (fixed) h->conflict = (int)v;
         return;
     }
-    if (start_level(f, v) == 2) {
-        if (h->fixed_by[first] < 0)
-            h->fixed_by[first] = (int)v;
-        else if (differ(value, s->bound.y[first]))
-            h->conflict = (int)v;
-    }
+    if (f->flat->variables[v].fixed) fix_start(s, v, first, value);
     s->bound.y[first] = value;
 }
 
