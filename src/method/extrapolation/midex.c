@@ -24,6 +24,10 @@ static const extrapolation_rule RULE = {
     .steps = {2, 4, 6, 8, 10, 12, 14, 16, 18, 20},
     .work = {4.0, 8.0, 14.0, 22.0, 32.0, 44.0, 58.0, 74.0, 92.0, 112.0}};
 
+/* Part of the second differences of rows before that is left in the last one at most: a quarter of
+ * two rows, where all is smooth, and less of more. */
+static const double BENT = 0.5;
+
 /* One attempt. */
 typedef struct midex_scratch {
     double t;
@@ -89,6 +93,34 @@ static mechanism_failure small_step(mechanism *c, double t_at, double t_next, do
     return vector_finite(2 * nq, next) ? mechanism_ok() : mechanism_evaluation(EVAL_RETRY);
 }
 
+static double error_size(void *context, const double *error)
+{
+    const midex_cache *c = context;
+    const error_norm *norm = c->ctx->norm;
+    vector_zero(norm->n, c->full);
+    for (int i = 0; i < c->tableau.n; i++) c->full[mechanism_place(&c->system, i)] = error[i];
+    return norm_of(norm, c->full, norm->tested);
+}
+
+/* || x_n - 2 x_n-1 + x_n-2 || at the end of a row, in tolerances */
+static double bend_of_row(midex_cache *c)
+{
+    for (int i = 0; i < c->tableau.n; i++) c->error[i] = c->x[i] - 2.0 * c->before[i] + c->after[i];
+    return error_size(c, c->error);
+}
+
+/* Whether the points of even and of odd number come apart, the weak instability of the mid-point
+ * rule [HNW93 II.9]: second differences fall with the square of small steps, unless the two
+ * solutions do not belong together. Each may go its way, and all rows the same: as two that see
+ * dry friction of either sign. */
+static bool comes_apart(const midex_cache *c)
+{
+    const int row = c->tableau.row;
+    double most = 0.0;
+    for (int j = 0; j < row; j++) most = fmax(most, c->bend[j]);
+    return row > 0 && c->bend[row] > fmax(1.0, BENT * most);
+}
+
 static attempt_status compute_row(void *context, int row, double *result)
 {
     midex_cache *c = context;
@@ -104,17 +136,10 @@ static attempt_status compute_row(void *context, int row, double *result)
         c->x = c->after;
         c->after = oldest;
     }
-    if (!c->failure.status) vector_copy(n, c->x, result);
-    return c->failure.status;
-}
-
-static double error_size(void *context, const double *error)
-{
-    const midex_cache *c = context;
-    const error_norm *norm = c->ctx->norm;
-    vector_zero(norm->n, c->full);
-    for (int i = 0; i < c->tableau.n; i++) c->full[mechanism_place(&c->system, i)] = error[i];
-    return norm_of(norm, c->full, norm->tested);
+    if (c->failure.status) return c->failure.status;
+    c->bend[row] = bend_of_row(c);
+    vector_copy(n, c->x, result);
+    return ATTEMPT_OK;
 }
 
 mechanism_failure midex_extrapolate(const method_context *ctx, double t, double h, const double *x,
@@ -191,6 +216,10 @@ static void propose(const midex_cache *c, midex_scratch *w, mechanism_failure fa
     result->error = e->errors[e->row];
     result->next_factor = extrapolation_plan(e, w->target, most, w->tries > 1, &w->next_target);
     vector_copy(c->ctx->n, c->full, w->estimate);
+    if (result->error <= 1.0 && !c->ctx->fixed_steps && comes_apart(c)) {
+        result->error = c->bend[e->row];
+        result->next_factor = 0.5;
+    }
 }
 
 static void midex_attempt(const void *state, void *scratch, const method_context *ctx, double h,

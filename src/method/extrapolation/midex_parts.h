@@ -25,6 +25,7 @@ typedef struct midex_cache {
     double *memory; /* behind all vectors; owned */
     /* the basic step at work: from (t0, x0) to t = t0 + h */
     extrapolation tableau;
+    double bend[EXTRAPOLATION_ROWS]; /* second differences at the end of each row, in tolerances */
     const method_context *ctx;
     double t0, t, h;
     const double *x0;
