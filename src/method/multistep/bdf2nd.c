@@ -25,17 +25,10 @@ enum {
     ARRAY = COLUMNS + 3
 };
 
-/* What Newton leaves over in x is an error of the velocity over h, and differences of high order
- * amplify it, so that lower orders are taken. On six mechanisms at rtol = 1e-4, 1e-6 and 1e-8, 20
- * to 1000 give the same; with 4 a mechanism that amplifies it takes half as many steps again
- * (crankrocker.mo). */
-static const double TIGHTNESS = 100.0;
-
-/* Errors of velocities count so many times: of one sign they add up in positions, step by step. At
- * constant steps and orders 2 and 3 errors of crankrocker.mo are 12 times those of `bdf`; with 10
- * they are, in tolerances, those of `bdf` on six mechanisms, and were up to 20 times as large
- * with 1. */
-static const double ADDS_UP = 10.0;
+/* As in bdf.c: differences of high order amplify what Newton leaves over. Against 2.5 there, six
+ * mechanisms at rtol = 1e-4, 1e-6 and 1e-8 take 5 % fewer steps and as many evaluations, and less
+ * of it is left in positions that the mechanism itself amplifies (crankrocker.mo). */
+static const double HIGH_ORDER_TIGHTNESS = 4.0;
 
 /* Steps that grow fast amplify it even more. */
 static const double FIRST_TIGHTNESS = 1000.0;
@@ -176,9 +169,10 @@ static void set_coefficients(const direct_state *s, direct_scratch *w, double h,
     }
 }
 
-static double tightness(const direct_state *s)
+static double tightness(const direct_state *s, int k)
 {
-    return s->steps < FIRST_STEPS ? FIRST_TIGHTNESS : TIGHTNESS;
+    if (s->steps < FIRST_STEPS) return FIRST_TIGHTNESS;
+    return k >= 4 ? HIGH_ORDER_TIGHTNESS : 1.0;
 }
 
 static attempt_status solve_corrector(const direct_state *s, direct_scratch *w,
@@ -194,7 +188,7 @@ static attempt_status solve_corrector(const direct_state *s, direct_scratch *w,
                    .a2 = w->kappa[w->order + 2],
                    .second = form,
                    .factors = ctx->cache,
-                   .tightness = tightness(s),
+                   .tightness = tightness(s, w->order),
                    .y0 = w->y0,
                    .yp0 = w->yp0,
                    .y_old = w->y_old,
@@ -224,7 +218,7 @@ static error_factors factors_at(const direct_scratch *w, int m)
 {
     double tau = 2.0 * w->gamma[m + 2] / w->psi[m + 2];
     double share = 1.0 + tau / w->kappa[m + 2];
-    return (error_factors){.velocity = ADDS_UP * w->h * tau / share, .value = w->h / w->psi[m + 1]};
+    return (error_factors){.velocity = w->h * tau / share, .value = w->h / w->psi[m + 1]};
 }
 
 /* Rounding errors of x in a difference at degree m + 1, which has 2^(m+2) of them, as an error of
