@@ -31,6 +31,11 @@ void *dae_calloc(size_t count, size_t size)
     return block + BEFORE;
 }
 
+void *dae_alloc(size_t count, size_t size)
+{
+    return dae_calloc(count, size);
+}
+
 void dae_free(void *pointer)
 {
     double wanted;

@@ -58,17 +58,17 @@ static chunk *add_chunk(arena *a, size_t bytes)
     if (bytes > allowed) return NULL;
     size_t capacity = bytes > a->next ? bytes : a->next;
     if (capacity > allowed) capacity = allowed / ALIGNMENT * ALIGNMENT;
-    chunk *c = dae_calloc(1, sizeof(chunk) + capacity);
+    chunk *c = dae_alloc(1, sizeof(chunk) + capacity);
     if (!c) return NULL;
-    c->capacity = capacity;
-    c->older = a->newest;
+    *c = (chunk){.older = a->newest, .capacity = capacity};
     a->newest = c;
     a->held += sizeof(chunk) + capacity;
     if (a->next < LARGEST_CHUNK) a->next *= 2;
     return c;
 }
 
-void *arena_alloc(arena *a, size_t bytes)
+/* A block that holds anything. */
+static void *cut(arena *a, size_t bytes)
 {
     if (bytes == 0) bytes = 1;
     if (a->failed || bytes > SIZE_MAX - ALIGNMENT || interrupted()) {
@@ -82,9 +82,15 @@ void *arena_alloc(arena *a, size_t bytes)
         a->failed = 1;
         return NULL;
     }
-    void *block = c->data + c->used; /* still zero from dae_calloc */
+    void *block = c->data + c->used;
     c->used += bytes;
     return block;
+}
+
+void *arena_alloc(arena *a, size_t bytes)
+{
+    void *block = cut(a, bytes);
+    return block ? memset(block, 0, bytes) : NULL;
 }
 
 char *arena_text(arena *a, const char *text, size_t length)
@@ -93,8 +99,10 @@ char *arena_text(arena *a, const char *text, size_t length)
         a->failed = 1;
         return NULL;
     }
-    char *copy = arena_alloc(a, length + 1);
-    if (copy && length > 0) memcpy(copy, text, length);
+    char *copy = cut(a, length + 1);
+    if (!copy) return NULL;
+    if (length > 0) memcpy(copy, text, length);
+    copy[length] = '\0';
     return copy;
 }
 

@@ -1,4 +1,4 @@
-/* Blocks of memory by dae_calloc and dae_free alone: a test may replace these two. */
+/* Blocks of memory by dae_calloc, dae_alloc and dae_free alone: a test may replace these. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -11,10 +11,12 @@ void dae_free_list(void *const *pointers, size_t count)
 bool dae_enlarge(void *items, size_t *capacity, size_t needed, size_t size)
 {
     size_t larger = 2 * *capacity > needed ? 2 * *capacity : needed + 15;
-    void *block = dae_calloc(larger, size), *old;
+    void *block = dae_alloc(larger, size), *old;
     if (!block) return false;
     memcpy(&old, items, sizeof old); /* whatever it points to, it is a pointer */
-    if (old) memcpy(block, old, *capacity * size);
+    size_t kept = old ? *capacity * size : 0;
+    if (old) memcpy(block, old, kept);
+    memset((char *)block + kept, 0, larger * size - kept);
     dae_free(old);
     memcpy(items, &block, sizeof block);
     *capacity = larger;
@@ -23,7 +25,7 @@ bool dae_enlarge(void *items, size_t *capacity, size_t needed, size_t size)
 
 void *dae_copy(const void *source, size_t count, size_t size)
 {
-    void *block = dae_calloc(count, size);
+    void *block = dae_alloc(count, size);
     if (block && count * size > 0) memcpy(block, source, count * size);
     return block;
 }

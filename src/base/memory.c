@@ -12,21 +12,31 @@
  * were freed in the same thread, which calloc does not look for. */
 enum { CACHE_LINE = 64, LONG_BLOCK = 2048, SHORT_BLOCK = 1024, SHORT_LINE = 16 };
 
-/* Zeros on so many bytes, rounded up to lines of this length */
-static void *block_on(size_t line, size_t bytes)
+/* So many bytes, rounded up to lines of this length; `zeroed`: with zeros on them */
+static void *block_on(size_t line, size_t bytes, bool zeroed)
 {
     bytes = (bytes + line - 1) / line * line;
     void *block = aligned_alloc(line, bytes);
-    return block ? memset(block, 0, bytes) : NULL;
+    return block && zeroed ? memset(block, 0, bytes) : block;
 }
 
-void *dae_calloc(size_t count, size_t size)
+static inline void *obtain(size_t count, size_t size, bool zeroed)
 {
     if (interrupted()) return NULL;
     if (size != 0 && count > (SIZE_MAX - CACHE_LINE) / size) return NULL;
     size_t bytes = count * size;
-    if (bytes <= SHORT_BLOCK) return block_on(SHORT_LINE, bytes > 0 ? bytes : 1);
-    return bytes < LONG_BLOCK ? calloc(bytes, 1) : block_on(CACHE_LINE, bytes);
+    if (bytes <= SHORT_BLOCK) return block_on(SHORT_LINE, bytes > 0 ? bytes : 1, true);
+    return bytes < LONG_BLOCK ? calloc(bytes, 1) : block_on(CACHE_LINE, bytes, zeroed);
+}
+
+void *dae_calloc(size_t count, size_t size)
+{
+    return obtain(count, size, true);
+}
+
+void *dae_alloc(size_t count, size_t size)
+{
+    return obtain(count, size, false);
 }
 
 void dae_free(void *pointer)

@@ -8,6 +8,8 @@
 /* count*size zeroed bytes, long blocks on a cache line; NULL on overflow, exhaustion or
  * interruption. count = 0 gives a valid pointer, so that NULL always means failure. */
 void *dae_calloc(size_t count, size_t size);
+/* The same, but long blocks hold anything: for who fills what it asks for. */
+void *dae_alloc(size_t count, size_t size);
 void dae_free(void *pointer); /* NULL is fine */
 /* The same for several. */
 #define dae_free_all(...)                                                                          \

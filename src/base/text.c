@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L /* strnlen */
 #include "base/text.h"
 
 #include "base/printable.h"
@@ -28,6 +29,33 @@ void text_put(const text_writer *w, const char *format, ...)
     va_start(arguments, format);
     add(w->text, w->size, format, arguments);
     va_end(arguments);
+}
+
+size_t text_append(char *text, size_t size, size_t at, const char *more, size_t most)
+{
+    if (at + 1 >= size) return at;
+    const size_t length = strnlen(more, most), room = size - at - 1;
+    const size_t taken = length < room ? length : room;
+    memcpy(text + at, more, taken);
+    text[at + taken] = '\0';
+    return at + taken;
+}
+
+size_t text_append_number(char *text, size_t size, size_t at, size_t number)
+{
+    char digits[24] = {0}, *first = digits + sizeof digits - 1;
+    do *--first = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    return text_append(text, size, at, first, sizeof digits);
+}
+
+size_t text_append_place(char *text, size_t size, size_t at, int line, const char *pass)
+{
+    at = text_append(text, size, at, ":", 1);
+    at = text_append_number(text, size, at, line > 0 ? (size_t)line : 0);
+    if (pass) at = text_append(text, size, at, ", ", 2);
+    if (pass) at = text_append(text, size, at, pass, 100);
+    return text_append(text, size, at, ")", 1);
 }
 
 void text_cut(char *text, size_t length, size_t size)

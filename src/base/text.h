@@ -17,6 +17,16 @@ typedef struct text_writer {
 
 void text_put(const text_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Names are made by the thousand, most of them for nobody: pieces are copied, not formatted. Append
+ * at most `most` characters of `more` behind the first `at` of `text`; returns how many it has
+ * then. */
+size_t text_append(char *text, size_t size, size_t at, const char *more, size_t most);
+/* The same for a number. */
+size_t text_append_number(char *text, size_t size, size_t at, size_t number);
+/* The same for the line of an equation behind its file, and the pass of a loop that it comes from,
+ * or NULL: ":12, i = 3)". */
+size_t text_append_place(char *text, size_t size, size_t at, int line, const char *pass);
+
 /* End a text of `length` characters with ".." within `size` bytes, not inside a UTF-8 character. */
 void text_cut(char *text, size_t length, size_t size);
 

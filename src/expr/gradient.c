@@ -8,11 +8,12 @@
 #include "expr/derive.h"
 
 #include "base/memory.h"
+#include "expr/intern.h"
 #include "expr/loop.h"
 #include "expr/partial.h"
+#include "expr/sort_nodes.h"
 #include "expr/walk.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* `parent` and condition (or its opposite). Number 0 is "always". A parent has a smaller number. */
@@ -429,12 +430,6 @@ static bool reserve_gradient(gradient *out, size_t count)
     return true;
 }
 
-static int by_number(const void *x, const void *y)
-{
-    expr a = *(const expr *)x, b = *(const expr *)y;
-    return (a > b) - (a < b);
-}
-
 /* Variables with an adjoint, in increasing order. */
 static bool collect_leaves(const graph *g, const derive_scratch *s, gradient *out)
 {
@@ -446,7 +441,7 @@ static bool collect_leaves(const graph *g, const derive_scratch *s, gradient *ou
     for (size_t i = 0; i < s->nodes.count; i++)
         if (graph_node(g, s->nodes.order[i])->op == EXPR_VARIABLE && *first_of(s, i) != 0)
             out->leaf[out->count++] = s->nodes.order[i];
-    if (count > 1) qsort(out->leaf, count, sizeof *out->leaf, by_number);
+    sort_nodes(out->leaf, count);
     return true;
 }
 
@@ -467,10 +462,29 @@ static bool collect(graph *g, const derive_scratch *s, gradient *out)
     return true;
 }
 
-bool derive_gradient(graph *g, expr e, gradient *out)
+/* The gradient as it was found before; false: it was not, or there is no memory. */
+static bool recall(const graph *g, expr e, gradient *out)
 {
-    out->count = 0;
-    if (e == EXPR_NONE || graph_failed(g)) return false;
+    size_t count;
+    const expr *kept = graph_recall(g, MEMO_GRADIENT, e, &count);
+    if (!kept || !reserve_gradient(out, count / 2)) return false;
+    out->count = count / 2;
+    memcpy(out->leaf, kept, out->count * sizeof *kept);
+    memcpy(out->derivative, kept + out->count, out->count * sizeof *kept);
+    return true;
+}
+
+static void remember(const graph *g, expr e, const gradient *of)
+{
+    expr *kept = graph_remember(g, MEMO_GRADIENT, e, 2 * of->count);
+    if (!kept) return;
+    memcpy(kept, of->leaf, of->count * sizeof *kept);
+    memcpy(kept + of->count, of->derivative, of->count * sizeof *kept);
+}
+
+/* Sweep over the nodes of e. */
+static bool sweep(graph *g, expr e, gradient *out)
+{
     if (!out->scratch) out->scratch = DAE_NEW(derive_scratch);
     derive_scratch *s = out->scratch;
     if (!s) return false;
@@ -483,6 +497,16 @@ bool derive_gradient(graph *g, expr e, gradient *out)
     done = done && collect(g, s, out) && !graph_failed(g);
     if (!done) out->count = 0;
     walk_free(&s->nodes); /* the graph keeps its memory; the gradient may outlive the graph */
+    return done;
+}
+
+bool derive_gradient(graph *g, expr e, gradient *out)
+{
+    out->count = 0;
+    if (e == EXPR_NONE || graph_failed(g)) return false;
+    if (recall(g, e, out)) return true;
+    bool done = sweep(g, e, out);
+    if (done) remember(g, e, out);
     return done;
 }
 

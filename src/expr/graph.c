@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "expr/intern.h"
+#include "expr/memo.h"
 #include "expr/walk_pool.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 
 enum {
-    FIRST_TABLE = 1 << 12,
+    FIRST_TABLE = 1 << 10,
     LARGE_TABLE = 1 << 16 /* slots from which on a table is not kept between times of building */
 };
 
@@ -35,6 +36,7 @@ struct graph {
     size_t loop_cells; /* of all loops; they count as nodes */
     bool failed;
     walk_pool *walks;     /* owned */
+    memo *memo;           /* owned */
     pthread_mutex_t lock; /* recursive */
 };
 
@@ -72,7 +74,7 @@ static bool add_block(graph *g)
 {
     expr_node ***blocks = &g->nodes.blocks;
     if (!dae_grow(blocks, &g->directory, g->block_count + 1, sizeof **blocks)) return false;
-    expr_node *block = DAE_ARRAY(expr_node, GRAPH_BLOCK);
+    expr_node *block = dae_alloc(GRAPH_BLOCK, sizeof *block);
     if (!block) return false;
     g->nodes.blocks[g->block_count++] = block;
     return true;
@@ -100,6 +102,7 @@ void graph_leave(graph *g)
 void graph_tidy(graph *g)
 {
     walk_pool_empty(g->walks);
+    memo_empty(g->memo);
     if (g->slots < LARGE_TABLE) return;
     dae_free(g->table);
     g->table = NULL;
@@ -118,9 +121,10 @@ graph *graph_new(void)
     g->slots = FIRST_TABLE;
     g->table = DAE_ARRAY(graph_slot, g->slots);
     g->walks = walk_pool_new();
+    g->memo = memo_new();
     graph_set_limit(g, 0);
     start_lock(g);
-    if (g->table && g->walks && add_block(g)) return g;
+    if (g->table && g->walks && g->memo && add_block(g)) return g;
     graph_free(g);
     return NULL;
 }
@@ -132,6 +136,7 @@ void graph_free(graph *g)
     for (size_t i = 0; i < g->block_count; i++) dae_free(g->nodes.blocks[i]);
     for (size_t i = 0; i < g->loop_count; i++) dae_free((void *)g->loops[i].next);
     walk_pool_free(g->walks);
+    memo_free(g->memo);
     dae_free_all(g->loops, g->nodes.blocks, g->table, g);
 }
 
@@ -153,6 +158,22 @@ void graph_set_limit(graph *g, size_t nodes)
 walk_pool *graph_walks(const graph *g)
 {
     return g->walks;
+}
+
+const expr *graph_recall(const graph *g, memo_kind kind, expr e, size_t *count)
+{
+    return memo_find(g->memo, kind, e, count);
+}
+
+expr *graph_remember(const graph *g, memo_kind kind, expr e, size_t count)
+{
+    enum { A_NODE = 2, ANYWAY = 1 << 12 }; /* small beside the nodes and their table */
+    return memo_add(g->memo, kind, e, count, A_NODE * g->size + ANYWAY);
+}
+
+bool graph_try_enter(const graph *g)
+{
+    return pthread_mutex_trylock((pthread_mutex_t *)&g->lock) == 0;
 }
 
 size_t graph_size(const graph *g)

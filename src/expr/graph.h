@@ -122,7 +122,7 @@ size_t graph_limit(const graph *g);
 size_t graph_size(const graph *g); /* number of nodes; valid expressions are 1 .. size-1 */
 
 /* Nodes live in blocks that never move. */
-enum { GRAPH_BLOCK_BITS = 12, GRAPH_BLOCK = 1 << GRAPH_BLOCK_BITS };
+enum { GRAPH_BLOCK_BITS = 10, GRAPH_BLOCK = 1 << GRAPH_BLOCK_BITS };
 
 /* What a graph begins with. */
 typedef struct graph_nodes {

@@ -4,6 +4,7 @@
 #define DAE_EXPR_INTERN_H
 
 #include "expr/graph.h"
+#include "expr/memo.h"
 
 /* The node equal to *n (but for `finite` and `arity`, which are found here), new or old; no
  * simplification. */
@@ -29,5 +30,11 @@ size_t graph_loop_count(const graph *g);
 
 /* Memory for walks over the graph, which are no part of its value. */
 struct walk_pool *graph_walks(const graph *g);
+
+/* The memo of the graph, for who has entered it: memo_find() and memo_add(). */
+const expr *graph_recall(const graph *g, memo_kind kind, expr e, size_t *count);
+expr *graph_remember(const graph *g, memo_kind kind, expr e, size_t count);
+/* graph_enter() where no other thread is inside; false: one is. */
+bool graph_try_enter(const graph *g);
 
 #endif

@@ -1,8 +1,9 @@
 /* Expressions with leaves replaced, and the leaves of expressions. */
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "expr/intern.h"
+#include "expr/sort_nodes.h"
 #include "expr/walk.h"
 
 /* The operands' images; EXPR_NONE where there is no operand. */
@@ -44,24 +45,46 @@ expr graph_substitute(graph *g, expr e, graph_leaf_map leaf, void *context)
     return result;
 }
 
-static int by_number(const void *x, const void *y)
+/* The leaves of a walk in increasing order, at the front of its list; returns how many. */
+static size_t sort_leaves(const graph *g, walk *w)
 {
-    expr a = *(const expr *)x, b = *(const expr *)y;
-    return (a > b) - (a < b);
+    size_t leaves = 0;
+    for (size_t i = 0; i < w->count; i++)
+        if (graph_node(g, w->order[i])->arity == 0) w->order[leaves++] = w->order[i];
+    sort_nodes(w->order, leaves);
+    return leaves;
+}
+
+/* Keep the leaves of one expression for the next one who asks. */
+static void keep_leaves(const graph *g, expr e, const walk *w, size_t leaves)
+{
+    expr *kept = graph_remember(g, MEMO_LEAVES, e, leaves);
+    if (kept) memcpy(kept, w->order, leaves * sizeof *kept);
+}
+
+/* Visit the leaves by a walk; `keep`: the memo is ours. */
+static bool walk_leaves(const graph *g, const expr *e, size_t count, bool keep,
+                        graph_leaf_visit visit, void *context)
+{
+    walk w = {0};
+    bool reached = walk_from(&w, g, e, count);
+    size_t leaves = reached ? sort_leaves(g, &w) : 0;
+    if (reached && keep) keep_leaves(g, *e, &w, leaves);
+    for (size_t i = 0; i < leaves; i++) visit(context, graph_node(g, w.order[i]));
+    walk_free(&w);
+    return reached;
 }
 
 bool graph_leaves(const graph *g, const expr *e, size_t count, graph_leaf_visit visit,
                   void *context)
 {
-    walk w = {0};
-    bool reached = walk_from(&w, g, e, count);
     size_t leaves = 0;
-    for (size_t i = 0; reached && i < w.count; i++)
-        if (graph_node(g, w.order[i])->arity == 0) w.order[leaves++] = w.order[i];
-    if (leaves > 1) qsort(w.order, leaves, sizeof *w.order, by_number);
-    for (size_t i = 0; i < leaves; i++) visit(context, graph_node(g, w.order[i]));
-    walk_free(&w);
-    return reached;
+    bool mine = count == 1 && *e != EXPR_NONE && graph_try_enter(g);
+    const expr *leaf = mine ? graph_recall(g, MEMO_LEAVES, *e, &leaves) : NULL;
+    for (size_t i = 0; leaf && i < leaves; i++) visit(context, graph_node(g, leaf[i]));
+    bool done = leaf || walk_leaves(g, e, count, mine, visit, context);
+    if (mine) graph_leave((graph *)g);
+    return done;
 }
 
 bool graph_reads(const graph *g, const expr *e, size_t count, unsigned kinds, bool *found)

@@ -13,10 +13,10 @@
 typedef struct compiler {
     plan plan;
     tape *tape;
-    uint8_t *absorbs;   /* 1 + the operand computed in the same instruction, or 0 */
+    uint8_t *absorbs;   /* 1 + the operand computed in the same instruction, or 0; owned, with */
     bool *absorbed;     /* computed in its user's instruction */
     bool *kept;         /* made by the prologue for the body */
-    uint32_t *place;    /* register */
+    uint32_t *place;    /* register; owned, with the lists behind it */
     uint32_t *last;     /* the instruction that uses it last */
     uint32_t *output;   /* first output it is, PLAN_NONE if it is none, */
     uint32_t *sibling;  /* by output: the next output that is the same node */
@@ -109,11 +109,8 @@ static void count_registers(compiler *c)
 
 static bool allocate_leaves(tape *t)
 {
-    t->constant = DAE_ARRAY(double, t->constants);
-    t->parameter = DAE_ARRAY(int32_t, t->parameters);
-    t->memory = DAE_ARRAY(int32_t, t->memories);
-    t->variable = DAE_ARRAY(int32_t, t->variables);
-    return t->constant && t->parameter && t->memory && t->variable;
+    return SHARED_BLOCK(SHARE(t->constant, t->constants), SHARE(t->parameter, t->parameters),
+                        SHARE(t->memory, t->memories), SHARE(t->variable, t->variables));
 }
 
 /* Give registers to leaves and to what the prologue keeps, in the order of struct tape. */
@@ -284,8 +281,8 @@ static void select_all(compiler *c)
     for (uint32_t i = 0; i < c->plan.count; i++)
         if (plan_is_leaf(&c->plan.nodes[i]) || c->plan.nodes[i].fixed)
             t->length += store_outputs(c, t->body + t->length, i);
-    t->prologue[t->prologue_length].op = TAPE_END;
-    t->body[t->length].op = TAPE_END;
+    t->prologue[t->prologue_length] = (tape_instruction){.op = TAPE_END};
+    t->body[t->length] = (tape_instruction){.op = TAPE_END};
 }
 
 /* ---- registers ------------------------------------------------------------------------------- */
@@ -345,22 +342,22 @@ static void give_registers(compiler *c, tape_instruction *code, size_t length)
 static bool allocate_compiler(compiler *c)
 {
     size_t n = c->plan.count, places = n + c->tape->loop_cells;
-    c->absorbs = DAE_ARRAY(uint8_t, n);
-    c->absorbed = DAE_ARRAY(bool, n);
-    c->kept = DAE_ARRAY(bool, n);
-    c->place = DAE_ARRAY(uint32_t, places);
-    c->last = DAE_ARRAY(uint32_t, places);
-    c->output = DAE_ARRAY(uint32_t, n);
-    c->sibling = DAE_ARRAY(uint32_t, c->plan.outputs);
-    c->released = DAE_ARRAY(uint32_t, n);
-    return c->absorbs && c->absorbed && c->kept && c->place && c->last && c->output && c->sibling &&
-           c->released;
+    c->place = dae_alloc(2 * places + 2 * n + c->plan.outputs, sizeof *c->place);
+    c->absorbs = dae_calloc(3 * n, sizeof *c->absorbs);
+    if (!c->place || !c->absorbs) return false;
+    c->last = c->place + places;
+    c->output = c->last + places;
+    c->released = c->output + n;
+    c->sibling = c->released + n;
+    c->absorbed = (bool *)(c->absorbs + n);
+    c->kept = c->absorbed + n;
+    memset(c->last, 0, places * sizeof *c->last);
+    return true;
 }
 
 static void release_compiler(compiler *c)
 {
-    dae_free_all(c->absorbs, c->absorbed, c->kept, c->place, c->last, c->output, c->sibling,
-                 c->released, c->first);
+    dae_free_all(c->absorbs, c->place, c->first);
     plan_free(&c->plan);
 }
 
@@ -373,8 +370,9 @@ static bool allocate_code(compiler *c)
         if (plan_is_leaf(node) || c->absorbed[i]) continue;
         *(node->fixed ? &fixed : &moving) += 1;
     }
-    c->tape->prologue = DAE_ARRAY(tape_instruction, fixed + 1);
-    c->tape->body = DAE_ARRAY(tape_instruction, moving + c->tape->loop_cells + c->plan.outputs + 1);
+    size_t moving_most = moving + c->tape->loop_cells + c->plan.outputs + 1;
+    c->tape->prologue = dae_alloc(fixed + 1, sizeof *c->tape->prologue);
+    c->tape->body = dae_alloc(moving_most, sizeof *c->tape->body);
     return c->tape->prologue && c->tape->body;
 }
 
@@ -424,7 +422,7 @@ tape *tape_new(const graph *g, const expr *e, size_t count)
 void tape_free(tape *t)
 {
     if (!t) return;
-    dae_free_all(t->constant, t->parameter, t->memory, t->variable, t->prologue, t->body);
+    dae_free_all(t->constant, t->prologue, t->body);
     for (size_t k = 0; k < t->loop_count; k++) {
         tape_free(t->loops[k].body);
         dae_free(t->loops[k].cell);

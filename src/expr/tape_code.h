@@ -88,9 +88,9 @@ struct tape {
     size_t constants, parameters, memories, kept; /* numbers of registers, */
     bool timed;                                   /* whether time has one, */
     size_t variables, registers;                  /* and all together */
-    double *constant;                             /* owned, as all below */
-    int32_t *parameter, *memory;                  /* their indices */
-    int32_t *variable;                            /* indices, grouped by order */
+    double *constant;              /* owned, with the indices behind it; owned, too, is all else */
+    int32_t *parameter, *memory;   /* their indices */
+    int32_t *variable;             /* indices, grouped by order */
     size_t group[TAPE_ORDERS + 2]; /* order m: variable[group[m] .. group[m+1]); the last group
                                       holds all orders that tape_inputs cannot give */
     tape_instruction *prologue, *body;

@@ -32,6 +32,10 @@ static void copy_node(plan *p, const graph *g, const walk *w, size_t i)
 /* Let sin x and cos x of one x know each other: both come from one call. */
 static bool find_pairs(plan *p)
 {
+    size_t found = 0;
+    for (size_t i = 0; i < p->count && found < 2; i++)
+        found += p->nodes[i].op == EXPR_SIN || p->nodes[i].op == EXPR_COS;
+    if (found < 2) return true;
     uint32_t *first = DAE_ARRAY(uint32_t, p->count); /* by operand: 1 + its sine or cosine */
     if (!first) return false;
     for (size_t i = 0; i < p->count; i++) {
@@ -52,8 +56,8 @@ static bool find_pairs(plan *p)
 static bool copy_walk(plan *p, const graph *g, const walk *w, const expr *e)
 {
     p->count = w->count;
-    p->nodes = DAE_ARRAY(plan_node, w->count);
-    p->output = DAE_ARRAY(uint32_t, p->outputs);
+    p->nodes = dae_alloc(w->count, sizeof *p->nodes);
+    p->output = dae_alloc(p->outputs, sizeof *p->output);
     if (!p->nodes || !p->output) return false;
     for (size_t i = 0; i < w->count; i++) copy_node(p, g, w, i);
     for (size_t i = 0; i < p->outputs; i++) {

@@ -31,8 +31,8 @@ typedef struct window {
 /* Room for `most` instructions at once; false: memory. */
 static bool window_new(window *w, size_t most)
 {
-    w->code = DAE_ARRAY(tape_instruction, most);
-    w->waits = DAE_ARRAY(int, 9 * most);
+    w->code = dae_alloc(most, sizeof *w->code);
+    w->waits = dae_alloc(9 * most, sizeof *w->waits);
     if (!w->code || !w->waits) return false;
     w->first_user = w->waits + most;
     w->next_ready = w->first_user + most;
@@ -135,7 +135,8 @@ static void reorder(tape_instruction *code, size_t length, window *w, uint32_t *
 
 bool tape_schedule(tape_instruction *code, size_t length, size_t nodes)
 {
-    if (surprises(code, length) < length / 4) return true;
+    enum { FORESEEN = 100 }; /* so few instructions fit into the memory of any processor */
+    if (length <= FORESEEN || surprises(code, length) < length / 4) return true;
     window w = {0};
     uint32_t *maker = DAE_ARRAY(uint32_t, nodes);
     bool ok = window_new(&w, length < WINDOW ? length : WINDOW) && maker;

@@ -4,6 +4,10 @@
 #include "expr/intern.h"
 #include "expr/walk_pool.h"
 
+#include <string.h>
+
+enum { LEAST_ROOM = 1 << 9 }; /* nodes */
+
 void walk_free(walk *w)
 {
     if (w->place) walk_pool_give(graph_walks(w->graph), (walk_memory){w->place, w->room});
@@ -17,8 +21,9 @@ static bool make_room(walk *w, const graph *g)
     if (!memory.block) memory = walk_pool_take(graph_walks(g));
     if (graph_size(g) > memory.room) {
         dae_free(memory.block);
-        for (memory.room = GRAPH_BLOCK; memory.room < graph_size(g);) memory.room *= 2;
-        memory.block = DAE_ARRAY(uint32_t, 3 * memory.room);
+        for (memory.room = LEAST_ROOM; memory.room < graph_size(g);) memory.room *= 2;
+        memory.block = dae_alloc(3 * memory.room, sizeof *memory.block);
+        if (memory.block) memset(memory.block, 0, memory.room * sizeof *memory.block);
     }
     *w = (walk){.place = memory.block, .room = memory.room, .graph = g};
     if (!w->place) return false;
@@ -39,33 +44,46 @@ static inline void append(walk *w, expr e)
     w->order[w->count++] = e;
 }
 
-/* The first operand of *n that is an operation not reached yet, else EXPR_NONE; leaves before it
- * are placed. */
-static inline expr next_operand(walk *w, const graph *g, const expr_node *n)
+/* The operands of *n by number, up to its arity. */
+static inline expr operand_of(const expr_node *n, int k)
 {
-    const expr operand[3] = {n->a, n->b, n->c};
-    for (int k = 0; k < n->arity; k++) {
-        if (reached(w, operand[k])) continue;
-        if (graph_node(g, operand[k])->arity > 0) return operand[k];
-        append(w, operand[k]);
+    return k == 0 ? n->a : k == 1 ? n->b : n->c;
+}
+
+/* The first operand of *n from number k on that is an operation not reached yet, else EXPR_NONE;
+ * leaves before it are placed. */
+static inline expr next_operand(walk *w, const graph *g, const expr_node *n, int k)
+{
+    for (; k < n->arity; k++) {
+        expr operand = operand_of(n, k);
+        if (reached(w, operand)) continue;
+        if (graph_node(g, operand)->arity > 0) return operand;
+        append(w, operand);
     }
     return EXPR_NONE;
 }
 
-/* Depth first: an operation is placed when its operands have been. */
+/* Depth first: an operation is placed when its operands have been. Behind an operand its parent
+ * goes on with the next one. */
 static void visit(walk *w, const graph *g, expr root)
 {
     size_t depth = 0;
     if (root == EXPR_NONE || reached(w, root)) return;
-    w->stack[depth++] = root;
-    while (depth > 0) {
-        expr e = w->stack[depth - 1], next = next_operand(w, g, graph_node(g, e));
+    const expr_node *n = graph_node(g, root);
+    for (expr e = root, done = EXPR_NONE;;) {
+        int k = done == EXPR_NONE ? 0 : done == n->a ? 1 : done == n->b ? 2 : 3;
+        expr next = next_operand(w, g, n, k);
         if (next != EXPR_NONE) {
-            w->stack[depth++] = next;
+            w->stack[depth++] = e;
+            e = next;
+            done = EXPR_NONE;
         } else {
             append(w, e);
-            depth--;
+            if (depth == 0) return;
+            done = e;
+            e = w->stack[--depth];
         }
+        n = graph_node(g, e);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "expr/derive.h"
 #include "formulation/form_plan.h"
 #include "formulation/formulation_parts.h"
@@ -252,11 +253,11 @@ bool formulated_row(formulated *f, const analysed *a, int r, int i, int times, e
     if (row->times == 0) return true;
     char name[512];
     const char *how = row->times == 1 ? "once" : row->times == 2 ? "twice" : NULL;
-    if (how)
-        snprintf(name, sizeof name, "%.400s, differentiated %s", a->set.row[i].name, how);
-    else
-        snprintf(name, sizeof name, "%.400s, differentiated %d times", a->set.row[i].name,
-                 row->times);
-    row->name = arena_text(f->texts, name, strlen(name));
+    size_t at = text_append(name, sizeof name, 0, a->set.row[i].name, 400);
+    at = text_append(name, sizeof name, at, ", differentiated ", sizeof name);
+    if (how) at = text_append(name, sizeof name, at, how, sizeof name);
+    if (!how) at = text_append_number(name, sizeof name, at, (size_t)row->times);
+    if (!how) at = text_append(name, sizeof name, at, " times", sizeof name);
+    row->name = arena_text(f->texts, name, at);
     return row->name;
 }

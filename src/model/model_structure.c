@@ -28,8 +28,10 @@ char *flat_equation_name(const flat_model *m, const flat_equation *q)
     const char *name = q->name ? q->name : "equation";
     if (strncmp(name, "equation ", 9) == 0 && strchr(name, ':')) return dae_strdup(name);
     char text[512];
-    snprintf(text, sizeof text, "%.200s (%.150s:%d%s%.100s)", name, m->file ? m->file : m->name,
-             q->place.line, q->pass ? ", " : "", q->pass ? q->pass : "");
+    size_t at = text_append(text, sizeof text, 0, name, 200);
+    at = text_append(text, sizeof text, at, " (", 2);
+    at = text_append(text, sizeof text, at, m->file ? m->file : m->name, 150);
+    text_append_place(text, sizeof text, at, q->place.line, q->pass);
     return dae_strdup(text);
 }
 

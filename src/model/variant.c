@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "model/model_build.h"
 #include "model/model_forms.h"
 
@@ -128,8 +129,9 @@ static bool name_rows(model_form *f)
     }
     for (int k = 0; k < y->candidates; k++) {
         char name[256];
-        snprintf(name, sizeof name, "definition of der(%.200s)",
-                 f->unknown_names[y->candidate[k].unknown]);
+        size_t at = text_append(name, sizeof name, 0, "definition of der(", sizeof name);
+        at = text_append(name, sizeof name, at, f->unknown_names[y->candidate[k].unknown], 200);
+        text_append(name, sizeof name, at, ")", 1);
         f->equation_names[rows + (size_t)k] = dae_strdup(name);
         if (!f->equation_names[rows + (size_t)k]) return false;
     }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 static long countdown = -1; /* allocations that still succeed; negative: all do */
 static bool stays_out;      /* all allocations after that fail; else just one */
@@ -22,6 +23,13 @@ void *dae_calloc(size_t count, size_t size)
     if (countdown > 0) countdown--;
     live++;
     return calloc(count > 0 ? count : 1, size > 0 ? size : 1);
+}
+
+/* Nobody may count on zeros in it. */
+void *dae_alloc(size_t count, size_t size)
+{
+    void *block = dae_calloc(count, size);
+    return block ? memset(block, 0xA5, count * size) : NULL;
 }
 
 void dae_free(void *pointer)

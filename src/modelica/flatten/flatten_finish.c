@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "expr/walk.h"
 #include "modelica/flatten/flatten_internal.h"
 
@@ -453,11 +454,16 @@ static char *equation_name(flattener *f, size_t number, const equation_pair *p)
 {
     char text[512];
     const char *file = f->file_name ? f->file_name : f->m->name;
-    if (p->comment && p->comment[0])
-        snprintf(text, sizeof text, "%s", p->comment);
-    else
-        snprintf(text, sizeof text, "equation %zu (%.300s:%d%s%.100s)", number, file, p->place.line,
-                 p->pass ? ", " : "", p->pass ? p->pass : "");
+    const size_t size = sizeof text;
+    if (p->comment && p->comment[0]) {
+        text_append(text, size, 0, p->comment, size);
+        return model_text(f, text);
+    }
+    size_t at = text_append(text, size, 0, "equation ", 9);
+    at = text_append_number(text, size, at, number);
+    at = text_append(text, size, at, " (", 2);
+    at = text_append(text, size, at, file, 300);
+    text_append_place(text, size, at, p->place.line, p->pass);
     return model_text(f, text);
 }
 

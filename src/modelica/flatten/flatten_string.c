@@ -14,10 +14,12 @@ expr string_new(flattener *f, const char *text, const flat_hole *holes, size_t h
     arena *active = f->scope.active;
     f->scope.active = f->permanent;
     flat_hole *copy = flatten_take(f, hole_count * sizeof *copy);
-    text = flatten_text(f, "%s", text);
+    size_t size = strlen(text) + 1;
+    char *own = flatten_take(f, size);
     f->scope.active = active;
-    if (!copy || !text) return STRING_BIT;
+    if (!copy || !own) return STRING_BIT;
     if (hole_count) memcpy(copy, holes, hole_count * sizeof *copy);
+    text = memcpy(own, text, size);
     f->texts[f->text_count++] = (text_piece){text, copy, hole_count};
     return STRING_BIT | (expr)f->text_count;
 }

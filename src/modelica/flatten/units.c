@@ -111,6 +111,7 @@ static bool read_name(const char *name, size_t length, unit *out)
 static void multiply_into(unit *a, const unit *b, double exponent)
 {
     for (int k = 0; k < UNIT_DIMENSIONS; k++) a->exponent[k] += exponent * b->exponent[k];
+    if (b->factor == 1.0) return;
     a->factor *= b->factor == 0.0 ? 0.0 : pow(b->factor, exponent);
 }
 
@@ -191,9 +192,10 @@ static const char *coherent_name(const unit *u)
 {
     static const char *const preferred[] = {"N",  "Pa", "J", "W", "C", "V", "F", "Ohm", "S",
                                             "Wb", "T",  "H", "m", "s", "A", "K", "mol", "cd"};
+    if (fabs(u->factor - 1.0) > 1e-12) return NULL;
     for (size_t k = 0; k < sizeof preferred / sizeof *preferred; k++) {
         unit known;
-        if (!unit_parse(preferred[k], &known) || fabs(u->factor - 1.0) > 1e-12) continue;
+        if (!read_name(preferred[k], strlen(preferred[k]), &known)) continue;
         bool same = true;
         for (int d = 0; d < UNIT_DIMENSIONS; d++)
             if (fabs(u->exponent[d] - known.exponent[d]) > 1e-9) same = false;
@@ -285,20 +287,52 @@ void unit_table_free(unit_table *t)
     *t = (unit_table){0};
 }
 
+/* Spell what has no text yet: factors have smaller numbers, so theirs come first. Only messages and
+ * texts that are new show it. */
+static void spell_all(unit_table *t)
+{
+    for (size_t k = 0; k < t->count; k++) {
+        unit *u = &t->units[k];
+        if (u->left == 0 || u->text[0]) continue;
+        spell(u, &t->units[u->left - 1], &t->units[u->right - 1], u->power);
+    }
+}
+
+/* The first unit with that text; `read`: of those that were read, not computed. */
+static int find_text(const unit_table *t, const char *text, bool read)
+{
+    for (size_t k = 0; k < t->count; k++)
+        if (!(read && t->units[k].left > 0) && strcmp(t->units[k].text, text) == 0)
+            return (int)k + 1;
+    return UNIT_UNKNOWN;
+}
+
+/* Whether some computed unit is the same: no other can have its text. */
+static bool is_computed(const unit_table *t, const unit *u)
+{
+    for (size_t k = 0; k < t->count; k++)
+        if (t->units[k].left > 0 && same_unit(&t->units[k], u)) return true;
+    return false;
+}
+
 int unit_number(unit_table *t, const char *text)
 {
     unit u;
-    if (!table_begin(t) || !unit_parse(text, &u)) return UNIT_UNKNOWN;
-    for (size_t k = 0; k < t->count; k++)
-        if (strcmp(t->units[k].text, u.text) == 0) return (int)k + 1;
-    return table_add(t, &u);
+    if (!table_begin(t)) return UNIT_UNKNOWN;
+    int known = find_text(t, text, true);
+    if (known != UNIT_UNKNOWN) return known;
+    if (!unit_parse(text, &u)) return UNIT_UNKNOWN;
+    if (is_computed(t, &u)) {
+        spell_all(t);
+        known = find_text(t, u.text, false);
+    }
+    return known != UNIT_UNKNOWN ? known : table_add(t, &u);
 }
 
-static int table_find(unit_table *t, unit *u, const unit *a, const unit *b, double exponent)
+static int table_find(unit_table *t, const unit *u)
 {
     for (size_t k = 0; k < t->count; k++)
-        if (same_unit(&t->units[k], u) && t->units[k].factor == u->factor) return (int)k + 1;
-    spell(u, a, b, exponent);
+        if (t->units[k].factor == u->factor && same_unit(&t->units[k], u)) return (int)k + 1;
     return table_add(t, u);
 }
 
@@ -315,11 +349,13 @@ static bool is_beyond_physics(const unit *u)
 static int combine(unit_table *t, int a, int b, double exponent)
 {
     if (!table_begin(t) || a <= 0 || b <= 0) return UNIT_UNKNOWN;
-    unit u = t->units[a - 1], left = u, right = t->units[b - 1];
-    multiply_into(&u, &right, exponent);
+    const unit *left = &t->units[a - 1];
+    unit u = {.factor = left->factor, .left = a, .right = b, .power = exponent};
+    memcpy(u.exponent, left->exponent, sizeof u.exponent);
+    multiply_into(&u, &t->units[b - 1], exponent);
     if (u.factor == 0.0) return UNIT_UNKNOWN; /* products of temperatures with an offset */
     if (is_beyond_physics(&u)) return UNIT_UNKNOWN;
-    return table_find(t, &u, &left, &right, exponent);
+    return table_find(t, &u);
 }
 
 int unit_multiply(unit_table *t, int a, int b)
@@ -355,7 +391,8 @@ bool unit_is_number(const unit_table *t, int a)
            same_unit(&t->units[a - 1], &(unit){.factor = 0.0});
 }
 
-const char *unit_text(const unit_table *t, int a)
+const char *unit_text(unit_table *t, int a)
 {
+    spell_all(t);
     return a > 0 && (size_t)a <= t->count ? t->units[a - 1].text : "";
 }

@@ -10,8 +10,10 @@ enum { UNIT_DIMENSIONS = 7, UNIT_TEXT = 64 }; /* m kg s A K mol cd; the radian c
 
 typedef struct unit {
     double exponent[UNIT_DIMENSIONS];
-    double factor; /* to SI units; 0: not comparable (degC and other offsets) */
-    char text[UNIT_TEXT];
+    double factor;        /* to SI units; 0: not comparable (degC and other offsets) */
+    char text[UNIT_TEXT]; /* empty: not spelled yet, */
+    int left, right;      /* which is for units that were computed: left * right^power */
+    double power;
 } unit;
 
 enum { UNIT_UNKNOWN = 0, UNIT_LITERAL = -1, UNIT_ONE = 1 };
@@ -33,6 +35,6 @@ bool unit_agree(const unit_table *t, int a, int b);
 /* What a sum of both has. */
 int unit_join(int a, int b);
 bool unit_is_number(const unit_table *t, int a); /* 1 or rad, or not known */
-const char *unit_text(const unit_table *t, int a);
+const char *unit_text(unit_table *t, int a);
 
 #endif

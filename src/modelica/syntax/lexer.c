@@ -79,7 +79,11 @@ static int quoted_length(const lexer *lx, const char *from)
 
 static void skip_line_comment(lexer *lx)
 {
-    while (lx->at < lx->stop && *lx->at != '\n' && *lx->at != '\r') advance(lx);
+    const char *end = lx->at;
+    while (end < lx->stop && *end != '\n' && *end != '\r') end++;
+    if (end == lx->stop) /* the end of the text has a column, too */
+        advance_by(lx, (size_t)(end - lx->at));
+    lx->at = end; /* else a new line begins, and columns with it */
 }
 
 /* Comments of this kind do not nest. */
@@ -96,9 +100,18 @@ static void skip_block_comment(lexer *lx)
     LEX_ERROR(lx, begin, "the comment that begins here is never closed; close it with '*/'");
 }
 
+/* Spaces, the commonest of blanks, which end no line. */
+static void skip_spaces(lexer *lx)
+{
+    const char *from = lx->at;
+    while (lx->at < lx->stop && *lx->at == ' ') lx->at++;
+    lx->place.column += (int)(lx->at - from);
+}
+
 static void skip_blanks(lexer *lx)
 {
     for (;;) {
+        skip_spaces(lx);
         int c = peek(lx, 0);
         if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v')
             advance(lx);
@@ -205,7 +218,8 @@ static token_kind keyword_of(const char *word, size_t length)
     while (low < high) {
         size_t middle = (low + high) / 2;
         const char *keyword = spellings[middle];
-        int order = strncmp(word, keyword, length);
+        int order = *word - *keyword; /* tells most of them apart without a call */
+        if (order == 0) order = strncmp(word, keyword, length);
         if (order == 0 && keyword[length] != '\0') order = -1;
         if (order == 0) return (token_kind)middle;
         if (order < 0)
@@ -228,6 +242,8 @@ static void read_word(lexer *lx, token *t)
 {
     const char *from = lx->at;
     bool foreign = false;
+    while (lx->at < lx->stop && (is_letter(*lx->at) || is_digit(*lx->at))) lx->at++;
+    lx->place.column += (int)(lx->at - from);
     while (at_word_character(lx)) {
         foreign |= peek(lx, 0) >= 0x80;
         advance(lx);
@@ -512,6 +528,46 @@ static bool read_foreign_sign(lexer *lx, token *t)
     return false;
 }
 
+/* The sign of one character that c is, or TOK_END_OF_FILE. */
+static token_kind short_sign(int c)
+{
+    switch (c) {
+    case ';': return TOK_SEMICOLON;
+    case ',': return TOK_COMMA;
+    case ':': return TOK_COLON;
+    case '(': return TOK_LEFT_PAREN;
+    case ')': return TOK_RIGHT_PAREN;
+    case '[': return TOK_LEFT_BRACKET;
+    case ']': return TOK_RIGHT_BRACKET;
+    case '{': return TOK_LEFT_BRACE;
+    case '}': return TOK_RIGHT_BRACE;
+    case '=': return TOK_EQUALS;
+    case '+': return TOK_ADD;
+    case '-': return TOK_SUB;
+    case '*': return TOK_MUL;
+    case '/': return TOK_DIV;
+    case '^': return TOK_POW;
+    case '<': return TOK_LT;
+    case '>': return TOK_GT;
+    default: return TOK_END_OF_FILE;
+    }
+}
+
+/* A sign of one character before what belongs to no sign of this or another language: nearly all
+ * are, and need no look at the lists. */
+static bool read_short_sign(lexer *lx, token *t)
+{
+    int next = peek(lx, 1);
+    bool apart = is_letter(next) || is_digit(next) || next == ' ' || next == '\n' || next == '\r' ||
+                 next == '(' || next == ')' || next == ';' || next == ',';
+    token_kind kind = apart ? short_sign(peek(lx, 0)) : TOK_END_OF_FILE;
+    if (kind == TOK_END_OF_FILE) return false;
+    t->kind = kind;
+    lx->at++;
+    lx->place.column++;
+    return true;
+}
+
 /* The longest sign that stands here. */
 static bool read_sign(lexer *lx, token *t)
 {
@@ -577,6 +633,8 @@ static bool read_token(lexer *lx, token *t)
         read_string(lx, t);
     else if (c == '\'')
         read_quoted_name(lx, t);
+    else if (read_short_sign(lx, t))
+        return true;
     else if (read_foreign_sign(lx, t) || read_lookalike(lx, t))
         return t->kind != TOK_END_OF_FILE;
     else if (c >= 0xC2)

@@ -102,10 +102,11 @@ static void parse_component_list(parser *p, const ast_component *common, const l
         c.place = p->current.place;
         c.name = expect_name(p, "the name of a variable");
         if (!c.name) return;
-        snprintf(what, what_size,
-                 *c.name == '\'' ? "the declaration of %.60s" : "the declaration of '%.60s'",
-                 c.name);
         parse_declaration(p, &c, type_sizes);
+        if (!at(p, TOK_SEMICOLON)) /* else nobody asks */
+            snprintf(what, what_size,
+                     *c.name == '\'' ? "the declaration of %.60s" : "the declaration of '%.60s'",
+                     c.name);
         ast_component *slot = list_add(p, into, sizeof *slot);
         if (!slot) return;
         *slot = c;

@@ -172,7 +172,9 @@ static const unsupported unsupported_functions[] = {{"delay", LAG},
 int unsupported_function(const char *name)
 {
     for (int i = 0; i < (int)(sizeof unsupported_functions / sizeof *unsupported_functions); i++)
-        if (strcmp(unsupported_functions[i].name, name) == 0) return i;
+        if (*unsupported_functions[i].name == *name &&
+            strcmp(unsupported_functions[i].name, name) == 0)
+            return i;
     return -1;
 }
 

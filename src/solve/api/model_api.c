@@ -35,11 +35,11 @@ static dae_status read_file(const char *path, char **text, size_t *length, dae_d
     FILE *file = fopen(path, "rb");
     if (!file) return reject_file(diag, path, strerror(errno));
     size_t capacity = 1 << 16, used = 0;
-    char *block = dae_calloc(capacity + 1, 1);
+    char *block = dae_alloc(capacity + 1, 1);
     while (block) {
         used += fread(block + used, 1, capacity - used, file);
         if (used < capacity || capacity >= LARGEST_FILE) break;
-        char *larger = dae_calloc(2 * capacity + 1, 1);
+        char *larger = dae_alloc(2 * capacity + 1, 1);
         if (larger) memcpy(larger, block, used);
         dae_free(block);
         block = larger;
@@ -48,6 +48,7 @@ static dae_status read_file(const char *path, char **text, size_t *length, dae_d
     bool failed = ferror(file) != 0, large = block && used >= LARGEST_FILE;
     fclose(file);
     if (block && !failed && !large) {
+        block[used] = '\0';
         *text = block;
         *length = used;
         return DAE_OK;

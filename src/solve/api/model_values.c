@@ -553,17 +553,17 @@ static void derivative_unit(const char *unit, char *text, size_t size)
     size_t n = unit ? strlen(unit) : 0;
     text[0] = '\0';
     if (n == 0 || n + 4 > size) return;
-    if (!strchr(unit, '/'))
-        snprintf(text, size, "%s/s", unit);
-    else if (strcmp(unit + n - 2, "/s") == 0)
-        snprintf(text, size, "%s2", unit);
+    const char *more = !strchr(unit, '/') ? "/s" : strcmp(unit + n - 2, "/s") == 0 ? "2" : NULL;
+    if (more) text_append(text, size, text_append(text, size, 0, unit, n), more, 2);
 }
 
 static const char *joined(arena *a, const char *before, const char *name, const char *after)
 {
     size_t size = strlen(before) + strlen(name) + strlen(after) + 1;
     char *text = arena_alloc(a, size);
-    if (text) snprintf(text, size, "%s%s%s", before, name, after);
+    size_t length = text ? text_append(text, size, 0, before, size) : 0;
+    if (text) length = text_append(text, size, length, name, size);
+    if (text) text_append(text, size, length, after, size);
     return text;
 }
 

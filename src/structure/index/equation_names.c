@@ -38,7 +38,8 @@ int equation_set_synonym(const equation_set *set, int j, int p)
 
 const char *equation_set_variable(const equation_set *set, int j, int p, char *buffer, size_t size)
 {
-    int k = equation_set_synonym(set, j, p), length = 0;
+    int k = equation_set_synonym(set, j, p);
+    size_t length = 0;
     const char *name = k < 0 ? set->name[j] : set->synonym[k].name;
     int rest = k < 0 ? p : p - set->synonym[k].order;
     char number[32];
@@ -48,13 +49,10 @@ const char *equation_set_variable(const equation_set *set, int j, int p, char *b
     }
     if (size == 0) return "";
     buffer[0] = '\0';
-    if (k >= 0 && set->synonym[k].sign < 0) length = snprintf(buffer, size, "-");
-    for (int i = 0; i < rest && (size_t)length < size; i++)
-        length += snprintf(buffer + length, size - (size_t)length, "der(");
-    if ((size_t)length < size)
-        length += snprintf(buffer + length, size - (size_t)length, "%s", name);
-    for (int i = 0; i < rest && (size_t)length < size; i++)
-        length += snprintf(buffer + length, size - (size_t)length, ")");
+    if (k >= 0 && set->synonym[k].sign < 0) length = text_append(buffer, size, length, "-", 1);
+    for (int i = 0; i < rest; i++) length = text_append(buffer, size, length, "der(", 4);
+    length = text_append(buffer, size, length, name, size);
+    for (int i = 0; i < rest; i++) length = text_append(buffer, size, length, ")", 1);
     return buffer;
 }
 
