@@ -1,5 +1,6 @@
 /* Exact derivatives against differences in long double, known series, and awkward branches. */
 #include "expr/derive.h"
+#include "expr/intern.h"
 #include "expr/print.h"
 #include "expr_build.h"
 
@@ -681,6 +682,51 @@ static void limits_fail_cleanly(void **state)
     }
 }
 
+/* A gradient is found once: the next one who asks gets what is kept, until the graph is tidied. */
+static void gradients_are_found_once(void **state)
+{
+    (void)state;
+    gradient first = {0}, again = {0};
+    size_t count = 0;
+    expr e = bin(EXPR_MUL, un(EXPR_SIN, var(1)), bin(EXPR_MUL, var(0), var(2)));
+    assert_null(graph_recall(g, MEMO_GRADIENT, e, &count));
+    assert_true(derive_gradient(g, e, &first));
+    const expr *kept = graph_recall(g, MEMO_GRADIENT, e, &count);
+    assert_non_null(kept);
+    assert_int_equal(count, 2 * first.count);
+    assert_true(derive_gradient(g, e, &again));
+    assert_int_equal(again.count, first.count);
+    for (size_t i = 0; i < first.count; i++) {
+        assert_int_equal(kept[i], first.leaf[i]);
+        assert_int_equal(again.leaf[i], first.leaf[i]);
+        assert_int_equal(again.derivative[i], first.derivative[i]);
+    }
+    graph_tidy(g);
+    assert_null(graph_recall(g, MEMO_GRADIENT, e, &count));
+    gradient_free(&first);
+    gradient_free(&again);
+}
+
+/* What is kept stays small beside the graph, however many leaves many expressions share. */
+static void what_is_kept_is_bounded(void **state)
+{
+    (void)state;
+    enum { WIDE = 400 };
+    gradient d = {0};
+    size_t count = 0, kept = 0;
+    expr sum = var(0);
+    for (int i = 1; i < WIDE; i++) sum = bin(EXPR_ADD, sum, var(i));
+    for (int i = 0; i < WIDE; i++) {
+        expr e = bin(EXPR_ADD, sum, num(i + 0.5));
+        assert_true(derive_gradient(g, e, &d));
+        assert_int_equal(d.count, WIDE);
+        if (graph_recall(g, MEMO_GRADIENT, e, &count)) kept += count;
+    }
+    assert_true(kept > 0);
+    assert_true(kept <= 2 * graph_size(g) + 4096);
+    gradient_free(&d);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -701,6 +747,8 @@ int main(void)
         TEST(deep_and_wide_expressions),
         TEST(many_small_gradients),
         TEST(limits_fail_cleanly),
+        TEST(gradients_are_found_once),
+        TEST(what_is_kept_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

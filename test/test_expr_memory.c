@@ -99,6 +99,29 @@ static void test_loops(void **state)
     assert_in_range(k, 10, 10000);
 }
 
+/* A gradient, and the leaves, that could not be kept for lack of memory can be had later. */
+static void test_kept_lists(void **state)
+{
+    (void)state;
+    long before = live;
+    for (long k = 0; k < 40; k++) {
+        graph *g = graph_new();
+        gradient d = {0};
+        expr e = graph_binary(g, EXPR_MUL, graph_variable(g, 0, 0), graph_variable(g, 1, 0));
+        countdown = k;
+        bool made = derive_gradient(g, e, &d);
+        assert_true(made || countdown <= 0);
+        countdown = -1;
+        assert_int_equal(d.count, made ? 2 : 0);
+        graph_recover(g);
+        assert_true(derive_gradient(g, e, &d));
+        assert_int_equal(d.count, 2);
+        gradient_free(&d);
+        graph_free(g);
+    }
+    assert_int_equal(live, before);
+}
+
 static void fail_everywhere(attempt try)
 {
     random_source s = {21};
@@ -147,9 +170,8 @@ int main(void)
 {
     stays_out = true;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_tape),
-        cmocka_unit_test(test_emit),
+        cmocka_unit_test(test_loops),  cmocka_unit_test(test_kept_lists),
+        cmocka_unit_test(test_tape),   cmocka_unit_test(test_emit),
         cmocka_unit_test(test_native),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

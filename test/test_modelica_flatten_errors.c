@@ -209,6 +209,9 @@ static void units(void **state)
     assert_string_equal(unit_text(&t, force), "N");
     int slope = unit_divide(&t, unit_number(&t, "V"), unit_number(&t, "s"));
     assert_string_equal(unit_text(&t, slope), "V/s");
+    int impulse = unit_multiply(&t, force, unit_number(&t, "s")); /* spelled when it is asked for */
+    assert_int_equal(unit_number(&t, "N.s"), impulse);
+    assert_int_equal(unit_number(&t, "0.001 kg"), UNIT_UNKNOWN);
     assert_true(unit_agree(&t, unit_power(&t, unit_number(&t, "m2"), 0.5), unit_number(&t, "m")));
     assert_true(unit_is_number(&t, unit_number(&t, "rad")));
     assert_false(unit_is_number(&t, unit_number(&t, "K")));

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "modelica/syntax/lexer.h"
@@ -175,6 +176,38 @@ static void number_values(void **state)
     }
 }
 
+/* Short numbers take no call of strtod; all are the nearest doubles. */
+static void numbers_are_rounded_to_nearest(void **state)
+{
+    (void)state;
+    uint64_t seed = 20;
+    for (int k = 0; k < 20000; k++) {
+        char text[40];
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const int digits = 1 + (int)(seed >> 60), power = (int)(seed >> 33 & 63) - 31;
+        unsigned long long most = 1;
+        for (int d = 0; d < digits; d++) most *= 10;
+        snprintf(text, sizeof text, "%llu.%llue%d", (unsigned long long)(seed >> 8) % most,
+                 (unsigned long long)(seed >> 20) % 1000, power);
+        scan s = begin(text);
+        assert_true(next_of(&s, TOK_NUMBER).value == strtod(text, NULL));
+        finish(&s, 0);
+    }
+}
+
+/* Columns count behind comments and spaces, also where the text ends in a comment. */
+static void columns_behind_comments(void **state)
+{
+    (void)state;
+    scan s = begin("  a // b\n   c // d");
+    assert_int_equal(next_of(&s, TOK_NAME).place.column, 3);
+    token c = next_of(&s, TOK_NAME);
+    assert_int_equal(c.place.line, 2);
+    assert_int_equal(c.place.column, 4);
+    assert_int_equal(next_of(&s, TOK_END_OF_FILE).place.column, 10);
+    finish(&s, 0);
+}
+
 /* The longest match: "2.*x" is 2. times x. */
 static void numbers_and_dots(void **state)
 {
@@ -303,6 +336,8 @@ int main(void)
                                        cmocka_unit_test(replaced),
                                        cmocka_unit_test(any_bytes),
                                        cmocka_unit_test(version_header),
+                                       cmocka_unit_test(numbers_are_rounded_to_nearest),
+                                       cmocka_unit_test(columns_behind_comments),
                                        cmocka_unit_test(unterminated_strings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,3 +110,8 @@ int arena_failed(const arena *a)
 {
     return a->failed;
 }
+
+void arena_recover(arena *a)
+{
+    a->failed = 0;
+}

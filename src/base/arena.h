@@ -14,5 +14,6 @@ void arena_free(arena *a); /* NULL is fine */
 void *arena_alloc(arena *a, size_t bytes);
 char *arena_text(arena *a, const char *text, size_t length); /* terminated copy */
 int arena_failed(const arena *a);
+void arena_recover(arena *a); /* forget the failure: all blocks there are are sound */
 
 #endif

@@ -469,17 +469,20 @@ static bool recall(const graph *g, expr e, gradient *out)
     const expr *kept = graph_recall(g, MEMO_GRADIENT, e, &count);
     if (!kept || !reserve_gradient(out, count / 2)) return false;
     out->count = count / 2;
+    if (count == 0) return true;
     memcpy(out->leaf, kept, out->count * sizeof *kept);
     memcpy(out->derivative, kept + out->count, out->count * sizeof *kept);
     return true;
 }
 
-static void remember(const graph *g, expr e, const gradient *of)
+static bool remember(const graph *g, expr e, const gradient *of)
 {
-    expr *kept = graph_remember(g, MEMO_GRADIENT, e, 2 * of->count);
-    if (!kept) return;
+    expr *kept;
+    if (!graph_remember(g, MEMO_GRADIENT, e, 2 * of->count, &kept)) return false;
+    if (!kept || of->count == 0) return true;
     memcpy(kept, of->leaf, of->count * sizeof *kept);
     memcpy(kept + of->count, of->derivative, of->count * sizeof *kept);
+    return true;
 }
 
 /* Sweep over the nodes of e. */
@@ -505,8 +508,8 @@ bool derive_gradient(graph *g, expr e, gradient *out)
     out->count = 0;
     if (e == EXPR_NONE || graph_failed(g)) return false;
     if (recall(g, e, out)) return true;
-    bool done = sweep(g, e, out);
-    if (done) remember(g, e, out);
+    bool done = sweep(g, e, out) && remember(g, e, out);
+    if (!done) out->count = 0;
     return done;
 }
 

@@ -165,10 +165,10 @@ const expr *graph_recall(const graph *g, memo_kind kind, expr e, size_t *count)
     return memo_find(g->memo, kind, e, count);
 }
 
-expr *graph_remember(const graph *g, memo_kind kind, expr e, size_t count)
+bool graph_remember(const graph *g, memo_kind kind, expr e, size_t count, expr **items)
 {
     enum { A_NODE = 2, ANYWAY = 1 << 12 }; /* small beside the nodes and their table */
-    return memo_add(g->memo, kind, e, count, A_NODE * g->size + ANYWAY);
+    return memo_add(g->memo, kind, e, count, A_NODE * g->size + ANYWAY, items);
 }
 
 bool graph_try_enter(const graph *g)

@@ -33,7 +33,7 @@ struct walk_pool *graph_walks(const graph *g);
 
 /* The memo of the graph, for who has entered it: memo_find() and memo_add(). */
 const expr *graph_recall(const graph *g, memo_kind kind, expr e, size_t *count);
-expr *graph_remember(const graph *g, memo_kind kind, expr e, size_t count);
+bool graph_remember(const graph *g, memo_kind kind, expr e, size_t count, expr **items);
 /* graph_enter() where no other thread is inside; false: one is. */
 bool graph_try_enter(const graph *g);
 

@@ -68,17 +68,21 @@ static bool enlarge(memo *m)
     return true;
 }
 
-expr *memo_add(memo *m, memo_kind kind, expr e, size_t count, size_t most)
+bool memo_add(memo *m, memo_kind kind, expr e, size_t count, size_t most, expr **items)
 {
-    if (m->items + count > most) return NULL;
+    *items = NULL;
+    if (m->items + count > most) return true;
     if (!m->memory) m->memory = arena_new(0);
-    if (!m->memory || (2 * m->lists >= m->slots && !enlarge(m))) return NULL;
+    if (!m->memory || (2 * m->lists >= m->slots && !enlarge(m))) return false;
     memo_slot *s = slot_of(m, kind, e);
-    if (s->items) return NULL; /* it is kept already */
-    expr *items = arena_alloc(m->memory, count * sizeof *items);
-    if (!items) return NULL;
-    *s = (memo_slot){items, e, kind, count};
+    if (s->items) return true; /* it is kept already */
+    *items = arena_alloc(m->memory, count * sizeof **items);
+    if (!*items) {
+        arena_recover(m->memory); /* there may be memory for the next one */
+        return false;
+    }
+    *s = (memo_slot){*items, e, kind, count};
     m->lists++;
     m->items += count;
-    return items;
+    return true;
 }

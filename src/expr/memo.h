@@ -21,8 +21,8 @@ void memo_empty(memo *m);
 
 /* The list, which stays where it is until memo_empty(), and its length; NULL: none is kept. */
 const expr *memo_find(const memo *m, memo_kind kind, expr e, size_t *count);
-/* Room for a list that is to be kept, which the caller fills; NULL: it is not kept, for lack of
- * memory or because all lists together would have more than `most` items. */
-expr *memo_add(memo *m, memo_kind kind, expr e, size_t count, size_t most);
+/* *items: room for a list that is to be kept, which the caller fills; NULL: it is not kept, because
+ * all lists together would have more than `most` items. False: memory. */
+bool memo_add(memo *m, memo_kind kind, expr e, size_t count, size_t most, expr **items);
 
 #endif

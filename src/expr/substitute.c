@@ -55,11 +55,13 @@ static size_t sort_leaves(const graph *g, walk *w)
     return leaves;
 }
 
-/* Keep the leaves of one expression for the next one who asks. */
-static void keep_leaves(const graph *g, expr e, const walk *w, size_t leaves)
+/* Keep the leaves of one expression for the next one who asks; false: memory. */
+static bool keep_leaves(const graph *g, expr e, const walk *w, size_t leaves)
 {
-    expr *kept = graph_remember(g, MEMO_LEAVES, e, leaves);
+    expr *kept;
+    if (!graph_remember(g, MEMO_LEAVES, e, leaves, &kept)) return false;
     if (kept) memcpy(kept, w->order, leaves * sizeof *kept);
+    return true;
 }
 
 /* Visit the leaves by a walk; `keep`: the memo is ours. */
@@ -69,8 +71,8 @@ static bool walk_leaves(const graph *g, const expr *e, size_t count, bool keep,
     walk w = {0};
     bool reached = walk_from(&w, g, e, count);
     size_t leaves = reached ? sort_leaves(g, &w) : 0;
-    if (reached && keep) keep_leaves(g, *e, &w, leaves);
-    for (size_t i = 0; i < leaves; i++) visit(context, graph_node(g, w.order[i]));
+    if (reached && keep) reached = keep_leaves(g, *e, &w, leaves);
+    for (size_t i = 0; reached && i < leaves; i++) visit(context, graph_node(g, w.order[i]));
     walk_free(&w);
     return reached;
 }

@@ -37,7 +37,8 @@ static int variable_of(const mechanical_search *s, int column)
 /* Work at a point: J dense by columns in sizes of the variables, and R. */
 typedef struct surface_work {
     mechanical_matrix all; /* entries of J, then R; owned */
-    double *value;         /* of these; owned */
+    expr_code code;        /* of these; owned */
+    double *value;         /* their values; owned */
     double *J, *R;         /* owned */
     least_squares solver;
 } surface_work;
@@ -45,6 +46,7 @@ typedef struct surface_work {
 static void surface_work_free(surface_work *w)
 {
     dae_free_all(w->all.entry, w->value, w->J, w->R);
+    if (w->code.tape) code_free(&w->code);
     least_squares_free(&w->solver);
 }
 
@@ -60,7 +62,8 @@ static bool surface_work_new(surface_work *w, const mechanical_search *s)
     for (int k = 0; k < s->J.count; k++) w->all.entry[k] = s->J.entry[k];
     for (int r = 0; r < rows; r++)
         w->all.entry[s->J.count + r] = (mechanical_entry){r, 0, s->row[s->surface[r]]};
-    return least_squares_new(&w->solver, rows, columns);
+    return mechanical_compile(s->set, &w->all, &w->code) &&
+           least_squares_new(&w->solver, rows, columns);
 }
 
 /* J and R at x, rows of J of length 1 in sizes of the variables; 1, 0: not finite, -1: memory */
@@ -73,7 +76,7 @@ static int look(const mechanical_search *s, double time, const double *x, surfac
     at.time = time;
     at.x = values;
     at.orders = 0;
-    if (!mechanical_evaluate(s->set, &w->all, &at, w->value)) return -1;
+    mechanical_run(&w->code, &at, w->value);
     memset(w->J, 0, (size_t)rows * (size_t)columns * sizeof *w->J);
     for (int k = 0; k < s->J.count; k++) {
         const mechanical_entry *e = &s->J.entry[k];

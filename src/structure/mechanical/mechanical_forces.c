@@ -38,22 +38,49 @@ equation_point mechanical_sample(const equation_set *set, const equation_point *
     return point;
 }
 
+/* The entries of M, C and G, one matrix after the other, as one program. */
+typedef struct entries {
+    expr_code code;
+    double *value;
+} entries;
+
+static bool entries_new(entries *all, const equation_set *set, const mechanical_matrix *const a[3])
+{
+    size_t count = 0;
+    for (int k = 0; k < 3; k++) count += (size_t)a[k]->count;
+    expr *e = DAE_ARRAY(expr, count);
+    *all = (entries){.value = DAE_ARRAY(double, count)};
+    count = 0;
+    for (int k = 0; e && k < 3; k++)
+        for (int i = 0; i < a[k]->count; i++) e[count++] = a[k]->entry[i].value;
+    bool ok = e && all->value && code_new(&all->code, set->graph, e, count);
+    dae_free(e);
+    return ok;
+}
+
+static void entries_free(entries *all)
+{
+    if (all->code.tape) code_free(&all->code);
+    dae_free(all->value);
+}
+
 /* Values of all entries at point p around s->at, `spread` of the variables' sizes away; 1, 0: they
  * cannot be evaluated, -1: memory */
 static int evaluate_point(const mechanical_search *s, int p, double spread, double *work,
-                          const mechanical_matrix *const a[3], double *const value[3])
+                          const mechanical_matrix *const a[3], entries *all, double *const value[3])
 {
-    const equation_set *set = s->set;
-    const double *x[3];
-    equation_point point = mechanical_sample(set, s->at, p, spread, work, x);
+    const double *x[3], *from = all->value;
+    equation_point point = mechanical_sample(s->set, s->at, p, spread, work, x);
     s->m->looked = true;
     int settled = mechanical_settle(s, point.time, work); /* gradients need be along only there */
     if (settled <= 0) return settled;
+    mechanical_run(&all->code, &point, all->value);
     for (int k = 0; k < 3; k++) {
         double *to = value[k] + p * a[k]->count;
-        if (!mechanical_evaluate(set, a[k], &point, to)) return -1;
-        for (int e = 0; e < a[k]->count; e++)
+        for (int e = 0; e < a[k]->count; e++) {
+            to[e] = *from++;
             if (!isfinite(to[e])) return 0;
+        }
     }
     return 1;
 }
@@ -62,16 +89,17 @@ static int evaluate_point(const mechanical_search *s, int p, double spread, doub
 static int evaluate(const mechanical_search *s, double *work, const mechanical_matrix *const a[3],
                     double *const value[3])
 {
-    for (int p = 0; p < MECHANICAL_POINTS; p++) {
+    entries all;
+    int done = entries_new(&all, s->set, a) ? 1 : -1;
+    for (int p = 0; p < MECHANICAL_POINTS && done > 0; p++) {
         double spread = MECHANICAL_SPREAD;
-        int done;
-        while ((done = evaluate_point(s, p, spread, work, a, value)) == 0) {
+        while ((done = evaluate_point(s, p, spread, work, a, &all, value)) == 0) {
             spread *= 0.1;
-            if (spread < MECHANICAL_NARROW) return 0;
+            if (spread < MECHANICAL_NARROW) break;
         }
-        if (done < 0) return -1;
     }
-    return 1;
+    entries_free(&all);
+    return done;
 }
 
 /* ---- relations between the factors ---- */
