@@ -1,13 +1,17 @@
+#define _DEFAULT_SOURCE /* getrusage */
 /* The arena: blocks are zeroed, aligned, apart from each other, bounded by the limit. */
 #include "base/arena.h"
+#include "base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+#include <sys/resource.h>
 
 static uint32_t next_random(uint32_t *state)
 {
@@ -99,11 +103,52 @@ static void impossible_sizes_fail_cleanly(void **state)
     arena_free(NULL);
 }
 
+/* Texts stand behind each other; what follows is aligned again. */
+static void texts_have_no_gaps(void **state)
+{
+    (void)state;
+    arena *a = arena_new(0);
+    char *first = arena_text(a, "abc", 3), *second = arena_text(a, "de", 2);
+    assert_ptr_equal(second, first + 4);
+    assert_string_equal(first, "abc");
+    assert_string_equal(arena_text(a, NULL, 2), "");
+    assert_int_equal((uintptr_t)arena_alloc(a, 8) % 16, 0);
+    arena_free(a);
+}
+
+/* A huge block is zero also where its memory was used before, and takes none until it is touched.
+ */
+static void huge_blocks_wait(void **state)
+{
+    (void)state;
+    enum { SIZE = 100 << 20 };
+    struct rusage before, after;
+    for (int round = 0; round < 3; round++) {
+        unsigned char *block = dae_calloc(SIZE / 100 + 77, 1);
+        for (size_t i = 0; i < SIZE / 100 + 77; i++) assert_int_equal(block[i], 0);
+        memset(block, 1, SIZE / 100 + 77);
+        dae_free(block);
+    }
+    getrusage(RUSAGE_SELF, &before);
+    unsigned char *block = dae_calloc(SIZE, 1);
+    assert_non_null(block);
+    for (size_t i = 0; i < SIZE; i += SIZE / 7) assert_int_equal(block[i], 0);
+    getrusage(RUSAGE_SELF, &after);
+#ifdef __linux__
+    if (!getenv("ASAN_OPTIONS")) assert_true(after.ru_maxrss - before.ru_maxrss < 20 << 10);
+#endif
+    dae_free(block);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_zeroed_aligned_and_apart), cmocka_unit_test(large_blocks_fit),
-        cmocka_unit_test(text_is_copied_and_terminated),       cmocka_unit_test(the_limit_holds),
+        cmocka_unit_test(texts_have_no_gaps),
+        cmocka_unit_test(huge_blocks_wait),
+        cmocka_unit_test(blocks_are_zeroed_aligned_and_apart),
+        cmocka_unit_test(large_blocks_fit),
+        cmocka_unit_test(text_is_copied_and_terminated),
+        cmocka_unit_test(the_limit_holds),
         cmocka_unit_test(impossible_sizes_fail_cleanly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

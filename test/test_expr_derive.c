@@ -232,8 +232,8 @@ static void count_ops(expr e)
     const expr_node *n = graph_node(g, e);
     used[n->op]++;
     if (n->a) count_ops(n->a);
-    if (n->b) count_ops(n->b);
-    if (n->c) count_ops(n->c);
+    if (expr_operand(n, 1)) count_ops(expr_operand(n, 1));
+    if (expr_operand(n, 2)) count_ops(expr_operand(n, 2));
 }
 
 /* Whether e changes smoothly with x[i] anywhere, by its structure alone. */
@@ -245,7 +245,8 @@ static bool depends(expr e, int i)
         (n->op >= EXPR_LT && n->op <= EXPR_OR))
         return false;
     if (n->op == EXPR_SELECT) return depends(n->b, i) || depends(n->c, i);
-    return (n->a && depends(n->a, i)) || (n->b && depends(n->b, i));
+    expr b = expr_operand(n, 1);
+    return (n->a && depends(n->a, i)) || (b && depends(b, i));
 }
 
 static void random_point(point *p)

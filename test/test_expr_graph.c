@@ -104,9 +104,10 @@ static void a_million_nodes(void **state)
         assert_int_equal(e[i], bin(EXPR_MUL, var(i), un(EXPR_SIN, var(i + 1))));
     for (size_t i = 1; i < graph_size(g); i++) {
         const expr_node *n = graph_node(g, (expr)i);
-        assert_true(n->a < i && n->b < i && n->c < i);
+        for (int k = 0; k < 3; k++) assert_true(expr_operand(n, k) < i);
     }
     assert_int_equal(graph_size(g), 3 * COUNT + 2);
+    assert_int_equal(sizeof(expr_node), 16);
     free(e);
 }
 

@@ -67,41 +67,44 @@ static chunk *add_chunk(arena *a, size_t bytes)
     return c;
 }
 
-/* A block that holds anything. */
-static void *cut(arena *a, size_t bytes)
+/* Bytes from the next place with that alignment on, which hold anything; NULL: exhausted. */
+static void *cut(arena *a, size_t bytes, size_t alignment)
 {
-    if (bytes == 0) bytes = 1;
     if (a->failed || bytes > SIZE_MAX - ALIGNMENT || interrupted()) {
         a->failed = 1;
         return NULL;
     }
-    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     chunk *c = a->newest;
-    if (!c || c->capacity - c->used < bytes) c = add_chunk(a, bytes);
+    size_t at = c ? (c->used + alignment - 1) / alignment * alignment : 0;
+    if (!c || at > c->capacity || c->capacity - at < bytes) {
+        c = add_chunk(a, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+        at = 0;
+    }
     if (!c) {
         a->failed = 1;
         return NULL;
     }
-    void *block = c->data + c->used;
-    c->used += bytes;
-    return block;
+    c->used = at + bytes;
+    return c->data + at;
 }
 
 void *arena_alloc(arena *a, size_t bytes)
 {
-    void *block = cut(a, bytes);
-    return block ? memset(block, 0, bytes) : NULL;
+    const size_t least = bytes > 0 ? bytes : 1;
+    void *block = cut(a, least, ALIGNMENT);
+    return block ? memset(block, 0, least) : NULL;
 }
 
+/* Letters need no alignment: a model has many short names. */
 char *arena_text(arena *a, const char *text, size_t length)
 {
     if (length == SIZE_MAX) {
         a->failed = 1;
         return NULL;
     }
-    char *copy = cut(a, length + 1);
+    char *copy = cut(a, length + 1, 1);
     if (!copy) return NULL;
-    if (length > 0) memcpy(copy, text, length);
+    if (text && length > 0) memcpy(copy, text, length);
     copy[length] = '\0';
     return copy;
 }

@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* madvise */
 #include "base/memory.h"
 
 #include "base/interrupt.h"
@@ -6,11 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 /* Long arrays begin on a cache line. Short ones come from calloc, which is several times faster:
  * making a solver for a handful of variables is mostly allocation. The shortest ones, up to
  * SHORT_BLOCK, are asked for with the alignment that all blocks have: glibc then takes blocks that
  * were freed in the same thread, which calloc does not look for. */
-enum { CACHE_LINE = 64, LONG_BLOCK = 2048, SHORT_BLOCK = 1024, SHORT_LINE = 16 };
+enum {
+    CACHE_LINE = 64,
+    LONG_BLOCK = 2048,
+    SHORT_BLOCK = 1024,
+    SHORT_LINE = 16,
+    HUGE_BLOCK = 1 << 19,
+    PAGE = 1 << 16
+};
 
 /* So many bytes, rounded up to lines of this length; `zeroed`: with zeros on them */
 static void *block_on(size_t line, size_t bytes, bool zeroed)
@@ -20,13 +32,37 @@ static void *block_on(size_t line, size_t bytes, bool zeroed)
     return block && zeroed ? memset(block, 0, bytes) : block;
 }
 
+/* A long block, with zeros. Pages of a huge one are given back, and come as zeros when they are
+ * first touched: what a model of 10^4 unknowns has for events, values inside steps or a way out of
+ * failures, and never needs, takes no memory then. Where this is not Linux, or is refused, zeros
+ * are written. */
+static void *long_block(size_t bytes)
+{
+#ifdef __linux__
+    if (bytes >= HUGE_BLOCK) {
+        bytes = (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+        char *block = aligned_alloc(CACHE_LINE, bytes);
+        if (!block) return NULL;
+        size_t from = (PAGE - (uintptr_t)block % PAGE) % PAGE;
+        size_t to = from + (bytes - from) / PAGE * PAGE;
+        if (madvise(block + from, to - from, MADV_DONTNEED) != 0) from = to = 0;
+        memset(block, 0, from);
+        memset(block + to, 0, bytes - to);
+        return block;
+    }
+#endif
+    return block_on(CACHE_LINE, bytes, true);
+}
+
 static inline void *obtain(size_t count, size_t size, bool zeroed)
 {
     if (interrupted()) return NULL;
     if (size != 0 && count > (SIZE_MAX - CACHE_LINE) / size) return NULL;
     size_t bytes = count * size;
     if (bytes <= SHORT_BLOCK) return block_on(SHORT_LINE, bytes > 0 ? bytes : 1, true);
-    return bytes < LONG_BLOCK ? calloc(bytes, 1) : block_on(CACHE_LINE, bytes, zeroed);
+    return bytes < LONG_BLOCK ? calloc(bytes, 1)
+           : zeroed           ? long_block(bytes)
+                              : block_on(CACHE_LINE, bytes, false);
 }
 
 void *dae_calloc(size_t count, size_t size)

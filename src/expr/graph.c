@@ -108,6 +108,11 @@ void graph_tidy(graph *g)
     g->table = NULL;
 }
 
+void graph_make_room(graph *g)
+{
+    if (g->table && g->slots >= LARGE_TABLE) graph_tidy(g);
+}
+
 void graph_recover(graph *g)
 {
     g->failed = false;
@@ -202,17 +207,17 @@ static uint64_t mix(uint64_t h, uint64_t word)
     return h ^ (h >> 32);
 }
 
+/* The value of a constant is where other nodes have b and c: its bits stand for all of them. */
 static uint32_t hash_node(const expr_node *n)
 {
-    uint64_t h = mix(n->op, (uint64_t)n->order << 32 | (uint32_t)n->index);
-    h = mix(h, (uint64_t)n->a << 32 | n->b);
-    return (uint32_t)mix(h, bits_of(n->value) ^ n->c);
+    uint64_t h = mix((uint64_t)n->op << 8 | n->order, (uint64_t)n->a << 32);
+    return (uint32_t)mix(h, bits_of(n->value));
 }
 
 static bool same_node(const expr_node *m, const expr_node *n)
 {
-    return m->op == n->op && m->a == n->a && m->b == n->b && m->c == n->c && m->index == n->index &&
-           m->order == n->order && bits_of(m->value) == bits_of(n->value);
+    return m->op == n->op && m->order == n->order && m->a == n->a &&
+           bits_of(m->value) == bits_of(n->value);
 }
 
 /* Note a node that is not in the table yet. */

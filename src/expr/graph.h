@@ -92,15 +92,31 @@ static inline bool expr_is_step(unsigned op)
     return expr_is_truth(op) || op == EXPR_SIGN || op == EXPR_FLOOR || op == EXPR_CEIL;
 }
 
+/* 16 bytes, as a large model has a million of them: what never occurs together shares its place.
+ * Who reads b, c, index or value looks at the operation or the arity first. */
 typedef struct expr_node {
     uint8_t op;     /* expr_op */
     uint8_t order;  /* of a VARIABLE */
     uint8_t finite; /* 1: the value is finite whatever the leaves are */
     uint8_t arity;  /* number of operands */
-    int32_t index;  /* of a VARIABLE, PARAMETER, MEMORY, CELL, LOOP or RESULT */
-    expr a, b, c;   /* operands; EXPR_NONE where absent; SELECT: condition, then, else */
-    double value;   /* of a CONSTANT */
+    expr a;         /* operands; EXPR_NONE where absent; SELECT: condition, then, else */
+    union {
+        struct {
+            expr b;
+            union {
+                expr c;
+                int32_t index; /* of a VARIABLE, PARAMETER, MEMORY, CELL, LOOP or RESULT */
+            };
+        };
+        double value; /* of a CONSTANT */
+    };
 } expr_node;
+
+/* Operand k of a node of the graph; EXPR_NONE: it has fewer. */
+static inline expr expr_operand(const expr_node *n, int k)
+{
+    return k >= n->arity ? EXPR_NONE : k == 0 ? n->a : k == 1 ? n->b : n->c;
+}
 
 typedef struct graph graph;
 
@@ -112,6 +128,8 @@ void graph_recover(graph *g);
 /* Release memory that is kept for walks and for nodes to come; a large table of nodes is made anew
  * with the next node. Where threads share the graph, between graph_enter() and graph_leave(). */
 void graph_tidy(graph *g);
+/* The same if the table is large, else nothing: before something else that needs much memory. */
+void graph_make_room(graph *g);
 /* One graph may be shared by threads: whoever adds nodes, or reads while others may add some, does
  * so between these. They nest. */
 void graph_enter(graph *g);

@@ -89,7 +89,8 @@ static void map_body(closing *c)
             c->image[i] = add_invariant(c, e);
         else
             c->image[i] =
-                graph_rebuild(c->g, n, image_of(c, n->a), image_of(c, n->b), image_of(c, n->c));
+                graph_rebuild(c->g, n, image_of(c, n->a), image_of(c, expr_operand(n, 1)),
+                              image_of(c, expr_operand(n, 2)));
     }
 }
 

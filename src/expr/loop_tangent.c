@@ -15,7 +15,8 @@ typedef struct dual {
 static expr seed_cell(void *context, graph *g, expr leaf)
 {
     const dual *d = context;
-    int tangent = d->cell[graph_node(g, leaf)->index];
+    const expr_node *n = graph_node(g, leaf);
+    int tangent = n->op == EXPR_CELL ? d->cell[n->index] : -1;
     return tangent < 0 ? EXPR_NONE : graph_cell(g, tangent);
 }
 

@@ -30,8 +30,8 @@ static expr binary_node(graph *g, expr_op op, expr a, expr b)
  * fails at run time where the user can be told the place. */
 static bool fold(graph *g, expr_op op, expr a, expr b, expr *folded)
 {
-    double x = at(g, a)->value, y = b ? at(g, b)->value : 0.0;
     if (!has_op(g, a, EXPR_CONSTANT) || (b && !has_op(g, b, EXPR_CONSTANT))) return false;
+    double x = at(g, a)->value, y = b ? at(g, b)->value : 0.0;
     double value = graph_apply(op, x, y, 0.0);
     if (!isfinite(value) && isfinite(x) && isfinite(y)) return false;
     *folded = graph_constant(g, value);
@@ -333,5 +333,6 @@ expr graph_rebuild(graph *g, const expr_node *n, expr a, expr b, expr c)
     if (n->op == EXPR_RESULT) return a == EXPR_NONE ? a : loop_result(g, a, n->index);
     if (n->op != EXPR_LIST && n->op != EXPR_LOOP) return graph_build(g, n->op, a, b, c);
     if (a == EXPR_NONE || (n->op == EXPR_LIST && b == EXPR_NONE)) return EXPR_NONE;
-    return graph_intern(g, &(expr_node){.op = n->op, .index = n->index, .a = a, .b = b});
+    if (n->op == EXPR_LIST) return binary_node(g, EXPR_LIST, a, b);
+    return graph_intern(g, &(expr_node){.op = EXPR_LOOP, .index = n->index, .a = a});
 }

@@ -21,8 +21,8 @@ static bool map_nodes(graph *g, const walk *w, graph_leaf_map leaf, void *contex
             image[i] = leaf(context, g, w->order[i]);
         } else {
             expr a = image_of(w, image, n->a), b = image_of(w, image, n->b);
-            expr c = image_of(w, image, n->c);
-            bool kept = a == n->a && b == n->b && c == n->c;
+            expr third = expr_operand(n, 2), c = image_of(w, image, third);
+            bool kept = a == n->a && b == n->b && c == third;
             image[i] = kept ? w->order[i] : graph_rebuild(g, n, a, b, c);
         }
         if (image[i] == EXPR_NONE) return false;

@@ -1,7 +1,11 @@
 #include "expr/tape_plan.h"
 
 #include "base/memory.h"
+#include "expr/intern.h"
 #include "expr/walk.h"
+#include "expr/walk_pool.h"
+
+enum { LARGE = 1 << 16 }; /* nodes of a plan, from which on no walks are kept beside its program */
 
 /* Set node i from the i-th of the walk, whose operands are set. */
 static void copy_node(plan *p, const graph *g, const walk *w, size_t i)
@@ -14,9 +18,9 @@ static void copy_node(plan *p, const graph *g, const walk *w, size_t i)
                         .operands = from->arity,
                         .fixed = from->op != EXPR_TIME && from->op != EXPR_VARIABLE &&
                                  from->op != EXPR_LIST, /* loops run with the rest */
-                        .index = from->index,
+                        .index = from->op == EXPR_CONSTANT || from->arity > 1 ? 0 : from->index,
                         .pair = PLAN_NONE,
-                        .value = from->value};
+                        .value = from->op == EXPR_CONSTANT ? from->value : 0.0};
     if (from->op == EXPR_CELL) { /* a body's cells are its variables */
         node->op = EXPR_VARIABLE;
         node->fixed = false;
@@ -74,7 +78,9 @@ bool plan_new(plan *p, const graph *g, const expr *e, size_t count)
     bool ok = !graph_failed(g);
     for (size_t i = 0; i < count; i++) ok = ok && e[i] != EXPR_NONE;
     ok = ok && walk_from(&w, g, e, count) && copy_walk(p, g, &w, e);
+    const bool large = w.count >= LARGE;
     walk_free(&w);
+    if (large) walk_pool_empty(graph_walks(g));
     if (!ok) plan_free(p);
     return ok;
 }

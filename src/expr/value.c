@@ -80,7 +80,7 @@ static known node_known(const graph *g, const walk *w, const known *values, cons
     }
     if (n->op == EXPR_RESULT) return loop_known(g, w, values, n);
     return apply_known(n->op, known_at(w, values, n->a), known_at(w, values, n->b),
-                       known_at(w, values, n->c));
+                       known_at(w, values, expr_operand(n, 2)));
 }
 
 bool graph_values(const graph *g, const expr *e, size_t count, graph_leaf_value leaf, void *context,

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
@@ -149,10 +150,16 @@ dae_status model_form_new(flat_model *flat, model_form **form, dae_diag *diag)
     return status;
 }
 
-static void free_texts(char **texts, size_t count)
+const char *build_text(model_form *f, const char *before, const char *text, const char *behind)
 {
-    for (size_t i = 0; texts && i < count; i++) dae_free(texts[i]);
-    dae_free(texts);
+    const size_t first = strlen(before), middle = strlen(text), last = strlen(behind);
+    if (!f->texts) f->texts = arena_new(0);
+    char *all = f->texts ? arena_text(f->texts, NULL, first + middle + last) : NULL;
+    if (!all) return NULL;
+    memcpy(all, before, first);
+    memcpy(all + first, text, middle);
+    memcpy(all + first + middle, behind, last);
+    return all;
 }
 
 void model_form_free(model_form *f)
@@ -162,8 +169,8 @@ void model_form_free(model_form *f)
     if (f->slots) mode_slots_free(f->slots);
     dae_free(f->slots);
     if (!f->borrowed) model_code_free(f->code);
-    free_texts(f->unknown_names, (size_t)f->n);
-    free_texts(f->equation_names, f->equation_room);
+    dae_free_all((void *)f->unknown_names, (void *)f->equation_names);
+    arena_free(f->texts);
     dae_free_all(f->equation_lines, f->equation_source, f->settings, f->rounded, f->kinematic,
                  f->visible);
     model_form_free(f->initial);

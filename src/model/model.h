@@ -88,8 +88,10 @@ typedef struct model_form {
     int *evaluated;      /* definitions, then outputs (flat variables), in the order of their
                             evaluation; owned */
     int evaluated_count, definition_count;
-    char **unknown_names, **equation_names; /* owned */
-    size_t equation_room;                   /* entries of equation_names, some perhaps NULL */
+    const char **unknown_names, **equation_names; /* owned; the texts are in `texts`, or belong to
+                                                     `formulated` or to the form that this one is
+                                                     the initial system of */
+    struct arena *texts;                          /* owned, NULL: none */
     size_t watch_count;   /* crossing functions behind those of the relations: for assertions */
     bool *rounded;        /* per relation: its crossing function carries rounding errors; owned */
     int *equation_source; /* of a base form, per row: equation of the flat model, -1: none; owned */

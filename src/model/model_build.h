@@ -44,6 +44,8 @@ typedef struct build {
 } build;
 
 void build_free(build *b);
+/* All three in one text that lives as long as the form; NULL: memory. */
+const char *build_text(model_form *f, const char *before, const char *text, const char *behind);
 
 /* ---- model_alias.c ---- */
 
@@ -113,7 +115,7 @@ bool build_definitions(build *b);
 /* residuals = the equations that stay, then der(x_j) - x_{j+1} = 0. The count may differ from n. */
 bool build_equations(build *b);
 /* One more row, whose name it takes; false: there is none for lack of memory. */
-bool build_add_row(build *b, char *name, int line, int source, expr residual);
+bool build_add_row(build *b, const char *name, int line, int source, expr residual);
 /* Programs of what a form computes beside its derivatives. */
 bool build_programs(build *b);
 /* Names of unknowns: x, der(x), der(der(x)), .. */

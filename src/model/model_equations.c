@@ -10,7 +10,7 @@
 #include "model/model_structure.h"
 #include "model/model_watch.h"
 
-bool build_add_row(build *b, char *name, int line, int source, expr residual)
+bool build_add_row(build *b, const char *name, int line, int source, expr residual)
 {
     model_form *f = b->f;
     const size_t at = b->equations;
@@ -31,7 +31,7 @@ static bool add_definition(build *b, int i)
     char name[256];
     snprintf(name, sizeof name, "definition of der(%.200s)", v->name);
     expr next = graph_variable(m->graph, i + 1, 0), slope = graph_variable(m->graph, i, 1);
-    return build_add_row(b, dae_strdup(name), v->place.line, -1,
+    return build_add_row(b, build_text(b->f, "", name, ""), v->place.line, -1,
                          graph_binary(m->graph, EXPR_SUB, slope, next));
 }
 
@@ -43,8 +43,7 @@ bool build_equations(build *b)
     size_t most = m->equation_count + (size_t)f->n + 1;
     b->residuals = DAE_ARRAY(expr, most);
     b->source = DAE_ARRAY(int, most);
-    f->equation_names = DAE_ARRAY(char *, most);
-    f->equation_room = f->equation_names ? most : 0;
+    f->equation_names = DAE_ARRAY(const char *, most);
     f->equation_lines = DAE_ARRAY(int, most);
     f->equation_source = DAE_ARRAY(int, most);
     bool ok =
@@ -52,14 +51,16 @@ bool build_equations(build *b)
     for (size_t i = 0; ok && i < most; i++) f->equation_source[i] = -1;
     for (size_t i = 0; ok && i < m->equation_count; i++) {
         const flat_equation *q = &m->equations[i];
-        if (!b->gone[i])
-            ok = build_add_row(b, flat_equation_name(m, q), q->place.line, (int)i,
-                               build_mapped(b, q->residual));
+        if (b->gone[i]) continue;
+        char *name = flat_equation_name(m, q);
+        ok = name && build_add_row(b, build_text(f, "", name, ""), q->place.line, (int)i,
+                                   build_mapped(b, q->residual));
+        dae_free(name);
     }
     for (int i = 0; ok && i + 1 < f->n; i++)
         if (f->unknown_order[i + 1] > 0) ok = add_definition(b, i);
     if (ok && f->resting)
-        ok = build_add_row(b, dae_strdup("nothing moves"), 0, -1, graph_variable(m->graph, 0, 1));
+        ok = build_add_row(b, "nothing moves", 0, -1, graph_variable(m->graph, 0, 1));
     f->rows = f->n;
     return ok && !graph_failed(m->graph);
 }
@@ -281,23 +282,23 @@ bool build_programs(build *b)
            crossing_program(b) && build_rounded(f) && !graph_failed(m->graph);
 }
 
+/* x as the flat model has it, which stays; der(x), der(der(x)), ..; NULL: memory */
+static const char *derived_name(model_form *f, const char *name, int order)
+{
+    for (int k = 0; k < order && name; k++) name = build_text(f, "der(", name, ")");
+    return name;
+}
+
 /* Names of unknowns: x, der(x), der(der(x)), .. */
 bool build_names(model_form *f)
 {
-    f->unknown_names = DAE_ARRAY(char *, f->n);
+    f->unknown_names = DAE_ARRAY(const char *, f->n);
     if (!f->unknown_names) return false;
     for (int i = 0; i < f->n; i++) {
         const char *name =
             f->resting ? "(nothing)" : f->flat->variables[f->unknown_variable[i]].name;
-        int order = f->unknown_order[i];
-        size_t size = strlen(name) + 5 * (size_t)order + 1;
-        char *text = dae_calloc(size, 1);
-        if (!text) return false;
-        char *at = text;
-        for (int k = 0; k < order; k++) at += sprintf(at, "der(");
-        at += sprintf(at, "%s", name);
-        for (int k = 0; k < order; k++) at += sprintf(at, ")");
-        f->unknown_names[i] = text;
+        f->unknown_names[i] = derived_name(f, name, f->unknown_order[i]);
+        if (!f->unknown_names[i]) return false;
     }
     return true;
 }

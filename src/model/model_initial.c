@@ -156,18 +156,17 @@ static bool collect_conditions(build *b, const model_form *f, const int *place)
     slope_map map = {f->n, place};
     size_t total = (size_t)initial->n + f->condition_count;
     b->residuals = DAE_ARRAY(expr, total);
-    initial->equation_names = DAE_ARRAY(char *, total);
-    initial->equation_room = initial->equation_names ? total : 0;
+    initial->equation_names = DAE_ARRAY(const char *, total);
     initial->equation_lines = DAE_ARRAY(int, total);
     bool ok = b->residuals && initial->equation_names && initial->equation_lines;
     for (int i = 0; ok && i < f->rows; i++)
-        ok = build_add_row(b, dae_strdup(f->equation_names[i]), f->equation_lines[i], -1,
+        ok = build_add_row(b, f->equation_names[i], f->equation_lines[i], -1,
                            graph_substitute(g, f->residual.e[i], map_slope, &map));
     for (size_t k = 0; ok && k < f->condition_count; k++) {
         const flat_equation *q = &f->flat->initial_equations[k];
         char text[300], *name = flat_equation_name(f->flat, q);
         snprintf(text, sizeof text, "initial %.280s", name ? name : "");
-        ok = name && build_add_row(b, dae_strdup(text), q->place.line, -1,
+        ok = name && build_add_row(b, build_text(initial, "", text, ""), q->place.line, -1,
                                    graph_substitute(g, f->condition.e[k], map_slope, &map));
         dae_free(name);
     }
@@ -186,7 +185,8 @@ static bool collect_pinned(build *b, const model_form *f)
         snprintf(name, sizeof name, "start value of %.200s", f->unknown_names[j]);
         int v = f->unknown_variable[j];
         expr start = graph_parameter(g, (int)f->flat->parameter_count + k);
-        ok = build_add_row(b, dae_strdup(name), v >= 0 ? f->flat->variables[v].place.line : 0, -1,
+        ok = build_add_row(b, build_text(initial, "", name, ""),
+                           v >= 0 ? f->flat->variables[v].place.line : 0, -1,
                            graph_binary(g, EXPR_SUB, graph_variable(g, j, 0), start));
     }
     return ok && !graph_failed(g);
@@ -194,17 +194,17 @@ static bool collect_pinned(build *b, const model_form *f)
 
 static bool name_initial(model_form *initial, const model_form *f)
 {
-    initial->unknown_names = DAE_ARRAY(char *, initial->n);
+    initial->unknown_names = DAE_ARRAY(const char *, initial->n);
     if (!initial->unknown_names) return false;
     for (int i = 0; i < initial->n; i++) {
         int of = i < f->n ? i : initial->slope_of[i];
         bool taken =
             of + 1 < f->n && f->unknown_order[of + 1] > 0; /* der(x) is an unknown itself */
-        const char *format = i < f->n ? "%s" : taken ? "slope of %s" : "der(%s)";
-        char *text = dae_calloc(strlen(f->unknown_names[of]) + 10, 1);
-        if (!text) return false;
-        sprintf(text, format, f->unknown_names[of]);
-        initial->unknown_names[i] = text;
+        initial->unknown_names[i] = i < f->n ? f->unknown_names[of]
+                                    : taken
+                                        ? build_text(initial, "slope of ", f->unknown_names[of], "")
+                                        : build_text(initial, "der(", f->unknown_names[of], ")");
+        if (!initial->unknown_names[i]) return false;
     }
     return true;
 }
@@ -231,6 +231,7 @@ static bool finish_initial(build *b, const model_form *f)
 {
     model_form *initial = b->f;
     initial->rows = (int)b->equations;
+    graph_make_room(f->flat->graph); /* the programs of all levels are the largest there are */
     bool ok = build_pattern(b) &&
               build_program(initial, &initial->residual, b->residuals, b->equations) &&
               build_program(initial, &initial->jacobian, b->entries, b->entry_count) &&

@@ -94,7 +94,7 @@ static bool number_unknowns(model_form *f)
     f->unknown_variable = DAE_ARRAY(int, f->n);
     f->unknown_order = DAE_ARRAY(int, f->n);
     f->differential = DAE_ARRAY(bool, f->n);
-    f->unknown_names = DAE_ARRAY(char *, f->n);
+    f->unknown_names = DAE_ARRAY(const char *, f->n);
     f->first_unknown = DAE_ARRAY(int, base->flat->variable_count);
     if (!f->unknown_variable || !f->unknown_order || !f->differential || !f->unknown_names ||
         !f->first_unknown)
@@ -103,8 +103,7 @@ static bool number_unknowns(model_form *f)
         int model = set->model[i];
         f->unknown_variable[i] = model >= 0 ? base->unknown_variable[model] : -1;
         f->unknown_order[i] = model >= 0 ? base->unknown_order[model] : f->formulated->order[i];
-        f->unknown_names[i] = dae_strdup(set->name[i]);
-        if (!f->unknown_names[i]) return false;
+        f->unknown_names[i] = set->name[i];
     }
     for (size_t v = 0; v < base->flat->variable_count; v++) {
         int in_base = base->first_unknown[v];
@@ -118,21 +117,19 @@ static bool name_rows(model_form *f)
 {
     const formulated *y = f->formulated;
     size_t rows = (size_t)f->rows, all = rows + (size_t)y->candidates;
-    f->equation_names = DAE_ARRAY(char *, all);
-    f->equation_room = f->equation_names ? all : 0;
+    f->equation_names = DAE_ARRAY(const char *, all);
     f->equation_lines = DAE_ARRAY(int, all);
     if (!f->equation_names || !f->equation_lines) return false;
     for (size_t r = 0; r < rows; r++) {
-        f->equation_names[r] = dae_strdup(y->set.row[r].name);
+        f->equation_names[r] = y->set.row[r].name;
         f->equation_lines[r] = y->set.row[r].line;
-        if (!f->equation_names[r]) return false;
     }
     for (int k = 0; k < y->candidates; k++) {
         char name[256];
         size_t at = text_append(name, sizeof name, 0, "definition of der(", sizeof name);
         at = text_append(name, sizeof name, at, f->unknown_names[y->candidate[k].unknown], 200);
         text_append(name, sizeof name, at, ")", 1);
-        f->equation_names[rows + (size_t)k] = dae_strdup(name);
+        f->equation_names[rows + (size_t)k] = build_text(f, "", name, "");
         if (!f->equation_names[rows + (size_t)k]) return false;
     }
     return true;
@@ -297,7 +294,10 @@ static bool assemble_levels(build *b)
     model_form *f = b->f;
     bool ok = begin_variant(f) && differentiate_rows(b) &&
               build_expressions(&f->residual, b->residuals, b->equations) &&
-              carry_expressions(f, &f->condition, &f->base->condition) && build_levels(f);
+              carry_expressions(f, &f->condition, &f->base->condition);
+    build_free(b); /* the initial system has derivatives of its own */
+    *b = (build){.f = f, .stopped_line = b->stopped_line, .dense = b->dense};
+    ok = ok && build_levels(f);
     if (ok) mark_candidates(f);
     return ok && !graph_failed(f->flat->graph);
 }

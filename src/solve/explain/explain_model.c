@@ -49,7 +49,7 @@ static void evaluate_nodes(point *at, const graph *g)
         at->value[i] = graph_arity(n->op) == 0
                            ? leaf_value(at, n)
                            : graph_apply(n->op, operand_value(at, n->a), operand_value(at, n->b),
-                                         operand_value(at, n->c));
+                                         operand_value(at, expr_operand(n, 2)));
     }
     at->needed[at->w.count - 1] = true;
     for (size_t i = at->w.count; i-- > 0;) {

@@ -129,7 +129,7 @@ static expr copy_node(page *p, const expr_node *n)
     bool minus = false;
     copy.a = image_of(p, n->a);
     copy.b = image_of(p, n->b);
-    copy.c = image_of(p, n->c);
+    if (n->arity == 3) copy.c = image_of(p, n->c);
     if (n->op == EXPR_NEG) return negative(g, copy.a);
     if (n->op == EXPR_ADD || n->op == EXPR_SUB) copy = write_sum(g, n->op, copy.a, copy.b);
     if (n->op == EXPR_MUL || n->op == EXPR_DIV) {

@@ -84,8 +84,9 @@ static expr fold_node(const folding *f, expr e)
     const expr_node n = *graph_node(f->g, e);
     if (n.arity == 0) return is_zero(f->zeros, &n) ? graph_constant(f->g, 0.0) : e;
     if (is_nothing(f, &n)) return graph_constant(f->g, 0.0);
-    expr a = image_of(f, n.a), b = image_of(f, n.b), c = image_of(f, n.c);
-    return a == n.a && b == n.b && c == n.c ? e : graph_rebuild(f->g, &n, a, b, c);
+    expr third = expr_operand(&n, 2);
+    expr a = image_of(f, n.a), b = image_of(f, n.b), c = image_of(f, third);
+    return a == n.a && b == n.b && c == third ? e : graph_rebuild(f->g, &n, a, b, c);
 }
 
 /* row[i] without terms that are zero; false: memory */
