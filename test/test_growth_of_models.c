@@ -164,9 +164,9 @@ static void holds(const char *text, const char *method, int n, double limit)
 static void bytes_an_unknown(void **state)
 {
     (void)state;
-    holds(straight, "auto", 2400, 7300.0);
-    holds(straight, "radau", 2400, 6900.0);
-    holds(heat, "radau", 60, 7000.0);
+    holds(straight, "auto", 2400, 5800.0);
+    holds(straight, "radau", 2400, 5650.0);
+    holds(heat, "radau", 60, 5900.0);
 }
 
 int main(void)

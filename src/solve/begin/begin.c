@@ -143,9 +143,9 @@ static dae_status make_consistent(dae_solver *s, double t, double h, dae_init mo
     return status;
 }
 
-static dae_status ready_method(dae_solver *s)
+dae_status solver_ready_method(dae_solver *s)
 {
-    if (binding_ready_method(&s->bound)) return DAE_OK;
+    if (s->bound.searching || binding_ready_method(&s->bound)) return DAE_OK;
     return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for method %s.",
                     s->bound.method->name);
 }
@@ -279,7 +279,7 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     if (status == DAE_OK) status = solver_start_events(s, t);
     if (status == DAE_OK) status = forms_choose(s, t, true);
     if (status == DAE_OK && binding_second_order(&s->bound)) status = second_find(s, t);
-    if (status == DAE_OK) status = ready_method(s);
+    if (status == DAE_OK) status = solver_ready_method(s);
     if (status != DAE_OK) return status;
     s->run.watch_due = false;
     s->run.searched = t;

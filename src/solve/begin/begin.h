@@ -7,6 +7,8 @@
 
 /* begin.c: at (t, s->bound.y, s->bound.yp), made consistent as `init` says. */
 dae_status solver_begin(dae_solver *s, double t, dae_init init);
+/* Memory of the method, unless more searches for values are to come, which need much themselves. */
+dae_status solver_ready_method(dae_solver *s);
 /* The search for events begins there; part of the above. */
 dae_status solver_start_events(dae_solver *s, double t);
 /* The same for callbacks at given values: y0, yp0 of the user's unknowns; yp0 NULL: unknown. */

@@ -16,7 +16,8 @@ typedef struct level_context {
     model_instance *m;
     double t;
     int rows;                    /* of all that the programs give, the first ones count */
-    int *colptr, *rowind, *from; /* pattern of those rows; value k is number from[k] of all */
+    int *colptr, *rowind, *from; /* pattern of those rows; value k is number from[k] of all; from
+                                    is NULL where all count, and the pattern is the form's own */
     double *residual, *values;
 } level_context;
 
@@ -33,42 +34,51 @@ static eval_status level_jacobian(void *user, const double *u, double *values)
 {
     level_context *c = user;
     int n = c->m->form->n, count = c->colptr[n];
-    memset(c->values, 0, (size_t)c->m->form->colptr[n] * sizeof *c->values);
-    model_jacobian(c->t, u, NULL, c->values, NULL, c->m);
-    for (int k = 0; k < count; k++) values[k] = c->values[c->from[k]];
+    double *all = c->from ? c->values : values;
+    memset(all, 0, (size_t)c->m->form->colptr[n] * sizeof *all);
+    model_jacobian(c->t, u, NULL, all, NULL, c->m);
+    for (int k = 0; c->from && k < count; k++) values[k] = all[c->from[k]];
     return EVAL_OK;
 }
 
 static void level_context_free(level_context *c)
 {
-    dae_free_all(c->colptr, c->rowind, c->from, c->residual, c->values);
+    if (c->from) dae_free_all(c->colptr, c->rowind, c->from, c->values);
+    dae_free(c->residual);
     *c = (level_context){0};
 }
 
-static bool level_context_new(level_context *c, model_instance *m, double t, int rows)
+/* The pattern of the first rows in place of that of all. */
+static bool choose_rows(level_context *c)
 {
-    const model_form *f = m->form;
+    const model_form *f = c->m->form;
     size_t n = (size_t)f->n, entries = (size_t)f->colptr[n];
-    *c = (level_context){.m = m, .t = t, .rows = rows};
+    c->from = DAE_ARRAY(int, entries);
+    if (!c->from) return false;
     c->colptr = DAE_ARRAY(int, n + 1);
     c->rowind = DAE_ARRAY(int, entries);
-    c->from = DAE_ARRAY(int, entries);
-    c->residual = DAE_ARRAY(double, f->rows);
     c->values = DAE_ARRAY(double, entries);
-    if (!c->colptr || !c->rowind || !c->from || !c->residual || !c->values) {
-        level_context_free(c);
-        return false;
-    }
+    if (!c->colptr || !c->rowind || !c->values) return false;
     int count = 0;
     for (size_t j = 0; j < n; j++) {
         for (int k = f->colptr[j]; k < f->colptr[j + 1]; k++) {
-            if (f->rowind[k] >= rows) continue;
+            if (f->rowind[k] >= c->rows) continue;
             c->rowind[count] = f->rowind[k];
             c->from[count++] = k;
         }
         c->colptr[j + 1] = count;
     }
     return true;
+}
+
+static bool level_context_new(level_context *c, model_instance *m, double t, int rows)
+{
+    const model_form *f = m->form;
+    *c = (level_context){.m = m, .t = t, .rows = rows, .colptr = f->colptr, .rowind = f->rowind};
+    c->residual = DAE_ARRAY(double, f->rows);
+    if (c->residual && (rows >= f->rows || choose_rows(c))) return true;
+    level_context_free(c);
+    return false;
 }
 
 /* tag[i] = GUESS for unknowns that some variable gives a start value. */

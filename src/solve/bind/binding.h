@@ -70,6 +70,7 @@ typedef struct binding {
     const method *method;
     const method *cache_method;  /* whose cache there is; NULL: none */
     bool values_only;            /* it is there for consistent values: no method will start */
+    bool searching;              /* more searches for values will follow: the method waits */
     void *state, *scratch;       /* NULL before binding_ready_method */
     const form_set *cache_forms; /* what context.cache was made for */
     bool cache_used;             /* a method has started with it, or its forms look different now */

@@ -52,6 +52,14 @@ static dae_status carry_on(dae_solver *s, double t)
     return DAE_OK;
 }
 
+/* The method that waited for the values of a start; one that runs keeps what it has. */
+static dae_status end_search(dae_solver *s)
+{
+    bool waits = s->bound.searching;
+    s->bound.searching = false;
+    return waits ? solver_ready_method(s) : DAE_OK;
+}
+
 /* Solve the event at s->run.t for its memory as it is. */
 static dae_status run_event(dae_solver *s, double t)
 {
@@ -61,6 +69,7 @@ static dae_status run_event(dae_solver *s, double t)
                              s->hybrid->crossing_entry);
     if (t != s->hybrid->started) s->hybrid->other[0] = 0;
     dae_status status = modes_mend(s, t, false, events_iterate(s, t));
+    if (status == DAE_OK) status = end_search(s);
     if (status == DAE_OK && !s->hybrid->stays) status = arm_again(s, t);
     if (status != DAE_OK) return status;
     events_settle(s, t);
@@ -87,10 +96,12 @@ dae_status hybrid_explain(dae_solver *s, dae_status status)
 }
 
 /* The initial equations, with initial() true and pre(..) given by the start values; then the event
- * at the initial time: samples due at once. */
+ * at the initial time: samples due at once. Both search for values, and need more memory for that
+ * than a method does: it gets its own behind them. */
 static dae_status start_opened(dae_solver *s, double t, dae_init mode)
 {
     bool reset;
+    s->bound.searching = true;
     dae_status status = modes_mend(s, t, true, events_agree_at_start(s, t, mode));
     if (status == DAE_OK) status = settings_check(s, t);
     if (status == DAE_OK) status = events_act(s, t, &reset);
@@ -99,7 +110,9 @@ static dae_status start_opened(dae_solver *s, double t, dae_init mode)
         events_settle(s, t);
         status = samples_raise(s, t);
     }
-    return hybrid_explain(s, status == DAE_OK ? run_event(s, t) : status);
+    if (status == DAE_OK) status = run_event(s, t);
+    s->bound.searching = false;
+    return hybrid_explain(s, status);
 }
 
 dae_status hybrid_start(dae_solver *s, double t)
