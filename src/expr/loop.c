@@ -88,9 +88,8 @@ static void map_body(closing *c)
         else if (!c->varies[i] && !is_list_or_loop(n))
             c->image[i] = add_invariant(c, e);
         else
-            c->image[i] =
-                graph_rebuild(c->g, n, image_of(c, n->a), image_of(c, expr_operand(n, 1)),
-                              image_of(c, expr_operand(n, 2)));
+            c->image[i] = graph_rebuild(c->g, n, image_of(c, n->a), image_of(c, expr_operand(n, 1)),
+                                        image_of(c, expr_operand(n, 2)));
     }
 }
 
