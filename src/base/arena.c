@@ -104,7 +104,10 @@ char *arena_text(arena *a, const char *text, size_t length)
     }
     char *copy = cut(a, length + 1, 1);
     if (!copy) return NULL;
-    if (text && length > 0) memcpy(copy, text, length);
+    if (!text)
+        memset(copy, 0, length);
+    else if (length > 0)
+        memcpy(copy, text, length);
     copy[length] = '\0';
     return copy;
 }

@@ -13,7 +13,6 @@ void arena_free(arena *a); /* NULL is fine */
 /* Zeroed, suitably aligned; NULL when memory or the limit is exhausted (remembered). */
 void *arena_alloc(arena *a, size_t bytes);
 /* Terminated copy; zeros if text is NULL. */
-/* A copy of so many letters with a 0 behind; text NULL: room for them. */
 char *arena_text(arena *a, const char *text, size_t length);
 int arena_failed(const arena *a);
 void arena_recover(arena *a); /* forget the failure: all blocks there are are sound */
