@@ -1,4 +1,3 @@
-#define _DEFAULT_SOURCE /* madvise */
 #include "base/memory.h"
 
 #include "base/interrupt.h"
@@ -6,10 +5,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 /* Long arrays begin on a cache line. Short ones come from calloc, which is several times faster:
  * making a solver for a handful of variables is mostly allocation. The shortest ones, up to
@@ -20,8 +15,7 @@ enum {
     LONG_BLOCK = 2048,
     SHORT_BLOCK = 1024,
     SHORT_LINE = 16,
-    HUGE_BLOCK = 1 << 19,
-    PAGE = 1 << 16
+    HUGE_BLOCK = 1 << 19
 };
 
 /* So many bytes, rounded up to lines of this length; `zeroed`: with zeros on them */
@@ -32,26 +26,12 @@ static void *block_on(size_t line, size_t bytes, bool zeroed)
     return block && zeroed ? memset(block, 0, bytes) : block;
 }
 
-/* A long block, with zeros. Pages of a huge one are given back, and come as zeros when they are
- * first touched: what a model of 10^4 unknowns has for events, values inside steps or a way out of
- * failures, and never needs, takes no memory then. Where this is not Linux, or is refused, zeros
- * are written. */
+/* A long block, with zeros. A huge one comes from calloc, which takes fresh pages from the system
+ * for it: what a model of 10^4 unknowns has for events, values inside steps or a way out of
+ * failures, and never needs, takes no memory then. */
 static void *long_block(size_t bytes)
 {
-#ifdef __linux__
-    if (bytes >= HUGE_BLOCK) {
-        bytes = (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-        char *block = aligned_alloc(CACHE_LINE, bytes);
-        if (!block) return NULL;
-        size_t from = (PAGE - (uintptr_t)block % PAGE) % PAGE;
-        size_t to = from + (bytes - from) / PAGE * PAGE;
-        if (madvise(block + from, to - from, MADV_DONTNEED) != 0) from = to = 0;
-        memset(block, 0, from);
-        memset(block + to, 0, bytes - to);
-        return block;
-    }
-#endif
-    return block_on(CACHE_LINE, bytes, true);
+    return bytes >= HUGE_BLOCK ? calloc(bytes, 1) : block_on(CACHE_LINE, bytes, true);
 }
 
 static inline void *obtain(size_t count, size_t size, bool zeroed)

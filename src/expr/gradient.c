@@ -462,16 +462,14 @@ static bool collect(graph *g, const derive_scratch *s, gradient *out)
     return true;
 }
 
-/* The gradient as it was found before; false: it was not, or there is no memory. */
-static bool recall(const graph *g, expr e, gradient *out)
+/* The gradient as it was found before: so many leaves, then their derivatives. False: memory. */
+static bool take_kept(const expr *kept, size_t count, gradient *out)
 {
-    size_t count;
-    const expr *kept = graph_recall(g, MEMO_GRADIENT, e, &count);
-    if (!kept || !reserve_gradient(out, count / 2)) return false;
-    out->count = count / 2;
+    if (!reserve_gradient(out, count)) return false;
+    out->count = count;
     if (count == 0) return true;
-    memcpy(out->leaf, kept, out->count * sizeof *kept);
-    memcpy(out->derivative, kept + out->count, out->count * sizeof *kept);
+    memcpy(out->leaf, kept, count * sizeof *kept);
+    memcpy(out->derivative, kept + count, count * sizeof *kept);
     return true;
 }
 
@@ -507,8 +505,9 @@ bool derive_gradient(graph *g, expr e, gradient *out)
 {
     out->count = 0;
     if (e == EXPR_NONE || graph_failed(g)) return false;
-    if (recall(g, e, out)) return true;
-    bool done = sweep(g, e, out) && remember(g, e, out);
+    size_t items = 0;
+    const expr *kept = graph_recall(g, MEMO_GRADIENT, e, &items);
+    bool done = kept ? take_kept(kept, items / 2, out) : sweep(g, e, out) && remember(g, e, out);
     if (!done) out->count = 0;
     return done;
 }

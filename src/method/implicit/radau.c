@@ -154,16 +154,19 @@ static void prepare_ends(radau_ends *e, const collocation *m)
 }
 
 /* y_1 = y + Z_s, y_1' = (A^-1 Z)_s / h, slope = q'(0) / h; error = the leading coefficient of q,
- * over h; q' at x over h, and y + q there: in one pass, since these vectors follow each other */
+ * over h: in one pass, since these vectors follow each other. q' at x over h, and y + q there,
+ * stand in V, whose slopes of stages nobody needs any more. */
 static void finish_stages(const radau_state *s, radau_scratch *w, int n)
 {
     const int stages = w->step.m->stages;
     const double *last = w->step.Z + (size_t)(stages - 1) * (size_t)n, h = w->step.h;
+    double *inside = w->step.V + n;
     prepare_ends(&w->ends, w->step.m);
-    collocation_combine(5, stages, n, 1.0 / h, w->ends.rows, w->step.Z, w->yp);
+    collocation_combine(3, stages, n, 1.0 / h, w->ends.rows, w->step.Z, w->yp);
+    collocation_combine(2, stages, n, 1.0 / h, w->ends.rows + 3 * stages, w->step.Z, w->step.V);
     for (int j = 0; j < n; j++) {
         w->y[j] = s->y[j] + last[j];
-        w->inside[j] = s->y[j] + h * w->inside[j];
+        inside[j] = s->y[j] + h * inside[j];
     }
 }
 
@@ -272,10 +275,10 @@ static double abrupt_error(const radau_state *s, radau_scratch *w, const method_
 static bool defect_inside(const radau_state *s, radau_scratch *w, const method_context *ctx)
 {
     const eval_failure failure = ctx->eval->failure;
-    stages_clamp(&ctx->eval->problem->form, w->inside);
-    eval_status status =
-        evaluate_residual(ctx->eval, s->t + w->ends.x * w->step.h, w->inside, w->inside_slope,
-                          w->defect, &ctx->eval->stats->residuals);
+    double *slope = w->step.V, *inside = w->step.V + ctx->n; /* by finish_stages */
+    stages_clamp(&ctx->eval->problem->form, inside);
+    eval_status status = evaluate_residual(ctx->eval, s->t + w->ends.x * w->step.h, inside, slope,
+                                           w->defect, &ctx->eval->stats->residuals);
     w->stop = w->stop || status == EVAL_STOP;
     if (status != EVAL_STOP) ctx->eval->failure = failure;
     return status == EVAL_OK && radau_filter(ctx, w->defect) == ITERATION_OK;

@@ -79,8 +79,7 @@ typedef struct radau_scratch {
     bool stop;                         /* a callback asked for it in the estimate */
     double *y, *yp;                    /* candidate; */
     double *slope;                     /* q'(0) / h, */
-    double *error;                     /* estimate, */
-    double *inside_slope, *inside;     /* q' and q between the last two nodes follow yp in memory */
+    double *error;                     /* estimate: these three follow each other in memory */
     double *defect;                    /* work */
     double *scale;                     /* reciprocal weights of the error test */
     double ratio;                      /* extrapolation matrix for this ratio of step sizes, */
