@@ -100,10 +100,16 @@ static model_program *program_at(const model_instance *m, int k)
     return model_program_at((model_form *)m->form, k);
 }
 
+/* Room for one more module: keep_module() succeeds then. */
+static bool make_room_for_module(model_code *c)
+{
+    return dae_grow(&c->modules, &c->module_room, c->module_count + 1, sizeof *c->modules);
+}
+
 /* Give a module to the problem, which owns it from now on; false: memory, and it is freed. */
 static bool keep_module(model_code *c, native_module *module)
 {
-    if (!dae_grow(&c->modules, &c->module_room, c->module_count + 1, sizeof *c->modules)) {
+    if (!make_room_for_module(c)) {
         native_free(module);
         return false;
     }
@@ -346,9 +352,12 @@ kernel_need model_code_kernel_need(model_code *c)
 bool model_code_look_kernels(model_code *c)
 {
     native_module *module = NULL;
-    bool ok = true;
+    bool ok, found = true;
     enter(c);
-    while (ok && kernels_look(c->kernels, &module)) ok = keep_module(c, module);
+    while ((ok = make_room_for_module(c)) && found) { /* solvers run what is found at once */
+        found = kernels_look(c->kernels, &module);
+        if (found) keep_module(c, module);
+    }
     leave(c);
     return ok;
 }
