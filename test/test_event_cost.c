@@ -223,6 +223,34 @@ static void test_counts_of_a_pendulum(void **state)
         }
 }
 
+/* Crossing functions of derivatives are those of the equations, not of the interpolant, whether the
+ * equations feel the event or not: each peak of x is met once, and the slope there is zero. */
+static void test_peaks_by_slopes(void **state)
+{
+    (void)state;
+    static const char *const felt[] = {"0", "n"};
+    for (int k = 0; k < 2; k++)
+        for (int m = 0; m < METHODS; m++)
+            for (double tolerance = 1e-3; tolerance > 5e-9; tolerance *= 0.1) {
+                char text[600];
+                run r;
+                snprintf(text, sizeof text,
+                         MODEL("Real x(start=1, fixed=true), f(start=0, fixed=true);\n"
+                               "Integer n(start=0, fixed=true);\n"
+                               "Real slope(start=1, fixed=true);\nequation\n"
+                               "der(x) = cos(3*time) - 0.1*x;\nder(f) = %s - f;\n"
+                               "when der(x) < 0 then\n  n = pre(n) + 1;\n"
+                               "  slope = der(x);\nend when;"),
+                         felt[k]);
+                with_method(&r, text, every_method[m], tolerance);
+                OK(step_to(&r, 10.0));
+                EXACTLY("n", 5.0);
+                assert_true(fabs(value(&r, "slope")) < 1e-12);
+                assert_int_equal(dae_solver_stats(r.solver)->events, 10);
+                end(&r);
+            }
+}
+
 /* What looks around an event does with the matrix of the method is not taken for its own in the
  * next step: that step of irk came to y = +1. */
 static void test_matrices_behind_unfelt_events(void **state)
@@ -376,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_unfelt_events_leave_the_method_alone),
         cmocka_unit_test(test_ways_back_begin_nothing),
         cmocka_unit_test(test_counts_of_a_pendulum),
+        cmocka_unit_test(test_peaks_by_slopes),
         cmocka_unit_test(test_matrices_behind_unfelt_events),
         cmocka_unit_test(test_moving_threshold),
         cmocka_unit_test(test_crossings_of_one_step),

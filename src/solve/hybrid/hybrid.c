@@ -167,8 +167,8 @@ static void refine_values(dae_solver *s, double t)
     vector_copy(s->bound.n, s->bound.at_yp, s->bound.yp);
 }
 
-/* The values at an event at t within a step, algebraic variables as the equations say; and the
- * memory that they were solved for. */
+/* The values at an event at t within a step, algebraic variables and derivatives as the equations
+ * say where they are read; and the memory that they were solved for. */
 static void take_values(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
@@ -180,7 +180,7 @@ static void take_values(dae_solver *s, double t)
     memcpy(h->before, h->instance->memory, (size_t)flat_of(s)->memory_count * sizeof *h->before);
     vector_copy(s->bound.n, s->bound.y, h->ahead);
     vector_copy(s->bound.n, s->bound.yp, h->ahead_yp);
-    if (!has_algebraic(s) ||
+    if (!reads_solved(s) ||
         initializer_project(s->bound.init, t, s->run.t_new - s->run.t_old, s->bound.kinds,
                             s->bound.norm.weights, h->ahead, h->ahead_yp) != EVAL_OK)
         return;
@@ -189,10 +189,10 @@ static void take_values(dae_solver *s, double t)
 }
 
 /* Whether the event at t may turn out to change nothing that the equations read. Where that is not
- * likely, it is found out for nothing in equations without algebraic variables. */
+ * likely, it is found out for nothing if events read time and states alone. */
 static bool may_stay(const dae_solver *s, double t)
 {
-    return s->hybrid->reads && (!has_algebraic(s) || !reads_event(s, t));
+    return s->hybrid->reads && (!reads_solved(s) || !reads_event(s, t));
 }
 
 dae_status hybrid_update(dae_solver *s)

@@ -52,9 +52,6 @@ dae_status hybrid_solve_initial(dae_solver *s, double t);
  * that the equations hold at zero, and well below what any tolerance can resolve. */
 #define NOISE_OF_ATOL 1e-4
 
-/* Whether the unknowns at hand have algebraic ones among them. */
-bool has_algebraic(const dae_solver *s);
-
 /* A point from which a crossing function, `now` there, is followed along y'. */
 typedef struct trend_point {
     double t, delta; /* and how far ahead it has been looked at */
@@ -143,6 +140,9 @@ void reads_bind(dae_solver *s);
 void reads_keep(dae_solver *s);
 /* Whether they still are. Where crossing functions have changed these are to be looked at again. */
 bool reads_unchanged(dae_solver *s);
+/* Whether events may read more than time and states, which the interpolant has: algebraic unknowns,
+ * or derivatives. The equations say what these are. */
+bool reads_solved(const dae_solver *s);
 /* Whether the equations may come to feel what clock i strikes; what the event at t, which is due,
  * does. */
 bool reads_clock(const dae_solver *s, size_t i);

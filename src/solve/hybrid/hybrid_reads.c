@@ -13,6 +13,7 @@ struct memory_reads {
     const bool *felt;    /* what it says may come to be read */
     double *kept;        /* the memory that the continuous values were solved for; owned */
     bool floors;         /* a discrete equation is the floor of something: it looks ahead */
+    bool slopes;         /* relations, clauses or discrete equations read derivatives */
     int *flag; /* per branch of a when: its condition is this slot, as it stands; -1: it is not */
     size_t *first; /* per when: its first branch in there */
 };
@@ -42,6 +43,34 @@ static bool find_flags(memory_reads *q, const flat_model *m)
     return true;
 }
 
+static void note_slope(void *context, const expr_node *node)
+{
+    if (node->op == EXPR_VARIABLE && node->order > 0) *(bool *)context = true;
+}
+
+static bool find_slopes_of_branch(memory_reads *q, const graph *g, const flat_branch *b)
+{
+    bool ok = graph_leaves(g, &b->condition, 1, note_slope, &q->slopes);
+    for (size_t i = 0; ok && i < b->action_count; i++)
+        ok = graph_leaves(g, &b->actions[i].value, 1, note_slope, &q->slopes);
+    return ok;
+}
+
+/* false: memory */
+static bool find_slopes(memory_reads *q, const flat_model *m)
+{
+    const graph *g = m->graph;
+    bool ok = true;
+    for (size_t r = 0; ok && r < m->relation_count; r++)
+        ok = graph_leaves(g, &m->relations[r].crossing, 1, note_slope, &q->slopes);
+    for (size_t k = 0; ok && k < m->discrete_count; k++)
+        ok = graph_leaves(g, &m->discretes[k].value, 1, note_slope, &q->slopes);
+    for (size_t w = 0; w < m->when_count; w++)
+        for (size_t b = 0; ok && b < m->whens[w].branch_count; b++)
+            ok = find_slopes_of_branch(q, g, &m->whens[w].branches[b]);
+    return ok;
+}
+
 /* Of the model as it is written: its modes, and all that is derived, read no more. */
 static bool find_reads(memory_reads *q, model_form *f)
 {
@@ -51,7 +80,7 @@ static bool find_reads(memory_reads *q, model_form *f)
     q->crossed = slots ? slots->crossed : NULL;
     q->felt = slots ? slots->felt : NULL;
     graph_enter(g);
-    bool ok = find_flags(q, f->flat);
+    bool ok = find_flags(q, f->flat) && find_slopes(q, f->flat);
     for (size_t k = 0; k < f->flat->discrete_count; k++)
         if (graph_node(g, f->flat->discretes[k].value)->op == EXPR_FLOOR) q->floors = true;
     graph_leave(g);
@@ -116,6 +145,14 @@ bool reads_ahead(const dae_solver *s)
     for (size_t r = 0; r < flat_of(s)->relation_count; r++)
         if (h->instance->form->rounded[r]) return true;
     return false;
+}
+
+bool reads_solved(const dae_solver *s)
+{
+    const hybrid *h = s->hybrid;
+    for (int i = 0; i < s->bound.n; i++)
+        if (s->bound.kinds[i] != DAE_KIND_DIFFERENTIAL) return true;
+    return !h->reads || h->reads->slopes;
 }
 
 bool reads_clock(const dae_solver *s, size_t i)

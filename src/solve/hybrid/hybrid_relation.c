@@ -300,13 +300,6 @@ static double crossing_at(dae_solver *s, double t, size_t r)
     return hybrid_value(s, t, h->ahead, h->ahead_yp, flat_of(s)->relations[r].crossing);
 }
 
-bool has_algebraic(const dae_solver *s)
-{
-    for (int i = 0; i < s->bound.n; i++)
-        if (s->bound.kinds[i] != DAE_KIND_DIFFERENTIAL) return true;
-    return false;
-}
-
 /* The crossing function of relation r by the equations, with the sign of `flag` once it has
  * crossed.
  */
@@ -387,7 +380,7 @@ void hybrid_polish(dae_solver *s, double from)
     const flat_model *m = flat_of(s);
     const int *flags = event_finder_flags(s->bound.events);
     double latest = NAN, sample = s->hybrid->next_time;
-    for (size_t r = 0; has_algebraic(s) && r < m->relation_count; r++)
+    for (size_t r = 0; reads_solved(s) && r < m->relation_count; r++)
         if (flags[r] != 0) {
             double when = crossing_time(s, r, flags[r], from);
             if (isnan(latest) || (when - latest) * s->run.direction > 0.0) latest = when;
