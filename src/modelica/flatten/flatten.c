@@ -45,6 +45,7 @@ static void flattener_close(flattener *f)
     name_free(&f->classes);
     name_free(&f->globals);
     name_free(&f->symbols);
+    name_free(&f->wholes);
     dae_free_all(f->setting_used, f->locals, f->journal, f->bindings, f->equations.items,
                  f->initial_equations.items, f->asserts.items, f->slot_variable, f->slot_pre,
                  f->parameter_value, f->hidden.slots, f->relation_table.slots, f->depends, f->stamp,

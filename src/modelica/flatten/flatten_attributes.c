@@ -5,23 +5,6 @@
 
 /* ---- expressions of declarations, names of elements ---- */
 
-/* Element k of a value whose first `rank` dimensions are those of an array of records. */
-static value record_element(flattener *f, const value *v, int rank, size_t k)
-{
-    value out = *v;
-    out.rank = v->rank - rank;
-    out.dims = v->dims ? v->dims + rank : NULL;
-    out.count = 1;
-    for (int d = 0; d < out.rank; d++) out.count *= out.dims[d];
-    if (v->e) out.e = v->e + k * out.count;
-    if (!v->fields) return out;
-    out.fields = flatten_take(f, v->field_count * sizeof *out.fields);
-    if (!out.fields) return value_error();
-    for (size_t i = 0; i < v->field_count; i++)
-        out.fields[i] = record_element(f, &v->fields[i], rank, k);
-    return out;
-}
-
 /* Value of an expression of a record's definition for element k of an array of such records: it
  * sees the fields before it and global constants. */
 static value evaluate_among(flattener *f, const ast_expr *e, const value *siblings, size_t k)
@@ -30,7 +13,7 @@ static value evaluate_among(flattener *f, const ast_expr *e, const value *siblin
     for (size_t i = 0; i < siblings->field_count; i++) {
         if (value_is_error(&siblings->fields[i])) continue;
         local *l = push_local(f, siblings->class_->components[i].name);
-        value v = record_element(f, &siblings->fields[i], siblings->rank, k);
+        value v = value_slice(f, &siblings->fields[i], siblings->rank, k);
         if (l) l->value = v;
     }
     value v = evaluate(f, e);
@@ -185,20 +168,12 @@ static char *text_attribute(flattener *f, const instance *in, const char *name)
 
 static flat_state_select state_select_of(flattener *f, const instance *in)
 {
-    static const char *const names[] = {"never", "avoid", "default", "prefer", "always"};
-    bool in_class;
-    const ast_modification *m = find_modification(in->modifiers, "stateSelect", &in_class);
-    if (!m || !m->value) return SELECT_DEFAULT;
-    const ast_expr *e = m->value;
-    if (e->kind == AST_REFERENCE && e->part_count >= 2)
-        for (int k = 0; k < 5; k++)
-            if (e->parts[e->part_count - 1].name &&
-                strcmp(e->parts[e->part_count - 1].name, names[k]) == 0)
-                return (flat_state_select)k;
-    report_error(f, e->place,
-                 "stateSelect must be StateSelect.never, avoid, default, "
-                 "prefer or always");
-    return SELECT_DEFAULT;
+    double x = 0.0;
+    value v =
+        constant_attribute(f, in, "stateSelect", VALUE_ENUMERATION, find_class(f, "StateSelect"));
+    if (value_is_error(&v) || v.count == 0) return SELECT_DEFAULT;
+    if (!compile_time_value(f, value_element(&v, 0), &x)) return SELECT_DEFAULT;
+    return (flat_state_select)((int)x - 1);
 }
 
 attributes read_attributes(flattener *f, const instance *in, value_type type,

@@ -286,7 +286,10 @@ bool resolve_declaration(flattener *f, symbol *s, source_place place)
     s->busy_outer = f->busy;
     f->busy = s;
     f->depth += 20; /* a declaration uses more of the stack than an operator */
-    declare_symbol(f, s);
+    if (s->whole)
+        s->value = value_of_whole(f, s, place);
+    else
+        declare_symbol(f, s);
     f->depth -= 20;
     f->busy = s->busy_outer;
     bool ok = s->state == SYMBOL_BUSY && !value_is_error(&s->value);

@@ -606,31 +606,36 @@ static void initial_cells(flattener *f, const value *leaves, value *out)
     }
 }
 
-static void push_overlay(flattener *f, const ast_expr *left)
+/* Cells for what a statement assigns to: a whole of elements, or a variable of its own. */
+static void push_overlay(flattener *f, const ast_expr *left, bool wholes)
 {
     if (!left) return;
     if (left->kind == AST_TUPLE) {
-        for (size_t k = 0; k < left->arg_count; k++) push_overlay(f, left->args[k]);
+        for (size_t k = 0; k < left->arg_count; k++) push_overlay(f, left->args[k], wholes);
         return;
     }
     if (left->kind != AST_REFERENCE || !left->part_count || find_local(f, left->parts[0].name))
         return;
-    symbol *s = name_find(&f->symbols, left->parts[0].name);
-    if (!s || s->constant || s->parameter || !resolve_symbol(f, s, left->place)) return;
+    symbol *s = find_symbol(f, left->parts[0].name);
+    if (!s || (s->whole != NULL) != wholes || s->constant || s->parameter) return;
+    if (!resolve_symbol(f, s, left->place)) return;
     local *l = push_local(f, left->parts[0].name);
     if (!l) return;
     l->assignable = l->overlay = true;
     l->symbol = s;
     initial_cells(f, &s->value, &l->value);
+    const value cells = l->value; /* locals move as they become more */
+    if (s->whole) overlay_elements(f, s, &cells);
 }
 
-static void find_overlays(flattener *f, ast_item *const *items, size_t count)
+/* Wholes come first: their elements are parts of them then. */
+static void find_overlays(flattener *f, ast_item *const *items, size_t count, bool wholes)
 {
     for (size_t k = 0; k < count; k++) {
         if (!items[k]) continue;
-        if (items[k]->kind == ITEM_ASSIGN) push_overlay(f, items[k]->left);
+        if (items[k]->kind == ITEM_ASSIGN) push_overlay(f, items[k]->left, wholes);
         for (size_t b = 0; b < items[k]->branch_count; b++)
-            find_overlays(f, items[k]->branches[b].items, items[k]->branches[b].item_count);
+            find_overlays(f, items[k]->branches[b].items, items[k]->branches[b].item_count, wholes);
     }
 }
 
@@ -670,7 +675,9 @@ void algorithm_section(flattener *f, const ast_section *section, bool initial)
     f->target = initial ? &f->initial_equations : &f->equations;
     f->returned = &running;
     f->broken = NULL;
-    find_overlays(f, section->items, section->item_count);
+    find_overlays(f, section->items, section->item_count, true);
+    find_overlays(f, section->items, section->item_count, false);
+    f->overlays++;
     f->journal_depth = 1;
     bool ok = true;
     for (size_t k = 0; k < section->item_count; k++)
@@ -680,9 +687,11 @@ void algorithm_section(flattener *f, const ast_section *section, bool initial)
         change_list again = {changed.cells, NULL, 0};
         for (size_t k = 0; k < changed.count; k++) cell_position(&x, &again, changed.cells[k]);
         for (size_t k = base; k < f->local_count; k++)
-            overlay_equations(f, &f->locals[k].symbol->value, &f->locals[k].value, &changed, &x,
-                              section->place);
+            if (f->locals[k].symbol)
+                overlay_equations(f, &f->locals[k].symbol->value, &f->locals[k].value, &changed, &x,
+                                  section->place);
     }
+    f->overlays--;
     f->local_count = base;
     f->returned = NULL;
     f->scope.in_initial = false;

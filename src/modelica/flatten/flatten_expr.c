@@ -140,6 +140,10 @@ static value evaluate_kind(flattener *f, const ast_expr *e)
         if (e->arg_count < 1) return value_error();
         v = evaluate(f, e->args[0]);
         return subscript_value(f, &v, e->args + 1, e->arg_count - 1, e->place);
+    case AST_MEMBER:
+        if (e->arg_count != 1) return value_error();
+        v = evaluate(f, e->args[0]);
+        return member_value(f, &v, e);
     default: return evaluate_simple(f, e);
     }
 }

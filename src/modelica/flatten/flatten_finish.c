@@ -17,8 +17,9 @@ static void mark_target(flattener *f, const ast_expr *left)
     for (size_t k = 0; left->kind == AST_TUPLE && k < left->arg_count; k++)
         mark_target(f, left->args[k]);
     if (left->kind != AST_REFERENCE || !left->part_count) return;
-    symbol *s = name_find(&f->symbols, left->parts[0].name);
+    symbol *s = find_symbol(f, left->parts[0].name);
     if (s) s->assigned_in_when = true;
+    if (s && s->whole) mark_whole_in_when(s);
 }
 
 static void mark_items(flattener *f, ast_item *const *items, size_t count, bool in_when)

@@ -25,7 +25,10 @@ typedef struct name_map {
 
 typedef enum symbol_state { SYMBOL_NEW, SYMBOL_BUSY, SYMBOL_DONE, SYMBOL_BROKEN } symbol_state;
 
-/* A declared component of the model, or a global constant. */
+/* A prefix of scalarised names, 'a.b' of 'a.b[1]' and 'a.b[2]' (flatten_wholes.c). */
+typedef struct whole_name whole_name;
+
+/* A declared component of the model, a global constant, or a whole of declared elements. */
 typedef struct symbol {
     const ast_component *declaration;
     symbol_state state;
@@ -35,6 +38,7 @@ typedef struct symbol {
     value value;               /* leaves (variables, parameters) or constants */
     int first_variable;        /* of the variables it made, or -1 */
     struct symbol *busy_outer; /* while busy: the symbol that asked for this one */
+    const whole_name *whole;   /* NULL: it is declared itself */
 } symbol;
 
 /* A loop variable, or a variable of a function or algorithm while it is executed. */
@@ -184,6 +188,10 @@ typedef struct flattener {
     bool *setting_used;
 
     name_map classes, globals, symbols; /* ast_class, symbol, symbol */
+    name_map wholes;                    /* whole; filled when one is first asked for */
+    bool wholes_known;
+    const ast_class *last_record; /* of a whole that is a record */
+    int overlays;                 /* > 0: in an algorithm of the model */
     symbol *model_symbols;
     size_t model_symbol_count;
     symbol *busy; /* innermost symbol being resolved */
@@ -310,10 +318,15 @@ const char *nearest_symbol(flattener *f, const char *name);
 const char *nearest_class(flattener *f, const char *name, ast_class_kind kind);
 /* Argument k of a call, or the one of that name; NULL if there is none. */
 const ast_expr *call_argument(const ast_expr *e, size_t k, const char *name);
+bool name_put(flattener *f, name_map *map, const char *name, void *entry); /* false: taken */
 local *find_local(flattener *f, const char *name);
 local *push_local(flattener *f, const char *name);
 bool resolve_type(flattener *f, const char *name, source_place place, type_info *out);
 bool class_is_enumeration(const ast_class *c);
+/* Whether a field of a record has the name of that length; quotes do not count. */
+bool same_field(const char *field, const char *name, size_t length);
+/* Whether two records have the same fields: then they are one type [MLS 6.4]. */
+bool records_alike(const ast_class *a, const ast_class *b);
 /* Records around a field, innermost first. */
 typedef struct record_level {
     const ast_class *record;
@@ -339,9 +352,19 @@ void check_units(flattener *f, source_place place, int a, int b, const char *wha
 bool fits_type(const value *from, value_type to, const ast_class *class_);
 value broadcast_value(flattener *f, const value *v, int rank, const size_t *dims);
 value select_values(flattener *f, expr condition, const value *a, const value *b);
+/* Element k of the first `rank` dimensions: the same cells, not a copy. */
+value value_slice(flattener *f, const value *v, int rank, size_t k);
 value stack_values(flattener *f, const value *parts, size_t count, source_place place);
 value concatenate(flattener *f, size_t dimension, const value *parts, size_t count,
                   source_place place);
+
+/* flatten_wholes.c: wholes of elements that are declared one by one */
+
+symbol *find_symbol(flattener *f, const char *name); /* of the model; NULL: there is none */
+value value_of_whole(flattener *f, const symbol *s, source_place place);
+void mark_whole_in_when(const symbol *s);
+/* In an algorithm: names of elements for the cells of a whole that is assigned to. */
+void overlay_elements(flattener *f, const symbol *s, const value *cells);
 
 /* flatten_range.c: conditions, numbers and ranges */
 
@@ -397,6 +420,8 @@ value discrete_call(flattener *f, const char *name, const ast_expr *e);
 value evaluate_reference(flattener *f, const ast_expr *e);
 value subscript_value(flattener *f, const value *v, ast_expr *const *subscripts, size_t count,
                       source_place place);
+/* v.b.c[i] for the parts b.c[i] of e; of several results v is the first. */
+value member_value(flattener *f, const value *v, const ast_expr *e);
 typedef struct subscript {
     bool single;
     size_t count, first, step;

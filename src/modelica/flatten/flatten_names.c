@@ -50,8 +50,7 @@ static bool name_enlarge(flattener *f, name_map *map)
     return true;
 }
 
-/* false: taken */
-static bool name_put(flattener *f, name_map *map, const char *name, void *entry)
+bool name_put(flattener *f, name_map *map, const char *name, void *entry)
 {
     if (!name || f->failed) return true;
     if (2 * (map->count + 1) > map->capacity && !name_enlarge(f, map)) return true;
@@ -183,9 +182,17 @@ void register_names(flattener *f)
 
 /* ---- lookup ---- */
 
+/* The one enumeration that every model has [MLS 4.9.7.1]; flat_state_select has its order. */
+static const char *state_select_literals[] = {"never", "avoid", "default", "prefer", "always"};
+static const ast_class state_select = {.kind = CLASS_TYPE,
+                                       .name = "StateSelect",
+                                       .literals = state_select_literals,
+                                       .literal_count = 5};
+
 const ast_class *find_class(flattener *f, const char *name)
 {
-    return name_find(&f->classes, name);
+    const ast_class *c = name_find(&f->classes, name);
+    return c || !name || strcmp(name, state_select.name) != 0 ? c : &state_select;
 }
 
 local *find_local(flattener *f, const char *name)

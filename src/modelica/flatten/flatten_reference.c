@@ -262,6 +262,10 @@ static bool undeclared(flattener *f, const ast_expr *e)
 static bool use_symbol(flattener *f, symbol *s, source_place place, located *out)
 {
     out->symbol = s;
+    if (s->whole && f->overlays > 0 && !f->scope.skip_overlay) { /* not what it is elsewhere */
+        out->base = value_of_whole(f, s, place);
+        return !value_is_error(&out->base);
+    }
     if (!resolve_symbol(f, s, place))
         return s->absent && report_error(f, place, "'%s' is absent: its condition is false",
                                          s->declaration->name);
@@ -290,7 +294,7 @@ static size_t find_first(flattener *f, const ast_expr *e, located *out)
         return 1;
     }
     size_t used = 1;
-    if (!f->scope.in_function) s = name_find(&f->symbols, e->parts[0].name);
+    if (!f->scope.in_function) s = find_symbol(f, e->parts[0].name);
     if (!s) used = find_global(f, e, &s);
     if (!s) {
         if (f->scope.in_function && name_find(&f->symbols, e->parts[0].name))
@@ -326,6 +330,29 @@ static bool add_subscripts(flattener *f, const ast_part *part, const value *v, b
     return true;
 }
 
+/* The fields that the parts of e from number `from` on select, one in the other. */
+static bool follow_members(flattener *f, const ast_expr *e, size_t from, located *out)
+{
+    for (size_t k = from; k < e->part_count; k++) {
+        out->base = value_field(f, &out->base, e->parts[k].name, e->parts[k].place);
+        if (value_is_error(&out->base)) return false;
+        if (!add_subscripts(f, &e->parts[k], &out->base, k + 1 == e->part_count, out)) return false;
+    }
+    return true;
+}
+
+value member_value(flattener *f, const value *v, const ast_expr *e)
+{
+    located l = {.base = v->type == VALUE_TUPLE && v->field_count ? v->fields[0] : *v,
+                 .local_index = -1};
+    if (value_is_error(&l.base)) return l.base;
+    for (; l.subscript_count < (size_t)l.base.rank; l.subscript_count++)
+        l.subscripts[l.subscript_count] =
+            (subscript){.count = l.base.dims[l.subscript_count], .step = 1};
+    if (!follow_members(f, e, 0, &l)) return value_error();
+    return pick_record(f, &l.base, l.subscripts, l.subscript_count, e->place);
+}
+
 bool locate_reference(flattener *f, const ast_expr *e, located *out)
 {
     out->symbol = NULL;
@@ -336,14 +363,9 @@ bool locate_reference(flattener *f, const ast_expr *e, located *out)
     if (e->part_count == 0) return false;
     size_t used = find_first(f, e, out);
     if (used == 0 || value_is_error(&out->base)) return false;
-    for (size_t k = used - 1; k < e->part_count; k++) {
-        if (k >= used) {
-            out->base = value_field(f, &out->base, e->parts[k].name, e->parts[k].place);
-            if (value_is_error(&out->base)) return false;
-        }
-        if (!add_subscripts(f, &e->parts[k], &out->base, k + 1 == e->part_count, out)) return false;
-    }
-    return true;
+    if (!add_subscripts(f, &e->parts[used - 1], &out->base, used == e->part_count, out))
+        return false;
+    return follow_members(f, e, used, out);
 }
 
 /* Locals change: what was read must keep its value. */

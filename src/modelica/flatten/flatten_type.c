@@ -62,3 +62,25 @@ bool record_allowed(flattener *f, const ast_class *record, const record_level *o
     }
     return true;
 }
+
+bool same_field(const char *field, const char *name, size_t length)
+{
+    size_t own = field ? strlen(field) : 0;
+    if (own == length + 2 && field[0] == '\'') return strncmp(field + 1, name, length) == 0;
+    return own == length && strncmp(field, name, length) == 0;
+}
+
+bool records_alike(const ast_class *a, const ast_class *b)
+{
+    if (a == b || !a || !b) return a == b;
+    if (a->component_count != b->component_count) return false;
+    for (size_t k = 0; k < a->component_count; k++) {
+        const char *name = b->components[k].name;
+        size_t length = name ? strlen(name) : 0;
+        bool quoted = length > 2 && name[0] == '\'';
+        if (!name ||
+            !same_field(a->components[k].name, quoted ? name + 1 : name, length - 2 * quoted))
+            return false;
+    }
+    return true;
+}

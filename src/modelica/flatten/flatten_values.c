@@ -118,10 +118,27 @@ bool fits_type(const value *from, value_type to, const ast_class *class_)
 {
     if (from->type == VALUE_INTEGER && to == VALUE_REAL) return true;
     if (from->type != to) return false;
-    return (to != VALUE_ENUMERATION && to != VALUE_RECORD) || from->class_ == class_ || !class_;
+    if (to == VALUE_RECORD && class_) return records_alike(from->class_, class_);
+    return to != VALUE_ENUMERATION || from->class_ == class_ || !class_;
 }
 
 /* ---- sizes ---- */
+
+value value_slice(flattener *f, const value *v, int rank, size_t k)
+{
+    value out = *v;
+    out.rank = v->rank - rank;
+    out.dims = v->dims ? v->dims + rank : NULL;
+    out.count = 1;
+    for (int d = 0; d < out.rank; d++) out.count *= out.dims[d];
+    if (v->e) out.e = v->e + k * out.count;
+    if (!v->fields) return out;
+    out.fields = flatten_take(f, v->field_count * sizeof *out.fields);
+    if (!out.fields) return value_error();
+    for (size_t i = 0; i < v->field_count; i++)
+        out.fields[i] = value_slice(f, &v->fields[i], rank, k);
+    return out;
+}
 
 static value broadcast_record(flattener *f, const value *v, int rank, const size_t *dims)
 {

@@ -36,7 +36,8 @@ typedef enum ast_kind {
     AST_TUPLE,         /* (a, , b): args may be NULL; (a) is just a */
     AST_COLON,         /* ":" as a subscript */
     AST_END,           /* "end" in a subscript */
-    AST_SUBSCRIPT      /* (a)[i, j]: args[0] = a, then the subscripts */
+    AST_SUBSCRIPT,     /* (a)[i, j]: args[0] = a, then the subscripts */
+    AST_MEMBER         /* f(x).b.c[i]: args[0] = f(x), parts = b.c[i] */
 } ast_kind;
 
 typedef enum ast_op {

@@ -120,6 +120,10 @@ void skip_annotation(parser *p);
 const char *parse_comment(parser *p); /* string comment, then an annotation that is dropped */
 void skip_decoration(parser *p);      /* @12: a place in the original source */
 
+/* Replace the last part, a name in quotes with subscripts in it, by its parts: parser_name.c.
+ * False: there are none that are no numbers. */
+bool split_quoted_name(parser *p, const token *name, list *parts);
+
 /* ---- equations and statements: parser_item.c ---- */
 
 /* Items up to what ends the section or block. */

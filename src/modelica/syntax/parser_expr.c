@@ -255,7 +255,10 @@ static bool parse_part(parser *p, list *parts)
     part->place = p->current.place;
     part->name = expect_name(p, parts->count > 1 ? "a name behind the '.'" : "a name");
     if (!part->name) return false;
-    if (at(p, TOK_LEFT_BRACKET) && !parse_subscripts(p, &subscripts)) return false;
+    const token name = p->previous;
+    if (split_quoted_name(p, &name, parts)) part = &((ast_part *)parts->data)[parts->count - 1];
+    if (!at(p, TOK_LEFT_BRACKET)) return true;
+    if (!parse_subscripts(p, &subscripts)) return false;
     part->subscripts = subscripts.data;
     part->subscript_count = subscripts.count;
     return true;
@@ -358,19 +361,31 @@ static ast_expr *parse_array(parser *p)
     return finish(p, e, &args);
 }
 
-/* What may follow brackets and calls: array-subscripts. */
+/* e { "." NAME [ array-subscripts ] } */
+static ast_expr *parse_members(parser *p, ast_expr *e)
+{
+    list args = {0}, parts = {0};
+    ast_expr *outer = new_expr(p, AST_MEMBER, e->place);
+    if (!outer || !list_add_pointer(p, &args, e)) return NULL;
+    while (accept(p, TOK_DOT))
+        if (!parse_part(p, &parts)) return NULL;
+    outer->parts = parts.data;
+    outer->part_count = parts.count;
+    return finish(p, outer, &args);
+}
+
+/* What may follow brackets and calls: { array-subscripts | "." NAME [ array-subscripts ] } */
 static ast_expr *parse_suffix(parser *p, ast_expr *e)
 {
-    while (e && at(p, TOK_LEFT_BRACKET)) {
+    while (e && (at(p, TOK_LEFT_BRACKET) || (at(p, TOK_DOT) && p->next.kind == TOK_NAME))) {
+        if (at(p, TOK_DOT)) {
+            e = parse_members(p, e);
+            continue;
+        }
         list args = {0};
         ast_expr *outer = new_expr(p, AST_SUBSCRIPT, e->place);
         if (!list_add_pointer(p, &args, e) || !parse_subscripts(p, &args)) return NULL;
         e = finish(p, outer, &args);
-    }
-    if (e && at(p, TOK_DOT) && p->next.kind == TOK_NAME) {
-        PARSE_ERROR(p, p->current.place,
-                    "members are selected from variables only; give this expression a name first");
-        return NULL;
     }
     return e;
 }
