@@ -394,5 +394,7 @@ value evaluate_call(flattener *f, const ast_expr *e)
     if (c) return call_class(f, c, name, e);
     for (size_t k = 0; k < BUILTIN_COUNT; k++)
         if (strcmp(builtins[k].name, name) == 0) return builtins[k].rule(f, name, e);
+    c = library_class(f, name);
+    if (c) return call_class(f, c, name, e);
     return rejected_call(f, name, e);
 }

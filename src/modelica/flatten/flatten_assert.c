@@ -115,16 +115,18 @@ static void push_single_when(flattener *f, const flat_action *action)
     push_when(f, &w);
 }
 
-void push_assert(flattener *f, const flat_action *a)
+void push_assert(flattener *f, const flat_action *action)
 {
+    flat_action a = *action;
+    a.place = place_in_file(f, a.place);
     if (f->scope.checks)
-        push_action(f, f->scope.checks, *a);
+        push_action(f, f->scope.checks, a);
     else if (f->scope.actions)
-        push_action(f, f->scope.actions, *a);
+        push_action(f, f->scope.actions, a);
     else if (f->scope.in_when)
-        push_single_when(f, a);
+        push_single_when(f, &a);
     else
-        push_action(f, &f->asserts, *a);
+        push_action(f, &f->asserts, a);
 }
 
 /* Holes of a message at its "{..}", in order. */

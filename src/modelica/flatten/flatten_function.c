@@ -275,6 +275,8 @@ static value invoke(flattener *f, const ast_class *fn, const value *values, cons
 {
     if (!function_allowed(f, fn, place)) return value_error();
     flatten_scope saved = f->scope;
+    source_place outer = f->library_call;
+    if (place.line != 0) f->library_call = place;
     size_t count = f->local_count;
     if (f->call_depth == 0) {
         f->call_start = f->passes;
@@ -294,6 +296,7 @@ static value invoke(flattener *f, const ast_class *fn, const value *values, cons
         report_note(f, place, "in this call of %s", fn->name);
     f->call_depth--;
     f->scope = saved;
+    f->library_call = outer;
     f->local_count = count;
     return out;
 }

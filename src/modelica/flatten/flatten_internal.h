@@ -191,7 +191,9 @@ typedef struct flattener {
     name_map wholes;                    /* whole; filled when one is first asked for */
     bool wholes_known;
     const ast_class *last_record; /* of a whole that is a record */
-    int overlays;                 /* > 0: in an algorithm of the model */
+    source_place
+        library_call; /* the call around a function of the library, whose places are {0, 0} */
+    int overlays;     /* > 0: in an algorithm of the model */
     symbol *model_symbols;
     size_t model_symbol_count;
     symbol *busy; /* innermost symbol being resolved */
@@ -277,6 +279,8 @@ bool report(flattener *f, message_kind kind, source_place place, const char *for
 #define report_warning(f, ...) report(f, MESSAGE_WARNING, __VA_ARGS__)
 #define report_note(f, ...) report(f, MESSAGE_NOTE, __VA_ARGS__)
 #define error_value(f, ...) (report(f, MESSAGE_ERROR, __VA_ARGS__), value_error())
+/* The place itself, or that of the call around a function of the library. */
+source_place place_in_file(const flattener *f, source_place place);
 void *flatten_take(flattener *f, size_t bytes); /* zeroed, in the active arena; NULL: failed */
 char *flatten_text(flattener *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *model_text(flattener *f, const char *text); /* copy in the flat model; NULL stays NULL */
@@ -321,6 +325,9 @@ const ast_expr *call_argument(const ast_expr *e, size_t k, const char *name);
 bool name_put(flattener *f, name_map *map, const char *name, void *entry); /* false: taken */
 local *find_local(flattener *f, const char *name);
 local *push_local(flattener *f, const char *name);
+/* A class of the library that exported models leave out, known under that name from now on; NULL.
+ */
+const ast_class *library_class(flattener *f, const char *name);
 bool resolve_type(flattener *f, const char *name, source_place place, type_info *out);
 bool class_is_enumeration(const ast_class *c);
 /* Whether a field of a record has the name of that length; quotes do not count. */

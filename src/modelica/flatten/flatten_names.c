@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 #include "modelica/flatten/flatten_internal.h"
+#include "modelica/library/library.h"
+#include "modelica/syntax/parser.h"
 
 /* FNV-1a */
 static size_t name_hash(const char *name)
@@ -178,6 +180,30 @@ void register_names(flattener *f)
         if (model->classes[k] && !name_find(&f->classes, model->classes[k]->name))
             register_class(f, model->classes[k], NULL, 0);
     register_components(f, model);
+}
+
+/* ---- functions of the library ---- */
+
+const ast_class *library_class(flattener *f, const char *name)
+{
+    size_t length = 0;
+    const char *text = f->failed ? NULL : library_find(name, &length);
+    if (!text) return NULL;
+    arena *active = f->scope.active;
+    f->scope.active = f->permanent;
+    const char *copy = flatten_text(f, "%.*s", (int)length, text);
+    const char *key = flatten_text(f, "%s", name);
+    f->scope.active = active;
+    message_list *own = copy ? message_list_new("library", copy, length, 0) : NULL;
+    ast_class *c = own && key ? parse_class_text(f->permanent, copy, own) : NULL;
+    message_list_free(own);
+    if (!c) {
+        f->failed = true;
+        return NULL;
+    }
+    c->name = key;
+    name_put(f, &f->classes, key, c);
+    return c;
 }
 
 /* ---- lookup ---- */

@@ -10,6 +10,11 @@
 
 enum { MESSAGE_MOST = 2000 };
 
+source_place place_in_file(const flattener *f, source_place place)
+{
+    return place.line == 0 ? f->library_call : place;
+}
+
 bool report(flattener *f, message_kind kind, source_place place, const char *format, ...)
 {
     char text[MESSAGE_MOST];
@@ -19,7 +24,7 @@ bool report(flattener *f, message_kind kind, source_place place, const char *for
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    message_add(f->messages, kind, place, "%s", text);
+    message_add(f->messages, kind, place_in_file(f, place), "%s", text);
     return false;
 }
 

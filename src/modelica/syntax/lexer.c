@@ -657,6 +657,7 @@ token lexer_next(lexer *lx)
         if (!read) t = (token){.place = lx->place, .offset = (size_t)(lx->at - lx->begin)};
         t.end = lx->place;
         t.length = (size_t)(lx->at - from);
+        if (lx->fixed) t.place = t.end = lx->fixed_place;
         return t;
     }
 }

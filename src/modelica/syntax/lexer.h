@@ -127,6 +127,8 @@ typedef struct lexer {
     bool line_bounds;    /* a '"' is missing somewhere: from now on strings end with their line */
     bool cut_off;        /* a comment ran to the end of the file */
     const char *version; /* of the header "//! base 0.1.0", or NULL */
+    bool fixed; /* all tokens stand at `fixed_place`: the text is part of a name, or ours */
+    source_place fixed_place;
 } lexer;
 
 /* Skips a byte order mark and reads the version header, if there is one. */

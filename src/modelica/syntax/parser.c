@@ -78,3 +78,11 @@ ast_file *parse_file(arena *a, const char *text, size_t length, message_list *me
         message_error(messages, (source_place){0, 0}, "there is no model in this file");
     return p.no_memory || arena_failed(a) ? NULL : file;
 }
+
+ast_class *parse_class_text(arena *a, const char *text, message_list *messages)
+{
+    parser p;
+    parser_start_at(&p, a, text, (source_place){0, 0}, messages);
+    ast_class *c = parse_class(&p);
+    return p.no_memory || arena_failed(a) || message_errors(messages) ? NULL : c;
+}

@@ -13,4 +13,7 @@ enum { PARSER_DEPTH = 256 };
  * (PARSER_DEPTH levels), so that no input exhausts the stack. The text may hold any bytes. */
 ast_file *parse_file(arena *a, const char *text, size_t length, message_list *messages);
 
+/* One class from a text of ours; its places are {0, 0}. NULL: memory, or an error in `messages`. */
+ast_class *parse_class_text(arena *a, const char *text, message_list *messages);
+
 #endif

@@ -3,14 +3,29 @@
 #include <stdio.h>
 #include <string.h>
 
-void parser_start(parser *p, arena *memory, const char *text, size_t length, message_list *messages)
+static void read_first_tokens(parser *p)
 {
-    *p = (parser){.memory = memory, .messages = messages};
-    lexer_start(&p->lexer, memory, text, length, messages);
     step(p);
     step(p);
     p->previous = (token){.place = {1, 1}, .end = {1, 1}};
     begin_statement(p);
+}
+
+void parser_start(parser *p, arena *memory, const char *text, size_t length, message_list *messages)
+{
+    *p = (parser){.memory = memory, .messages = messages};
+    lexer_start(&p->lexer, memory, text, length, messages);
+    read_first_tokens(p);
+}
+
+void parser_start_at(parser *p, arena *memory, const char *text, source_place place,
+                     message_list *messages)
+{
+    *p = (parser){.memory = memory, .messages = messages};
+    lexer_start(&p->lexer, memory, text, strlen(text), messages);
+    p->lexer.fixed = true;
+    p->lexer.fixed_place = place;
+    read_first_tokens(p);
 }
 
 /* ---- tokens ---- */

@@ -48,6 +48,9 @@ typedef struct parser {
 
 void parser_start(parser *p, arena *memory, const char *text, size_t length,
                   message_list *messages);
+/* The same for a text that stands at one place of another one. */
+void parser_start_at(parser *p, arena *memory, const char *text, source_place place,
+                     message_list *messages);
 
 /* ---- tokens ---- */
 

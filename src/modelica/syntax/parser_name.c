@@ -56,22 +56,6 @@ static const char *quoted_text(parser *p, const char *from, const char *to)
     return name;
 }
 
-/* Everything in the expression stands where the name stands. */
-static void move_to(ast_expr *e, const token *name)
-{
-    if (!e) return;
-    e->place = name->place;
-    e->end = name->end;
-    for (size_t k = 0; k < e->part_count; k++) {
-        e->parts[k].place = name->place;
-        for (size_t i = 0; i < e->parts[k].subscript_count; i++)
-            move_to(e->parts[k].subscripts[i], name);
-    }
-    for (size_t k = 0; k < e->arg_count; k++) move_to(e->args[k], name);
-    for (size_t k = 0; k < e->named_count; k++) move_to(e->named[k].value, name);
-    for (size_t k = 0; k < e->iterator_count; k++) move_to(e->iterators[k].range, name);
-}
-
 /* Subscripts of a part by a parser of their own, which is as deep as this one; false: no sense. */
 static bool parse_inner_subscripts(parser *p, const char *text, const token *name, ast_part *part)
 {
@@ -79,7 +63,7 @@ static bool parse_inner_subscripts(parser *p, const char *text, const token *nam
     list subscripts = {0};
     message_list *own = message_list_new(NULL, text, strlen(text), 1);
     if (!own) return false;
-    parser_start(&inner, p->memory, text, strlen(text), own);
+    parser_start_at(&inner, p->memory, text, name->place, own);
     inner.depth = p->depth;
     bool ok = at(&inner, TOK_LEFT_BRACKET) && parse_subscripts(&inner, &subscripts) &&
               at(&inner, TOK_END_OF_FILE) && message_errors(own) == 0;
@@ -88,7 +72,6 @@ static bool parse_inner_subscripts(parser *p, const char *text, const token *nam
     if (!ok) return false;
     part->subscripts = subscripts.data;
     part->subscript_count = subscripts.count;
-    for (size_t k = 0; k < part->subscript_count; k++) move_to(part->subscripts[k], name);
     return true;
 }
 
