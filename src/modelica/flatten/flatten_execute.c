@@ -142,8 +142,7 @@ bool assign_local(flattener *f, size_t index, const subscript *s, size_t count, 
     return assign_target(f, l->name, &l->value, s, count, v, place);
 }
 
-/* left := v */
-static bool assign_reference(flattener *f, const ast_expr *left, const value *v)
+bool assign_reference(flattener *f, const ast_expr *left, const value *v)
 {
     located l;
     if (value_is_error(v)) return false;

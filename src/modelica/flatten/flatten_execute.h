@@ -8,6 +8,7 @@
 bool execute_function(flattener *f, const ast_class *fn);
 
 /* Assign v to a local, or to the elements that the subscripts pick. */
+bool assign_reference(flattener *f, const ast_expr *left, const value *v); /* left := v */
 bool assign_local(flattener *f, size_t index, const subscript *s, size_t count, const value *v,
                   source_place place);
 

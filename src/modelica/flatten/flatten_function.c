@@ -257,9 +257,6 @@ static value collect_outputs(flattener *f, const ast_class *fn, source_place pla
 
 static bool function_allowed(flattener *f, const ast_class *fn, source_place place)
 {
-    if (fn->external) /* the parser may have said so */
-        return message_errors(f->messages) == 0 &&
-               report_error(f, fn->external_place, "external functions are not supported");
     if (f->call_depth < FLATTEN_MAX_CALLS && f->depth < FLATTEN_MAX_DEPTH - 40) return true;
     report_error(f, place,
                  "calls of %s are nested more than %d deep: a recursion must end by conditions "
@@ -267,6 +264,70 @@ static bool function_allowed(flattener *f, const ast_class *fn, source_place pla
                  fn->name, f->call_depth);
     f->stop = true;
     return false;
+}
+
+static value invoke(flattener *f, const ast_class *fn, const value *values, const bool *given,
+                    source_place place);
+
+/* ---- external functions ---- */
+
+static bool is_output(const ast_class *fn, const ast_expr *e)
+{
+    if (!e || e->kind != AST_REFERENCE || e->part_count != 1) return false;
+    for (size_t k = 0; k < fn->component_count; k++)
+        if (fn->components[k].output && fn->components[k].name && e->parts[0].name &&
+            strcmp(fn->components[k].name, e->parts[0].name) == 0)
+            return true;
+    return false;
+}
+
+/* Results in their order: what stands before '=', then arguments that are outputs. */
+static bool assign_results(flattener *f, const ast_class *fn, const value *results)
+{
+    const ast_expr *call = fn->external_call;
+    const bool several = results->type == VALUE_TUPLE;
+    size_t next = 0, count = several ? results->field_count : 1;
+    bool ok = !value_is_error(results);
+    for (size_t k = 0; ok && k <= call->arg_count; k++) {
+        const ast_expr *target = k ? call->args[k - 1] : fn->external_result;
+        if (!target || (k && !is_output(fn, target))) continue;
+        if (next == count)
+            return report_error(f, fn->external_place,
+                                "%s gives fewer results than are wanted here", call->parts[0].name);
+        ok = assign_reference(f, target, several ? &results->fields[next] : results);
+        next++;
+    }
+    return ok;
+}
+
+/* The functions of C that the Standard Library calls are functions of our library, 'external.NAME',
+ * whose inputs are the arguments that are no outputs. */
+static bool execute_external(flattener *f, const ast_class *fn, source_place place)
+{
+    const ast_expr *call = fn->external_call;
+    const char *name = call && call->part_count == 1 ? call->parts[0].name : fn->name;
+    const char *key = flatten_text(f, "'external.%s'", name);
+    const ast_class *own = call && key ? library_class(f, key) : NULL;
+    if (!own)
+        return report_error(f, fn->external_place,
+                            "the external function '%s' is not one that Daedal has; write it in "
+                            "Modelica, with an 'algorithm'",
+                            name);
+    value *values = flatten_take(f, (call->arg_count + 1) * sizeof *values);
+    bool *given = flatten_take(f, (call->arg_count + 1) * sizeof *given), ok = values && given;
+    size_t count = 0, inputs = count_inputs(own);
+    for (size_t k = 0; ok && k < call->arg_count; k++) {
+        if (is_output(fn, call->args[k])) continue;
+        values[count] = evaluate(f, call->args[k]);
+        ok = !value_is_error(&values[count]);
+        given[count++] = true;
+    }
+    if (!ok) return false;
+    if (count != inputs)
+        return report_error(f, fn->external_place, "%s wants %zu arguments, found %zu", name,
+                            inputs, count);
+    value results = invoke(f, own, values, given, place);
+    return assign_results(f, fn, &results);
 }
 
 /* Execute the body with these arguments. */
@@ -291,7 +352,8 @@ static value invoke(flattener *f, const ast_class *fn, const value *values, cons
     value out = value_error();
     bool open = open_frame(f, fn, values, given, place);
     int errors = message_errors(f->messages);
-    if (open && execute_function(f, fn)) out = collect_outputs(f, fn, place);
+    bool done = open && (fn->external ? execute_external(f, fn, place) : execute_function(f, fn));
+    if (done) out = collect_outputs(f, fn, place);
     if (message_errors(f->messages) > errors && f->call_depth == 1)
         report_note(f, place, "in this call of %s", fn->name);
     f->call_depth--;

@@ -8,6 +8,11 @@ size_t field_index(const ast_class *record, const char *name)
 {
     for (size_t k = 0; name && k < record->component_count; k++)
         if (record->components[k].name && strcmp(record->components[k].name, name) == 0) return k;
+    size_t length = name ? strlen(name) : 0;
+    bool quoted = length > 2 && name[0] == '\'';
+    for (size_t k = 0; name && k < record->component_count; k++) /* tools mix 're' and re */
+        if (same_field(record->components[k].name, quoted ? name + 1 : name, length - 2 * quoted))
+            return k;
     return SIZE_MAX;
 }
 

@@ -194,8 +194,9 @@ struct ast_class {
     ast_class_kind kind;
     const char *name;
     const char *comment;
-    bool pure, impure, external;
+    bool pure, impure, partial, external;
     source_place place, external_place;
+    ast_expr *external_result, *external_call; /* external "C" y = f(u); NULL: none */
     ast_component *components;
     size_t component_count;
     ast_section *sections;

@@ -197,14 +197,26 @@ static void parse_class_annotation(parser *p, list *into)
 
 /* ---- what is not in a flat model ---- */
 
+/* external = "external" [ STRING ] [ [ reference "=" ] NAME "(" [ expressions ] ")" ] [ annotation
+ * ] ";" */
 static void parse_external(parser *p, ast_class *c)
 {
     c->external = true;
     c->external_place = p->current.place;
-    COMPLAIN(p, p->current.place,
-             "external functions are not supported; write the function in Modelica, with an "
-             "'algorithm'");
-    p->panic = true;
+    step(p);
+    accept(p, TOK_STRING);
+    if (at(p, TOK_NAME)) {
+        ast_expr *e = parse_simple_expression(p);
+        if (e && accept(p, TOK_EQUALS)) {
+            c->external_result = e;
+            e = parse_simple_expression(p);
+        }
+        c->external_call = e;
+        if (e && e->kind != AST_CALL)
+            PARSE_ERROR(p, e->place, "expected a call of the external function: f(x)");
+    }
+    if (at(p, TOK_ANNOTATION)) skip_annotation(p);
+    if (!p->panic) expect_semicolon(p, "the external function");
 }
 
 bool begins_partition(const parser *p)
@@ -227,8 +239,16 @@ static void reject_partition(parser *p)
 static bool reject_element(parser *p)
 {
     switch (p->current.kind) {
-    case TOK_IMPORT:
     case TOK_EXTENDS:
+        if (p->next.kind == TOK_NAME && strcmp(p->next.text, "ExternalObject") == 0) {
+            step(p);
+            step(p);
+            expect_semicolon(p, "'extends ExternalObject'");
+            return true;
+        }
+        reject_prefix(p);
+        break;
+    case TOK_IMPORT:
     case TOK_CONNECT:
     case TOK_CONSTRAINEDBY: reject_prefix(p); break;
     default: return false;
@@ -268,13 +288,28 @@ static void parse_class_prefixes(parser *p, ast_class *c)
         case TOK_PURE: c->pure = true; break;
         case TOK_IMPURE: c->impure = true; break;
         case TOK_CONSTANT: break;
+        case TOK_PARTIAL: /* the type of functions that are arguments */
+            if (p->next.kind != TOK_FUNCTION) reject_prefix(p);
+            c->partial = true;
+            break;
         case TOK_ENCAPSULATED:
-        case TOK_PARTIAL:
         case TOK_EXPANDABLE:
         case TOK_OPERATOR: reject_prefix(p); break;
         default: return;
         }
     }
+}
+
+/* class NAME [ STRING ] extends ExternalObject ..: what C functions keep between calls */
+static bool is_external_object(const parser *p)
+{
+    lexer ahead = p->lexer; /* reads on behind NAME */
+    if (!at(p, TOK_CLASS) || p->next.kind != TOK_NAME) return false;
+    token t = lexer_next(&ahead);
+    if (t.kind == TOK_STRING) t = lexer_next(&ahead);
+    if (t.kind != TOK_EXTENDS) return false;
+    t = lexer_next(&ahead);
+    return t.kind == TOK_NAME && strcmp(t.text, "ExternalObject") == 0;
 }
 
 /* The kind's keyword; kinds of full Modelica are reported and read as their nearest relative. */
@@ -288,6 +323,10 @@ static bool parse_class_kind(parser *p, ast_class *c)
     case TOK_PACKAGE: c->kind = CLASS_PACKAGE; break;
     case TOK_BLOCK:
     case TOK_CLASS:
+        if (is_external_object(p)) {
+            c->kind = CLASS_RECORD;
+            break;
+        }
         COMPLAIN(p, p->current.place, "'%s' is not part of Base Modelica; write 'model' instead",
                  token_spelling(p->current.kind));
         c->kind = CLASS_MODEL;
@@ -520,6 +559,26 @@ static void parse_long_class(parser *p, ast_class *c)
     expect_class_end(p, c);
 }
 
+/* An external object holds what it was made of: it is a record of its constructor's inputs. */
+static void become_record(parser *p, ast_class *c)
+{
+    list fields = {0};
+    for (size_t k = 0; k < c->class_count; k++) {
+        const ast_class *f = c->classes[k];
+        if (!f || !f->name || strcmp(f->name, "constructor") != 0) continue;
+        for (size_t i = 0; i < f->component_count; i++) {
+            if (!f->components[i].input) continue;
+            ast_component *field = list_add(p, &fields, sizeof *field);
+            if (!field) return;
+            *field = f->components[i];
+            field->input = false;
+        }
+    }
+    c->components = fields.data;
+    c->component_count = fields.count;
+    c->class_count = 0;
+}
+
 /* A file describes one model. */
 static void remember_model(parser *p, ast_class *c)
 {
@@ -544,6 +603,7 @@ static bool parse_class_body(parser *p, ast_class *c)
         step(p);
     }
     c->place = p->current.place;
+    const bool object = p->previous.kind == TOK_CLASS && c->kind == CLASS_RECORD;
     snprintf(what, sizeof what, "the name of the %s", kind_word(c->kind));
     c->name = expect_name(p, what);
     if (!c->name) return false;
@@ -557,6 +617,7 @@ static bool parse_class_body(parser *p, ast_class *c)
     }
     remember_model(p, c);
     parse_long_class(p, c);
+    if (object) become_record(p, c);
     return true;
 }
 
