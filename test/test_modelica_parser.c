@@ -146,6 +146,7 @@ static void print_expr(printed *out, const ast_expr *e)
     case AST_MATRIX: print_list(out, e->args, e->arg_count, "matrix(", ")"); break;
     case AST_ROW: print_list(out, e->args, e->arg_count, "row(", ")"); break;
     case AST_COMPREHENSION: print_comprehension(out, e); break;
+    case AST_MEMBER: print_list(out, e->args, 1, "(", ")."), print_parts(out, e); break;
     case AST_TUPLE: print_list(out, e->args, e->arg_count, "tuple(", ")"); break;
     case AST_COLON: say(out, ":"); break;
     case AST_END: say(out, "end"); break;

@@ -1,0 +1,177 @@
+/* Texts as other tools export them: elements that are declared one by one and used as a whole,
+ * subscripts inside of quoted names, members of results, functions that the text leaves out. */
+#include "model_run.h"
+
+/* What y is at the start, after the declarations and with the equations given. */
+static void expect_y(const char *text, double expected, int line)
+{
+    run r;
+    OK(begin(&r, text));
+    expect_near(&r, "y", expected, 1e-9, line);
+    end(&r);
+}
+#define Y(text, expected) expect_y(text, expected, __LINE__)
+
+/* ---- wholes of elements ---- */
+
+#define SCALE                                                                                      \
+    "function weigh\n  input Real v[:];\n  output Real y;\nalgorithm\n"                            \
+    "  y := sum(v[i]*10^(i - 1) for i in 1:size(v, 1));\nend weigh;\n"
+
+static void test_array_of_elements(void **state)
+{
+    (void)state;
+    Y(SCALE "model M\n  Real 'a.b[2]' = 5, 'a.b[1]' = 3, 'a.b[3]' = 7, y;\nequation\n"
+            "  y = weigh('a.b');\nend M;\n",
+      753.0);
+    /* on the left side, and its sizes */
+    Y("model M\n  Real 'v[1]', 'v[2]', y;\nequation\n  'v' = {2, 4};\n"
+      "  y = 10*'v[1]' + 'v[2]' + 100*size('v', 1);\nend M;\n",
+      224.0);
+    /* two subscripts, and an element of the whole */
+    Y("model M\n  Real 'm[1,1]' = 1, 'm[1,2]' = 2, 'm[2,1]' = 3, 'm[2,2]' = 4, y;\nequation\n"
+      "  y = sum('m'*{1, 10}) + 100*'m'[2, 1];\nend M;\n",
+      1 + 20 + 3 + 40 + 300.0);
+}
+
+static void test_derivatives_of_wholes(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r,
+             "model M\n  Real 'x[1]'(start = 1, fixed = true), 'x[2]'(start = 2, fixed = true);\n"
+             "equation\n  der('x') = -'x';\nend M;\n"));
+    OK(step_to(&r, 1.0));
+    expect_near(&r, "'x[1]'", exp(-1.0), 1e-7, __LINE__);
+    expect_near(&r, "'x[2]'", 2.0 * exp(-1.0), 1e-7, __LINE__);
+    end(&r);
+}
+
+#define COMPLEX                                                                                    \
+    "record Complex\n  Real 're';\n  Real 'im';\nend Complex;\n"                                   \
+    "function square\n  input Complex z;\n  output Complex w;\nalgorithm\n"                        \
+    "  w := Complex(z.re^2 - z.im^2, 2*z.re*z.im);\nend square;\n"
+
+static void test_records_of_elements(void **state)
+{
+    (void)state;
+    Y(COMPLEX "model M\n  Real 'z.re' = 3, 'z.im' = 2, y;\n  Complex w = square('z');\nequation\n"
+              "  y = w.re + 100*w.im;\nend M;\n",
+      1205.0);
+    /* an array of records, one of them, and a field of all */
+    Y(COMPLEX "model M\n  Real 'z[1].re' = 1, 'z[1].im' = 2, 'z[2].re' = 3, 'z[2].im' = 4, y;\n"
+              "  Complex w = square('z[2]');\nequation\n"
+              "  y = w.im + 100*sum('z'.re) + 1000*'z'[2].im;\nend M;\n",
+      24.0 + 400.0 + 4000.0);
+    /* a record that the text does not define */
+    Y("model M\n  Real 'c.d[1].R' = 1, 'c.d[1].C' = 2, 'c.d[2].R' = 3, 'c.d[2].C' = 4, y;\n"
+      "equation\n  y = sum('c.d[\\'k\\'].R'*'c.d[\\'k\\'].C' for 'k' in 1:2);\nend M;\n",
+      14.0);
+}
+
+static void test_members_of_results(void **state)
+{
+    (void)state;
+    Y(COMPLEX
+      "model M\n  Real y = (square(Complex(3, 2))).im + square(Complex(1, 1)).im;\nend M;\n",
+      14.0);
+    Y(COMPLEX "model M\n  Real y = sum({Complex(i, 2*i) for i in 1:3}.im);\nend M;\n", 12.0);
+}
+
+/* ---- subscripts inside of names ---- */
+
+static void test_subscripts_in_quotes(void **state)
+{
+    (void)state;
+    Y("function last\n  input Real 'c'[:];\n  output Real y;\nalgorithm\n  y := 0;\n"
+      "  for 'i' in 1:size('c', 1) loop\n    y := 10*y + 'c[\\'i\\']';\n  end for;\nend last;\n"
+      "model M\n  Real y = last({1, 2, 3});\nend M;\n",
+      123.0);
+    Y("model M\n  Real 'v[1]' = 1, 'v[2]' = 2, 'v[3]' = 3, y = sum('v[{1, 3}]') + "
+      "10*sum('v[2:3]');\n"
+      "end M;\n",
+      54.0);
+    /* literals of an enumeration */
+    Y("type 'E' = enumeration('lo', 'hi');\nmodel M\n"
+      "  Real 't[\\'E\\'.\\'lo\\',\\'E\\'.\\'lo\\']' = 1, 't[\\'E\\'.\\'lo\\',\\'E\\'.\\'hi\\']' = "
+      "2,\n"
+      "    't[\\'E\\'.\\'hi\\',\\'E\\'.\\'lo\\']' = 3, 't[\\'E\\'.\\'hi\\',\\'E\\'.\\'hi\\']' = "
+      "4;\n"
+      "  parameter 'E' 'e' = 'E'.'hi';\n"
+      "  Real y = 't'['e', 'E'.'lo'] + 10*'t[\\'E\\'.\\'lo\\',\\'e\\']';\nend M;\n",
+      23.0);
+}
+
+/* ---- algorithms ---- */
+
+/* An element and its whole are one thing while an algorithm runs. */
+static void test_wholes_in_algorithms(void **state)
+{
+    (void)state;
+    Y("model M\n  Real 'r[1]', 'r[2]', y;\nalgorithm\n  'r[1]' := 1;\n  'r[2]' := 2;\n"
+      "  'r' := 10*'r';\n  'r[2]' := 'r[2]' + 'r[1]';\n  y := 100*'r[1]' + 'r'[2];\nend M;\n",
+      1030.0);
+    /* the whole is only read */
+    Y("model M\n  Real 'r[1]', 'r[2]', y;\nalgorithm\n  'r[1]' := 1;\n  'r[2]' := 2;\n"
+      "  y := sum('r');\n  'r[1]' := 5;\nend M;\n",
+      3.0);
+}
+
+/* ---- types and functions that every text may use ---- */
+
+static void test_state_select_is_a_type(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, "model M\n  parameter StateSelect s = StateSelect.prefer;\n"
+                 "  Real x(start = 1, fixed = true, stateSelect = s), y(stateSelect = "
+                 "StateSelect.never);\nequation\n  der(x) = -x;\n  y = 2*x;\nend M;\n"));
+    OK(step_to(&r, 1.0));
+    expect_near(&r, "y", 2.0 * exp(-1.0), 1e-7, __LINE__);
+    end(&r);
+}
+
+static void test_functions_of_the_library(void **state)
+{
+    (void)state;
+    Y("model M\n  Real y = 'Modelica.Math.atan2'(1, 2) + 'Modelica.Math.exp'(0.5) + "
+      "'Modelica.Math.log10'(7);\nend M;\n",
+      atan2(1.0, 2.0) + exp(0.5) + log10(7.0));
+    Y("model M\n  Real y = 'Modelica.Math.Vectors.length'({3, 4}) + "
+      "sum('Modelica.Math.Vectors.normalize'({0, 2}));\nend M;\n",
+      6.0);
+    Y("model M\n  Real y = sum('Modelica.Math.Vectors.normalize'({0, 1e-14}));\nend M;\n", 0.1);
+    Y("model M\n  Real y = 'Modelica.Units.Conversions.from_degC'(1) + "
+      "'Modelica.Units.Conversions.to_degC'(0) + 'Modelica.Units.Conversions.from_deg'(180) + "
+      "'Modelica.Units.Conversions.to_deg'(1);\nend M;\n",
+      1.0 + acos(-1.0) + 180.0 / acos(-1.0));
+}
+
+/* Errors inside of such a function are told where it is called. */
+static void test_errors_of_the_library(void **state)
+{
+    (void)state;
+    run r;
+    assert_int_equal(load(&r, "model M\n  Real y = 'Modelica.Math.Vectors.length'(1);\nend M;\n"),
+                     DAE_ERR_MODEL);
+    assert_non_null(strstr(r.diag.text, "m.mo:2:"));
+    assert_int_equal(load(&r, "model M\n  Real y = 'Modelica.Math.nothing'(1);\nend M;\n"),
+                     DAE_ERR_MODEL);
+    assert_non_null(strstr(r.diag.text, "unknown function"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_array_of_elements),
+        cmocka_unit_test(test_derivatives_of_wholes),
+        cmocka_unit_test(test_records_of_elements),
+        cmocka_unit_test(test_members_of_results),
+        cmocka_unit_test(test_subscripts_in_quotes),
+        cmocka_unit_test(test_wholes_in_algorithms),
+        cmocka_unit_test(test_state_select_is_a_type),
+        cmocka_unit_test(test_functions_of_the_library),
+        cmocka_unit_test(test_errors_of_the_library),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
