@@ -171,6 +171,8 @@ void model_form_describe(model_form *form, dae_residual *r);
 
 /* Parameter values from their expressions and what was set; DAE_ERR_ARGUMENT names a bad one. */
 dae_status model_form_evaluate_parameters(model_form *form, dae_diag *diag);
+/* Tell the parameters that depend on it when the run begins. */
+dae_status model_form_set_start_time(model_form *form, double t, dae_diag *diag);
 
 /* Value of e at compile-time knowledge: parameters only; NAN if it needs more. */
 double model_form_constant(const model_form *form, expr e);

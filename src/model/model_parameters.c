@@ -112,3 +112,13 @@ dae_status model_form_evaluate_parameters(model_form *f, dae_diag *diag)
     dae_free_all(state, stack);
     return status == DAE_OK ? evaluate_starts(f, diag) : status;
 }
+
+dae_status model_form_set_start_time(model_form *f, double t, dae_diag *diag)
+{
+    const int p = f->flat->start_parameter - 1;
+    if (p < 0 || f->parameters[p] == t) return DAE_OK;
+    f->parameters[p] = t;
+    f->parameter_set[p] = true;
+    f->revision++;
+    return model_form_evaluate_parameters(f, diag);
+}

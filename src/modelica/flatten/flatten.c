@@ -102,6 +102,7 @@ static void read_section(flattener *f, const ast_section *s)
         if (s->item_count && s->items[0]) read_guess(f, s->items[0]);
         return;
     }
+    if (s->initial && s->algorithm && initial_section_is_done(f, s)) return;
     if (s->algorithm) {
         algorithm_section(f, s, s->initial);
         return;
@@ -120,6 +121,7 @@ static void flatten_all(flattener *f)
     f->m->file = model_text(f, f->file_name);
     register_names(f);
     mark_assigned_in_when(f);
+    find_initial_definitions(f);
     declare_all(f);
     check_settings(f);
     f->scope.active = f->scratch;

@@ -142,9 +142,13 @@ static value declare_simple(flattener *f, instance *in, const type_info *t)
     double fixed = 1.0;
     int own_unit = t->type == VALUE_REAL && a.unit ? unit_number(&f->units, a.unit) : UNIT_UNKNOWN;
     value v;
-    bool resting = in->role == ROLE_PARAMETER && t->type == VALUE_REAL && a.fixed_given &&
-                   a.fixed.count > 0 && compile_time_value(f, value_element(&a.fixed, 0), &fixed) &&
-                   fixed == 0.0;
+    bool computed = in->role == ROLE_PARAMETER && a.fixed_given && a.fixed.count > 0 &&
+                    compile_time_value(f, value_element(&a.fixed, 0), &fixed) && fixed == 0.0;
+    if (computed && in->part_count == 1) {
+        in->given = initial_definition(f, in->symbol);
+        in->has_given = !value_is_error(&in->given);
+    }
+    bool resting = computed && !in->has_given && t->type == VALUE_REAL;
     if (in->role == ROLE_VARIABLE && t->type == VALUE_STRING)
         return error_value(f, in->component->place,
                            "'%s' is a String variable: only String parameters and constants are "

@@ -413,6 +413,7 @@ void equation_items(flattener *f, ast_item *const *items, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
         if (!items[k] || !flatten_pass(f, items[k]->place) || message_full(f->messages)) continue;
+        if (f->scope.in_initial && initial_item_is_done(f, items[k])) continue;
         if (!f->scope.in_when) clear_scratch(f);
         equation_item(f, items[k]);
     }

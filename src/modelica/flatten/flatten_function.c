@@ -134,7 +134,7 @@ static bool bind_input(flattener *f, const ast_class *fn, const ast_component *c
 }
 
 /* An output or protected variable, with its value if it has one. */
-static bool declare_local(flattener *f, const ast_component *c)
+bool declare_local(flattener *f, const ast_component *c)
 {
     size_t dims[VALUE_MAX_RANK] = {0};
     int rank = 0;

@@ -39,6 +39,13 @@ typedef struct symbol {
     int first_variable;        /* of the variables it made, or -1 */
     struct symbol *busy_outer; /* while busy: the symbol that asked for this one */
     const whole_name *whole;   /* NULL: it is declared itself */
+    /* of a parameter that an initial equation or algorithm defines (flatten_initial.c) */
+    const ast_expr *initial_right; /* p = right */
+    const ast_item *initial_item;
+    const ast_section *initial_section; /* assigns it */
+    value initial_value;
+    bool initial_done;
+    const struct symbol *initial_seen; /* by the search for cycles of that one */
 } symbol;
 
 /* A loop variable, or a variable of a function or algorithm while it is executed. */
@@ -141,6 +148,7 @@ typedef struct flatten_scope {
     size_t end_size;   /* meaning of "end"; SIZE_MAX: none */
     const ast_class *function;
     bool no_event, in_when, in_function, in_initial;
+    bool at_start;              /* time is that of the start */
     bool parameters_only;       /* inside a parameter's value */
     bool shape_only;            /* only the sizes of a value matter */
     bool skip_overlay;          /* names mean the model's variables, not an algorithm's */
@@ -472,6 +480,18 @@ value call_function(flattener *f, const ast_class *function, const ast_expr *cal
 value record_constructor(flattener *f, const ast_class *record, const ast_expr *call);
 bool decide_condition(flattener *f, const ast_branch *b, expr *condition, bool *known, bool *yes);
 void algorithm_section(flattener *f, const ast_section *section, bool initial);
+
+bool declare_local(flattener *f, const ast_component *c); /* with its value, if it has one */
+
+/* flatten_initial.c: parameters that initial equations and algorithms define by parameters */
+
+void find_initial_definitions(flattener *f);
+/* Its value for a parameter with fixed = false; an error value if it is left to the initial system.
+ */
+value initial_definition(flattener *f, symbol *s);
+bool initial_item_is_done(flattener *f, const ast_item *item);
+bool initial_section_is_done(flattener *f, const ast_section *section);
+expr time_at_start(flattener *f); /* a parameter */
 
 /* builtin.c, flatten_expr.c: calls; all kinds of expressions */
 

@@ -436,7 +436,7 @@ value evaluate_reference(flattener *f, const ast_expr *e)
         !name_find(&f->symbols, "time")) {
         if (f->scope.in_function)
             return error_value(f, e->place, "a function does not see time: give it as an argument");
-        v = value_scalar(VALUE_REAL, graph_time(f->g));
+        v = value_scalar(VALUE_REAL, f->scope.at_start ? time_at_start(f) : graph_time(f->g));
         v.unit = unit_number(&f->units, "s");
         return v;
     }

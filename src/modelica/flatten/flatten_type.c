@@ -31,6 +31,7 @@ bool resolve_type(flattener *f, const char *name, source_place place, type_info 
     const char *current = name;
     while ((out->type = predefined_type(current)) == VALUE_ERROR) {
         const ast_class *c = find_class(f, current);
+        if (!c) c = library_class(f, current);
         if (!c) return type_unknown(f, current, place);
         if (c->kind == CLASS_RECORD || class_is_enumeration(c)) {
             out->class_ = c;

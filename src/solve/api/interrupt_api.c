@@ -1,4 +1,6 @@
 /* The public calls that can take long, with a scope that the caller's callback can end. */
+#include <math.h>
+
 #include "base/diag.h"
 #include "base/interrupt.h"
 #include "solve/hybrid/hybrid.h"
@@ -35,7 +37,10 @@ dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const do
     if (!s) return DAE_ERR_ARGUMENT;
     interrupt_scope scope;
     interrupt_open(&scope, s->bound.options.interrupt, s->bound.options.user);
-    dae_status status = solver_start(s, t0, y0, yp0);
+    model_form *form = s->base->model;
+    dae_status status =
+        form && isfinite(t0) ? model_form_set_start_time(form, t0, &s->diag) : DAE_OK;
+    if (status == DAE_OK) status = solver_start(s, t0, y0, yp0);
     if (!interrupt_close(&scope)) return status;
     s->run.phase = PHASE_NEW;
     s->diag.t = t0;

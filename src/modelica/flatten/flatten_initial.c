@@ -1,0 +1,261 @@
+/* Parameters with fixed = false that initial equations or algorithms define by other parameters and
+ * by the time at the start: p = time, p := f(q). They are parameters like all others then, and may
+ * stand in sample(p, ..), in sizes of steps, in bindings. What is defined by variables is left to
+ * the initial system. */
+#include <math.h>
+#include <string.h>
+
+#include "modelica/flatten/flatten_execute.h"
+#include "modelica/flatten/flatten_internal.h"
+
+/* ---- what an expression reads ---- */
+
+/* A walk over references: `found` says what to do with a component of the model; false stops. */
+typedef struct reading {
+    flattener *f;
+    bool (*found)(struct reading *r, symbol *s);
+    const symbol *target; /* of the search for cycles */
+} reading;
+
+static bool read_expression(reading *r, const ast_expr *e);
+
+static bool is_dynamic_call(const ast_expr *e)
+{
+    static const char *const names[] = {"der", "pre", "edge", "change", "sample", "delay"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (e->part_count == 1 && e->parts[0].name && strcmp(e->parts[0].name, names[k]) == 0)
+            return true;
+    return false;
+}
+
+static bool read_parts(reading *r, const ast_expr *e)
+{
+    for (size_t k = 0; k < e->part_count; k++)
+        for (size_t i = 0; i < e->parts[k].subscript_count; i++)
+            if (!read_expression(r, e->parts[k].subscripts[i])) return false;
+    if (e->kind != AST_REFERENCE || !e->part_count) return true;
+    symbol *s = find_symbol(r->f, e->parts[0].name);
+    return !s || r->found(r, s);
+}
+
+/* Left spines may be as long as the file: args[0] of operators in a loop. */
+static bool read_expression(reading *r, const ast_expr *e)
+{
+    for (; e; e = e->kind == AST_BINARY && e->arg_count ? e->args[0] : NULL) {
+        if (e->kind == AST_CALL && is_dynamic_call(e)) return false;
+        if (!read_parts(r, e)) return false;
+        for (size_t k = e->kind == AST_BINARY; k < e->arg_count; k++)
+            if (!read_expression(r, e->args[k])) return false;
+        for (size_t k = 0; k < e->named_count; k++)
+            if (!read_expression(r, e->named[k].value)) return false;
+        for (size_t k = 0; k < e->iterator_count; k++)
+            if (!read_expression(r, e->iterators[k].range)) return false;
+    }
+    return true;
+}
+
+static bool read_items(reading *r, ast_item *const *items, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        const ast_item *item = items[k];
+        if (!item) continue;
+        if (!read_expression(r, item->left) || !read_expression(r, item->right)) return false;
+        for (size_t i = 0; i < item->iterator_count; i++)
+            if (!read_expression(r, item->iterators[i].range)) return false;
+        for (size_t b = 0; b < item->branch_count; b++)
+            if (!read_expression(r, item->branches[b].condition) ||
+                !read_items(r, item->branches[b].items, item->branches[b].item_count))
+                return false;
+    }
+    return true;
+}
+
+static bool read_definition(reading *r, const symbol *s)
+{
+    if (s->initial_right) return read_expression(r, s->initial_right);
+    const ast_section *a = s->initial_section;
+    return !a || read_items(r, a->items, a->item_count);
+}
+
+static bool accept_fixed(reading *r, symbol *s)
+{
+    (void)r;
+    return s->constant || s->parameter;
+}
+
+/* ---- cycles ---- */
+
+static bool accept_others(reading *r, symbol *s)
+{
+    if (s == r->target) return false;
+    if (s->initial_seen == r->target) return true;
+    s->initial_seen = r->target;
+    return read_definition(r, s);
+}
+
+/* Whether the definition of s leads back to it: then it is a system to be solved. */
+static bool defines_itself(flattener *f, const symbol *s)
+{
+    reading r = {.f = f, .found = accept_others, .target = s};
+    return s->initial_right && !read_definition(&r, s);
+}
+
+/* ---- who is defined ---- */
+
+static symbol *parameter_named(flattener *f, const ast_expr *e)
+{
+    if (!e || e->kind != AST_REFERENCE || e->part_count != 1 || e->parts[0].subscript_count)
+        return NULL;
+    symbol *s = name_find(&f->symbols, e->parts[0].name);
+    return s && s->parameter && !s->declaration->value ? s : NULL;
+}
+
+static void note_equation(flattener *f, const ast_item *item)
+{
+    reading r = {.f = f, .found = accept_fixed};
+    if (item->kind != ITEM_EQUATION) return;
+    for (int side = 0; side < 2; side++) {
+        symbol *s = parameter_named(f, side ? item->right : item->left);
+        const ast_expr *other = side ? item->left : item->right;
+        if (!s || s->initial_right || s->initial_section || !read_expression(&r, other)) continue;
+        s->initial_right = other;
+        s->initial_item = item;
+        return;
+    }
+}
+
+static void note_targets(flattener *f, const ast_section *section, ast_item *const *items,
+                         size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (!items[k]) continue;
+        symbol *s = items[k]->kind == ITEM_ASSIGN ? parameter_named(f, items[k]->left) : NULL;
+        if (s) s->initial_section = section;
+        for (size_t b = 0; b < items[k]->branch_count; b++)
+            note_targets(f, section, items[k]->branches[b].items, items[k]->branches[b].item_count);
+    }
+}
+
+void find_initial_definitions(flattener *f)
+{
+    const ast_class *model = f->file->model;
+    for (size_t k = 0; k < model->section_count && !f->failed; k++) {
+        const ast_section *s = &model->sections[k];
+        reading r = {.f = f, .found = accept_fixed};
+        if (!s->initial || s->parameter) continue;
+        if (s->algorithm && read_items(&r, s->items, s->item_count))
+            note_targets(f, s, s->items, s->item_count);
+        for (size_t i = 0; !s->algorithm && i < s->item_count; i++)
+            if (s->items[i]) note_equation(f, s->items[i]);
+    }
+    for (size_t k = 0; k < f->model_symbol_count; k++)
+        if (defines_itself(f, &f->model_symbols[k])) f->model_symbols[k].initial_right = NULL;
+}
+
+/* ---- their values ---- */
+
+/* Cells for the parameters that the section assigns, in its own frame. */
+static bool open_cells(flattener *f, ast_item *const *items, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (!items[k]) continue;
+        symbol *s = items[k]->kind == ITEM_ASSIGN ? parameter_named(f, items[k]->left) : NULL;
+        if (s && !find_local(f, s->declaration->name)) {
+            if (!declare_local(f, s->declaration)) return false;
+            f->locals[f->local_count - 1].symbol = s;
+        }
+        for (size_t b = 0; b < items[k]->branch_count; b++)
+            if (!open_cells(f, items[k]->branches[b].items, items[k]->branches[b].item_count))
+                return false;
+    }
+    return true;
+}
+
+/* Execute an initial algorithm of parameters once; what it leaves in its cells are their values. */
+static void execute_section(flattener *f, const ast_section *section)
+{
+    size_t base = f->local_count;
+    expr *returned = f->returned, *broken = f->broken, running = constant(f, 0.0);
+    const int depth = f->journal_depth;
+    f->returned = &running;
+    f->broken = NULL;
+    f->journal_depth = 0;
+    bool ok = open_cells(f, section->items, section->item_count) &&
+              execute_items(f, section->items, section->item_count);
+    for (size_t k = base; k < f->local_count; k++) {
+        symbol *s = f->locals[k].symbol;
+        if (s) s->initial_value = ok ? f->locals[k].value : value_error();
+        if (s) s->initial_done = true;
+    }
+    f->journal_depth = depth;
+    f->returned = returned;
+    f->broken = broken;
+    f->local_count = base;
+}
+
+value initial_definition(flattener *f, symbol *s)
+{
+    if (!s->initial_right && !s->initial_section) return value_error();
+    bool start = f->scope.at_start, initial = f->scope.in_initial;
+    f->scope.at_start = f->scope.in_initial = true;
+    if (s->initial_right)
+        s->initial_value = evaluate(f, s->initial_right);
+    else if (!s->initial_done)
+        execute_section(f, s->initial_section);
+    s->initial_done = true;
+    f->scope.at_start = start;
+    f->scope.in_initial = initial;
+    if (!f->failed && !value_is_error(&s->initial_value) && value_has_gap(&s->initial_value))
+        return error_value(f, s->declaration->place, "'%s' gets no value in the initial algorithm",
+                           s->declaration->name);
+    return s->initial_value;
+}
+
+bool initial_item_is_done(flattener *f, const ast_item *item)
+{
+    for (int side = 0; side < 2; side++) {
+        const symbol *s = parameter_named(f, side ? item->right : item->left);
+        if (s && s->initial_done && s->initial_item == item) return true;
+    }
+    return false;
+}
+
+static bool targets_are_done(flattener *f, ast_item *const *items, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (!items[k]) continue;
+        const symbol *s = items[k]->kind == ITEM_ASSIGN ? parameter_named(f, items[k]->left) : NULL;
+        if (s && s->initial_done) return true;
+        for (size_t b = 0; b < items[k]->branch_count; b++)
+            if (targets_are_done(f, items[k]->branches[b].items, items[k]->branches[b].item_count))
+                return true;
+    }
+    return false;
+}
+
+bool initial_section_is_done(flattener *f, const ast_section *section)
+{
+    return targets_are_done(f, section->items, section->item_count);
+}
+
+/* ---- the time at the start ---- */
+
+expr time_at_start(flattener *f)
+{
+    flat_model *m = f->m;
+    size_t k = m->parameter_count;
+    if (m->start_parameter > 0) return graph_parameter(f->g, m->start_parameter - 1);
+    if (!flatten_grow(f, &m->parameters, &f->parameter_capacity, k + 1, sizeof *m->parameters) ||
+        !flatten_grow(f, &f->parameter_value, &f->parameter_value_capacity, k + 1,
+                      sizeof *f->parameter_value))
+        return EXPR_NONE;
+    m->parameters[k] = (flat_parameter){.name = model_text(f, "time at the start"),
+                                        .type = FLAT_REAL,
+                                        .unit = model_text(f, "s"),
+                                        .value = constant(f, 0.0),
+                                        .final_ = true};
+    f->parameter_value[k] = NAN; /* decides nothing before the run */
+    m->parameter_count = k + 1;
+    m->start_parameter = (int)k + 1;
+    return graph_parameter(f->g, (int)k);
+}
