@@ -11,10 +11,10 @@
 /* Exit codes, documented in daedal(1). */
 enum {
     CLI_OK = 0,
-    CLI_FAILED = 1,  /* the run failed, or a result could not be written */
-    CLI_USAGE = 2,   /* a wrong command, option, name or number, or a file that cannot be read */
-    CLI_MODEL = 3,   /* the model text has errors */
-    CLI_OFF = 4,     /* a judge finds a variable off by more than 100 tolerances */
+    CLI_FAILED = 1, /* the run failed, or a result could not be written */
+    CLI_USAGE = 2,  /* a wrong command, option, name or number, or a file that cannot be read */
+    CLI_MODEL = 3,  /* the model text has errors */
+    CLI_OFF = 4, /* a judge finds a variable off by more than 100 tolerances, or a signal differs */
     CLI_UNSURE = 5,  /* no judge can tell */
     CLI_SIGNAL = 128 /* and more: interrupted by a signal, 130 by Control-C */
 };
@@ -27,9 +27,9 @@ typedef struct command {
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit code */
 } command;
 
-extern const command run_command, verify_command, check_command, init_command, emit_command,
-    demo_command, models_command, methods_command, formulations_command, version_command,
-    help_command;
+extern const command run_command, verify_command, compare_command, check_command, init_command,
+    emit_command, demo_command, models_command, methods_command, formulations_command,
+    version_command, help_command;
 
 /* The commands in the order of the help; NULL past the end. */
 const command *command_at(int i);

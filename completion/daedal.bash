@@ -34,7 +34,7 @@ _daedal() {
     command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run verify check init emit demo models methods formulations help version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'run verify compare check init emit demo models methods formulations help version' -- "$cur"))
         return
     fi
     IFS=$'\n'
@@ -95,9 +95,10 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
     --plot | --incidence) _daedal_files svg png pdf && return ;;
     --steps) _daedal_files txt && return ;;
     --csv | --history | --tableau) _daedal_files csv && return ;;
-    --json) [ "$command" != check ] && _daedal_files json && return ;;
+    --signals-from) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
+    --json) [ "$command" != check ] && [ "$command" != compare ] && _daedal_files json && return ;;
     --set | --start | --start-time | --stop | --tend | --rtol | --atol | --atol-of | --rtol-of | --interval | --points | \
-        --first | --vars | --variables | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit) return ;;
+        --first | --vars | --variables | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit | --tube-x | --tube-y | --nominal | --signals) return ;;
     esac
     case $command in
     run | verify | check | init | emit)
@@ -110,12 +111,18 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
             ;;
         esac
         ;;
+    compare)
+        case $cur in
+        -*) COMPREPLY=($(compgen -W "$(_daedal_options "$1" "$command")" -- "$cur")) ;;
+        *) _daedal_files csv json mat ;;
+        esac
+        ;;
     methods)
         COMPREPLY=($(compgen -W "$("$1" methods 2>/dev/null | sed -n 's/^  \([a-z][a-z0-9_]*\) .*/\1/p')" -- "$cur"))
         ;;
     models) COMPREPLY=($(compgen -W "$("$1" models 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$cur")) ;;
     help)
-        COMPREPLY=($(compgen -W $'run\nverify\ncheck\ninit\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
+        COMPREPLY=($(compgen -W $'run\nverify\ncompare\ncheck\ninit\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
         ;;
     esac
 }

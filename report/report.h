@@ -19,7 +19,8 @@ typedef enum report_status {
     REPORT_ERR_ARGUMENT = -1, /* a wrong argument, such as an unknown file extension */
     REPORT_ERR_MEMORY = -2,   /* an allocation failed; what was collected so far is kept */
     REPORT_ERR_FILE = -3,     /* a file or stream could not be written */
-    REPORT_ERR_GNUPLOT = -4   /* gnuplot is missing or failed */
+    REPORT_ERR_GNUPLOT = -4,  /* gnuplot is missing or failed */
+    REPORT_ERR_READ = -5      /* a file could not be read, or does not hold what it should */
 } report_status;
 
 typedef struct report_error {
@@ -168,6 +169,64 @@ report_status report_json_file(const char *path, const report_series *series,
  * row's number being negative where its sign is changed. The file appears complete or not at all.
  */
 report_status report_mat_file(const char *path, const report_series *series, report_error *error);
+
+/* ---------------------------------------------------------------------------------------------
+ * Curves read back from files, and their comparison
+ * ------------------------------------------------------------------------------------------- */
+
+/* One signal: its value in row r is factor * values[r * stride]. */
+typedef struct report_curve {
+    char *name;           /* owned, as the file spells it, without unit */
+    char *key;            /* owned, without quotes and blanks: 'a.b'[1, 2] is a.b[1,2] */
+    const double *values; /* into the memory of the file */
+    size_t stride;        /* 0: constant */
+    double factor;
+} report_curve;
+
+/* All signals of a file over its times, which never go back. Two rows at one time are the sides of
+ * a jump. */
+typedef struct report_curves {
+    int n;
+    report_curve *curves; /* by key; of equal keys the first of the file comes first */
+    size_t count;         /* rows */
+    double *times;        /* owned */
+    double *data[2];      /* owned; what the curves point into */
+} report_curves;
+
+/* Read a file: .csv with a header and a column "time" or "t", .json as report_json writes it, .mat
+ * (level 4, binTrans) as report_mat_file does. Messages name file, line and column. */
+report_status report_read(const char *path, report_curves **curves, report_error *error);
+void report_curves_free(report_curves *curves); /* NULL is fine */
+/* The curve of that name, quotes and blanks aside; -1: none. */
+int report_curves_find(const report_curves *curves, const char *name);
+double report_curves_value(const report_curves *curves, int i, size_t row);
+
+/* A tube around a reference: all points that are at most half_time in time and half_value in value
+ * away from a point of its curve. */
+typedef struct report_tube_options {
+    double time;  /* half_time is this fraction of the span of the reference's times */
+    double value; /* half_value is this fraction of the larger of the signal's range and nominal */
+    double nominal; /* for signals that hardly move */
+    double floor;   /* .. and at least this fraction of the largest |value| */
+} report_tube_options;
+
+report_tube_options report_tube_default(void); /* 0.002, 0.002, 0.001, 1e-5 */
+
+typedef struct report_deviation {
+    double half_time, half_value;
+    double deviation; /* the largest distance in value from what the reference takes within
+                         half_time */
+    double t;         /* where, and the values there; NaN if there is none */
+    double reference, value;
+    bool agrees;
+    char reason[160]; /* why it does not agree, if not by its deviation; else "" */
+} report_deviation;
+
+/* Whether curve j of b lies in the tube around curve i of a, at the points of both. NULL or a
+ * series of four variables for the picture: reference, value, lower and upper edge. */
+report_status report_tube(const report_curves *a, int i, const report_curves *b, int j,
+                          const report_tube_options *options, report_deviation *result,
+                          report_series *picture, report_error *error);
 
 /* ---------------------------------------------------------------------------------------------
  * Plots through gnuplot
