@@ -2,14 +2,14 @@
 """Run a folder of exported models and compare with a folder of curves.
 
     bench/library/run.py MODELS CURVES [--daedal PATH] [--jobs N] [--seconds S] [--memory GB]
-                         [--out FOLDER] [--only WORD]
+                         [--out FOLDER] [--only WORD] [--resume]
 
 MODELS holds Base Modelica texts, NAME.bmo somewhere below it, named as in the library:
 Modelica.Blocks.Examples.PID_Controller. CURVES holds Blocks/Examples/PID_Controller/
 PID_Controller.csv and beside it comparisonSignals.txt, as the library's reference results do.
 Every model runs by `daedal run` with its own experiment and tolerance, within limits of processor
 time and memory; `daedal compare` judges it. A table by package and the first messages of failures,
-by kind, go to standard output; FOLDER gets results.json and a page, index.html, with pictures.
+by kind, go to standard output; FOLDER gets results.jsonl and a page, index.html, with pictures.
 """
 import argparse
 import concurrent.futures
@@ -39,6 +39,8 @@ def arguments():
     parser.add_argument("--memory", type=float, default=4, help="GB of address space")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("library-results"))
     parser.add_argument("--only", default="", help="models whose name contains this")
+    parser.add_argument("--resume", action="store_true",
+                        help="keep the results in FOLDER that were within the limits")
     given = parser.parse_args()
     for folder in (given.models, given.curves):
         if not folder.is_dir():
@@ -79,11 +81,15 @@ def reference_of(name, curves):
     return None, None
 
 
-def points_of(curve):
-    """As many output times as the reference has, 501 to 20001: rows between are not curves."""
-    with open(curve, "rb") as file:
-        rows = sum(1 for _ in file) - 1
-    return max(501, min(rows, 20001))
+def interval_of(curve):
+    """The interval between rows of a reference, at most 20000 of them: the result has rows at the
+    same times, so that neither curve resolves a peak that the other cuts. None: one row."""
+    with open(curve, encoding="utf-8", errors="replace") as file:
+        names = next(file, "").replace('"', "").strip().lower().split(",")
+        column = names.index("time") if "time" in names else 0
+        times = [float(line.split(",")[column]) for line in file if line.strip()]
+    steps = [b - a for a, b in zip(times, times[1:]) if b > a]
+    return max(statistics.median(steps), (times[-1] - times[0]) / 20000) if steps else None
 
 
 def first_message(text, code, given):
@@ -119,8 +125,8 @@ def run_model(path, given):
     with tempfile.TemporaryDirectory() as work:
         result = pathlib.Path(work) / "result.mat"
         command = [given.daedal, "run", str(path), "--quiet", "-o", str(result)]
-        if curve:
-            command += ["--points", str(points_of(curve))]
+        if curve and (interval := interval_of(curve)):
+            command += ["--interval", repr(interval)]
         code, text, seconds, memory = limited(command, given, work)
         row = {"name": name, "code": code, "seconds": seconds, "megabytes": memory,
                "reference": curve is not None, "message": ""}
@@ -129,7 +135,7 @@ def run_model(path, given):
         stopped = code < 0 and run_check(path, given, work)
         row["translated"] = row["started"] or code not in (2, 3) and code >= 0 or stopped
         if code != 0:
-            row["message"] = first_message(text, code, given)
+            row["message"] = first_message(text.replace(str(path), path.name), code, given)
         if code == 0 and curve:
             picture = given.out / "pictures" / (name + ".svg")
             row["compared"] = compare(result, curve, signals, given, picture, work)
@@ -245,18 +251,33 @@ def page(rows):
     return "\n".join(parts) + "\n"
 
 
+def kept_rows(given):
+    """Rows of an earlier run that no limit ended, by name; a line that is cut off ends them."""
+    rows, file = {}, given.out / "results.jsonl"
+    if given.resume and file.is_file():
+        for line in file.read_text(encoding="utf-8").splitlines():
+            try:
+                row = json.loads(line)
+            except ValueError:
+                break
+            rows[row["name"]] = row
+    return {name: row for name, row in rows.items() if row["code"] >= 0}
+
+
 def main():
     given = arguments()
     (given.out / "pictures").mkdir(parents=True, exist_ok=True)
     texts = sorted(p for p in given.models.rglob("*.bmo") if given.only in p.stem)
     if not texts:
         sys.exit(f"there is no model '*{given.only}*.bmo' below '{given.models}'")
-    begin, rows = time.time(), []
-    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        for row in pool.map(lambda path: run_model(path, given), texts):
+    begin, rows, kept = time.time(), [], kept_rows(given)
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool, \
+            open(given.out / "results.jsonl", "w", encoding="utf-8") as file:
+        for row in pool.map(lambda path: kept.get(path.stem) or run_model(path, given), texts):
             rows.append(row)
             print(f"\r{len(rows)} of {len(texts)}", end="", file=sys.stderr, flush=True)
-            (given.out / "results.json").write_text(json.dumps(rows, indent=1) + "\n")
+            file.write(json.dumps(row) + "\n")
+            file.flush()
     print(f"\r{len(rows)} models in {time.time() - begin:.0f} s", file=sys.stderr)
     (given.out / "index.html").write_text(page(rows), encoding="utf-8")
     print_markdown(rows)
