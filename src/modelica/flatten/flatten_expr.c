@@ -120,6 +120,12 @@ static value evaluate_simple(flattener *f, const ast_expr *e)
     return v;
 }
 
+/* In an expression, a call with several results stands for the first one. */
+static value first_result(value v)
+{
+    return v.type == VALUE_TUPLE && v.field_count ? v.fields[0] : v;
+}
+
 static value evaluate_kind(flattener *f, const ast_expr *e)
 {
     value v;
@@ -138,11 +144,11 @@ static value evaluate_kind(flattener *f, const ast_expr *e)
     case AST_COMPREHENSION: return evaluate_comprehension(f, e);
     case AST_SUBSCRIPT:
         if (e->arg_count < 1) return value_error();
-        v = evaluate(f, e->args[0]);
+        v = first_result(evaluate(f, e->args[0]));
         return subscript_value(f, &v, e->args + 1, e->arg_count - 1, e->place);
     case AST_MEMBER:
         if (e->arg_count != 1) return value_error();
-        v = evaluate(f, e->args[0]);
+        v = first_result(evaluate(f, e->args[0]));
         return member_value(f, &v, e);
     default: return evaluate_simple(f, e);
     }
