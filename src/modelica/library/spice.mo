@@ -1,12 +1,12 @@
 // Modelica.Electrical.Spice3.Internal: currents, conductances and charges of semiconductors as in SPICE3 [Nag75].
 // Records are those of the exported text.
 
-// Thermal voltage k*T/e, with the constants of 2019.
+// Thermal voltage k*T/e, with the charge that SPICE3 has.
 function 'spice.thermal'
   input Real temp;
   output Real v;
 algorithm
-  v := 8.617333262145179e-5*temp;
+  v := 1.380649e-23/1.6021918e-19*temp;
 end 'spice.thermal';
 
 // satcur*(exp(v/vte) - 1), and its derivative; from 1e4 A, or an exponent of 50, on it is a line.

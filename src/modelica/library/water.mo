@@ -1,6 +1,6 @@
 // Modelica.Media.Water.IF97_Utilities: water and steam by the Industrial Formulation 1997 [IF97], regions 1 (liquid),
 // 2 (steam), 3 (around the critical point, by density and temperature), 4 (saturation) and 5 (hot steam, as in 1997), and
-// its backward equations [IF97, IF97s]. Units are those of the SI.
+// its backward equations [IF97, IB03]. Units are those of the SI.
 
 record 'Modelica.Media.Common.GibbsDerivs'
   Real 'p';
@@ -611,34 +611,28 @@ algorithm
   end if;
 end 'Modelica.Media.Water.IF97_Utilities.BaseIF97.Regions.region_pT';
 
-function 'Modelica.Media.Water.IF97_Utilities.BaseIF97.Regions.region_ph'
+// The region of pressures from the triple point up to 100 MPa; one: it is known that there is one phase.
+function 'water.region'
   input Real p;
   input Real h;
-  input Integer phase = 0;
-  input Integer mode = 0;
+  input Boolean one;
   output Integer region;
 protected
   Boolean cold = h < 2087546.84511715;
   Boolean critical = p > 22.064e6;
 algorithm
-  if mode <> 0 then
-    region := mode;
-  elseif phase == 2 then
-    region := 4;
-  elseif p < 611.657 or p > 100e6 then
-    region := -1;
-  elseif h < 'water.enthalpy'('Modelica.Media.Water.IF97_Utilities.BaseIF97.Basic.g1'(p, 273.15)) then
+  if h < 'water.enthalpy'('Modelica.Media.Water.IF97_Utilities.BaseIF97.Basic.g1'(p, 273.15)) then
     region := -1;
   elseif p < 16.5292e6 then
     if cold then
-      region := if phase == 1 then 1 elseif h < 'Modelica.Media.Water.IF97_Utilities.hl_p'(p) then 1 else 4;
+      region := if one then 1 elseif h < 'Modelica.Media.Water.IF97_Utilities.hl_p'(p) then 1 else 4;
     elseif p < 10e6 then
       region := if h > 'water.enthalpy'('Modelica.Media.Water.IF97_Utilities.BaseIF97.Basic.g5'(p, 2273.15)) then -1
                 elseif h > 'water.enthalpy'('Modelica.Media.Water.IF97_Utilities.BaseIF97.Basic.g5'(p, 1073.15)) then 5
-                elseif phase == 1 then 2 elseif h > 'Modelica.Media.Water.IF97_Utilities.hv_p'(p) then 2 else 4;
+                elseif one then 2 elseif h > 'Modelica.Media.Water.IF97_Utilities.hv_p'(p) then 2 else 4;
     else
       region := if h > 'water.enthalpy'('Modelica.Media.Water.IF97_Utilities.BaseIF97.Basic.g2'(p, 1073.15)) then -1
-                elseif phase == 1 then 2 elseif h > 'Modelica.Media.Water.IF97_Utilities.hv_p'(p) then 2 else 4;
+                elseif one then 2 elseif h > 'Modelica.Media.Water.IF97_Utilities.hv_p'(p) then 2 else 4;
     end if;
   elseif cold then
     region := if h < 'water.enthalpy'('Modelica.Media.Water.IF97_Utilities.BaseIF97.Basic.g1'(p, 623.15)) then 1 elseif critical or h < 'Modelica.Media.Water.IF97_Utilities.hl_p'(p) then 3 else 4;
@@ -646,6 +640,24 @@ algorithm
     region := if h > 'water.enthalpy'('Modelica.Media.Water.IF97_Utilities.BaseIF97.Basic.g2'(p, 1073.15)) then -1
               elseif h > 'water.enthalpy'('Modelica.Media.Water.IF97_Utilities.BaseIF97.Basic.g2'(p, 'Modelica.Media.Water.IF97_Utilities.BaseIF97.Regions.boundary23ofp'(p))) then 2
               elseif critical or h > 'Modelica.Media.Water.IF97_Utilities.hv_p'(p) then 3 else 4;
+  end if;
+end 'water.region';
+
+function 'Modelica.Media.Water.IF97_Utilities.BaseIF97.Regions.region_ph'
+  input Real p;
+  input Real h;
+  input Integer phase = 0;
+  input Integer mode = 0;
+  output Integer region;
+algorithm
+  if mode <> 0 then
+    region := mode;
+  elseif phase == 2 then
+    region := 4;
+  elseif p < 611.657 or p > 100e6 then
+    region := -1;
+  else
+    region := 'water.region'(p, h, phase == 1);
   end if;
 end 'Modelica.Media.Water.IF97_Utilities.BaseIF97.Regions.region_ph';
 
@@ -700,7 +712,7 @@ algorithm
   cv := (1 - x)*ul + x*uv - xv*((1 - x)*vl + x*vv)*(vap.u - liq.u);
 end 'Modelica.Media.Common.cv2Phase';
 
-// Viscosity by the formulation of 1985 [IAPWSv].
+// Viscosity by the formulation of 1985 [IV85].
 function 'Modelica.Media.Water.IF97_Utilities.BaseIF97.Transport.visc_dTp'
   input Real d;
   input Real T;
