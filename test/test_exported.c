@@ -160,6 +160,106 @@ static void test_errors_of_the_library(void **state)
     assert_non_null(strstr(r.diag.text, "unknown function"));
 }
 
+/* ---- functions as arguments ---- */
+
+#define CURVES                                                                                     \
+    "partial function Curve\n  input Real u;\n  output Real y;\nend Curve;\n"                      \
+    "function parabola\n  input Real u;\n  input Real 'a';\n  input Real b = 0;\n"                 \
+    "  output Real y;\nalgorithm\n  y := 'a'*u^2 + b;\nend parabola;\n"                            \
+    "function square\n  input Real u;\n  output Real y;\nalgorithm\n  y := u*u;\nend square;\n"    \
+    "function simpson\n  input Curve f;\n  input Real lo;\n  input Real hi;\n  output Real y;\n"   \
+    "algorithm\n  y := (hi - lo)/6*(f(lo) + 4*f(u = (lo + hi)/2) + f(hi));\nend simpson;\n"        \
+    "function twice\n  input Curve f;\n  output Real y;\nalgorithm\n"                              \
+    "  y := 2*simpson(f, 0, 3);\nend twice;\n"
+
+/* Simpson's rule integrates parabolas exactly. */
+static void test_functions_as_arguments(void **state)
+{
+    (void)state;
+    Y(CURVES "model M\n  Real y = simpson(square, 0, 3);\nend M;\n", 9.0);
+    Y(CURVES "model M\n  Real y = simpson(function parabola(a = 2), lo = 0, hi = 3);\nend M;\n",
+      18.0);
+    Y(CURVES "model M\n  Real y = simpson(hi = 3, lo = 0, f = function parabola('a' = 2, b = 1));\n"
+             "end M;\n",
+      21.0);
+    /* handed on, and over a variable of the run */
+    Y(CURVES "model M\n  Real x(start = 2, fixed = true), y;\nequation\n  der(x) = 1;\n"
+             "  y = twice(function parabola(a = x));\nend M;\n",
+      36.0);
+}
+
+/* A search by halves in a loop of the run. */
+static void test_function_argument_in_a_loop(void **state)
+{
+    (void)state;
+    Y(CURVES
+      "function root\n  input Curve f;\n  output Real y;\nprotected\n  Real lo = 0;\n"
+      "  Real hi = 2;\n  Real m;\nalgorithm\n  while hi - lo > 1e-12 loop\n    m := (lo + hi)/2;\n"
+      "    if f(m) < 0 then\n      lo := m;\n    else\n      hi := m;\n    end if;\n  end while;\n"
+      "  y := lo;\nend root;\n"
+      "model M\n  Real x(start = 2, fixed = true), y;\nequation\n  der(x) = 1;\n"
+      "  y = root(function parabola(a = 1, b = -x));\nend M;\n",
+      sqrt(2.0));
+}
+
+static void expect_error(const char *text, const char *part)
+{
+    run r;
+    assert_int_equal(load(&r, text), DAE_ERR_MODEL);
+    if (!strstr(r.diag.text, part)) print_message("%s", r.diag.text);
+    assert_non_null(strstr(r.diag.text, part));
+}
+
+static void test_wrong_functions_as_arguments(void **state)
+{
+    (void)state;
+    expect_error(CURVES "model M\n  Real y = simpson(parabola, 0, 1);\nend M;\n",
+                 "expected a function of 1 input, but parabola leaves 3 open");
+    expect_error(CURVES "model M\n  Real y = simpson(1.0, 0, 1);\nend M;\n",
+                 "expected a function, found Real");
+    expect_error(CURVES "model M\n  Real y = simpson(nothing, 0, 1);\nend M;\n",
+                 "unknown function 'nothing'");
+    expect_error(CURVES "model M\n  Real y = simpson(function parabola(c = 1), 0, 1);\nend M;\n",
+                 "parabola has no input 'c'");
+    expect_error(CURVES "model M\n  Real y = square(function parabola(a = 1));\nend M;\n",
+                 "a function stands only where a function wants one");
+    expect_error(CURVES "model M\n  Real y = simpson(function square(2), 0, 1);\nend M;\n",
+                 "inputs are bound by name");
+    expect_error(CURVES "model M\n  Curve c;\n  Real y = 1;\nend M;\n", "'Curve' is not a type");
+}
+
+/* ---- parameters that the initial system computes ---- */
+
+/* p + q = 5, p q = 6 with p near 2; r = p^2 would be a definition, but by what is not known; s is
+ * bound to it. */
+static void test_parameters_of_the_initial_system(void **state)
+{
+    (void)state;
+    Y("model M\n  parameter Real p(fixed = false, start = 2.1), q(fixed = false, start = 3.2);\n"
+      "  parameter Real r(fixed = false, start = 1);\n  parameter Real s = 10*r;\n"
+      "  parameter Real t = s + 1;\n  Real x(start = 1, fixed = true), y;\n"
+      "initial equation\n  p + q = 5;\n  p*q = 6;\n  r = p^2;\n"
+      "equation\n  der(x) = -t*x;\n  y = t + s + q;\nend M;\n",
+      41.0 + 40.0 + 3.0);
+    expect_error("model M\n  Real x(start = 1, fixed = true);\n  parameter Real s = 2*x;\n"
+                 "equation\n  der(x) = s;\nend M;\n",
+                 "must not depend on variables");
+}
+
+/* ---- messages ---- */
+
+/* What is missing in a branch because of an error is no second error. */
+static void test_branches_with_errors(void **state)
+{
+    (void)state;
+    run r;
+    assert_int_equal(load(&r, "model M\n  Real x, y;\n  Real z = nothing;\nequation\n"
+                              "  if time < 1 then\n    x = 1;\n    y = z;\n  else\n"
+                              "    x = 2;\n    y = nothing;\n  end if;\nend M;\n"),
+                     DAE_ERR_MODEL);
+    assert_null(strstr(r.diag.text, "branches of this if"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +272,11 @@ int main(void)
         cmocka_unit_test(test_state_select_is_a_type),
         cmocka_unit_test(test_functions_of_the_library),
         cmocka_unit_test(test_errors_of_the_library),
+        cmocka_unit_test(test_functions_as_arguments),
+        cmocka_unit_test(test_function_argument_in_a_loop),
+        cmocka_unit_test(test_wrong_functions_as_arguments),
+        cmocka_unit_test(test_parameters_of_the_initial_system),
+        cmocka_unit_test(test_branches_with_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -268,13 +268,38 @@ static void unit_warnings(void **state)
         }
 }
 
+/* In a text of an exporting tool, a parameter with a unit that nothing reads says that its value
+ * stands in the equations, or nothing for a factor of 1. */
+static int warnings_of_export(const char *header, const char *equation)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             "%smodel M\n  parameter Real G(unit = \"W/K\") = 1;\n"
+             "  Real Q(unit = \"W\"), T(unit = \"K\");\nequation\n  der(T) = 1;\n  %s;\nend M;\n",
+             header, equation);
+    flattened f = flatten_with("m.mo", text, NULL, 0);
+    assert_non_null(f.m);
+    int count = message_warnings(f.messages);
+    release(&f);
+    return count;
+}
+
+static void units_of_folded_constants(void **state)
+{
+    (void)state;
+    assert_int_equal(warnings_of_export("//! base 0.1.0\n", "Q = T"), 0);
+    assert_int_equal(warnings_of_export("", "Q = T"), 1);
+    assert_int_equal(warnings_of_export("//! base 0.1.0\n", "Q = G*T + T"), 1);
+    assert_int_equal(warnings_of_export("//! base 0.1.0\n", "Q = G*T"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_messages), cmocka_unit_test(shipped_models),
         cmocka_unit_test(no_cascades),     cmocka_unit_test(loops_say_it_once),
         cmocka_unit_test(limits),          cmocka_unit_test(units),
-        cmocka_unit_test(unit_warnings),
+        cmocka_unit_test(unit_warnings),   cmocka_unit_test(units_of_folded_constants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,6 +130,7 @@ static void print_expr(printed *out, const ast_expr *e)
     case AST_BOOLEAN: say(out, e->value != 0.0 ? "T" : "F"); break;
     case AST_REFERENCE: print_parts(out, e); break;
     case AST_CALL: print_call(out, e); break;
+    case AST_FUNCTION: say(out, "function "), print_call(out, e); break;
     case AST_UNARY:
         say(out, "("), say(out, ops[e->op]), say(out, " ");
         print_expr(out, e->args[0]);
@@ -238,6 +239,7 @@ static void primaries(void **state)
         {"x[end - 1, 2:end]", "x[(end - 1),range(2,end)]"},
         {"x[y[end], end]", "x[y[end],end]"},
         {"f()", "f()"},
+        {"f(function g(a=1), h=function k())", "f(function g(a=1),h=function k())"},
         {"A.f(1, b, c = 2, d = g(3))", "A.f(1,b,c=2,d=g(3))"},
         {"der(der(q[1]))", "der(der(q[1]))"},
         {"initial()", "initial()"},

@@ -43,7 +43,7 @@ static void check_iterators(const ast_iterator *iterators, size_t count)
 static void check_one(const ast_expr *e, size_t first)
 {
     require(e->place.line > 0 && e->place.column > 0, "an expression has a place");
-    require(e->kind <= AST_SUBSCRIPT, "a kind of expression");
+    require(e->kind <= AST_FUNCTION, "a kind of expression");
     check_parts(e);
     check_iterators(e->iterators, e->iterator_count);
     for (size_t i = first; i < e->arg_count; i++) {

@@ -390,7 +390,9 @@ value evaluate_call(flattener *f, const ast_expr *e)
 {
     const char *name = joined_name(f, e->parts, e->part_count);
     const ast_class *c = find_class(f, name);
+    const local *l = e->part_count == 1 ? find_local(f, name) : NULL;
     if (!flatten_pass(f, e->place)) return value_error();
+    if (l && l->value.type == VALUE_FUNCTION) return call_function_value(f, &l->value, e);
     if (c) return call_class(f, c, name, e);
     for (size_t k = 0; k < BUILTIN_COUNT; k++)
         if (strcmp(builtins[k].name, name) == 0) return builtins[k].rule(f, name, e);

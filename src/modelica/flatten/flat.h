@@ -35,6 +35,7 @@ typedef struct flat_variable {
     expr nominal, min, max; /* EXPR_NONE if absent */
     flat_state_select state_select;
     int memory, memory_pre; /* discrete: slots; else -1 */
+    bool rests;             /* declared as a parameter: the initial system computes it */
     bool asked;             /* to be an unknown, with a tolerance of its own */
     source_place place;
 } flat_variable;

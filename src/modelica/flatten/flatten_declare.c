@@ -127,6 +127,36 @@ static void add_resting_equation(flattener *f, const instance *in, const value *
     }
 }
 
+static void find_moving(flattener *f, void *context, const expr_node *n)
+{
+    bool *moves = context;
+    bool rests = n->op == EXPR_VARIABLE && n->order == 0 && f->m->variables[n->index].rests;
+    if (n->op == EXPR_TIME || n->op == EXPR_MEMORY || (n->op == EXPR_VARIABLE && !rests))
+        *moves = true;
+}
+
+/* Whether a parameter's value follows from parameters that the initial system computes: then it is
+ * a variable with an equation. Evaluates the binding, once and for all. */
+static bool follows_from_resting(flattener *f, instance *in, const type_info *t)
+{
+    if (in->role != ROLE_PARAMETER || t->type != VALUE_REAL || in->part_count > 1 ||
+        in->has_given || !in->binding)
+        return false;
+    in->given = evaluate_in(f, in->binding, in->binding_in_class, in->siblings);
+    in->has_given = true;
+    const value *v = &in->given;
+    bool moves = false, depends = false;
+    if (!value_is_numeric(v) || v->rank != in->rank || graph_failed(f->g)) return false;
+    for (size_t k = 0; k < v->count && !moves; k++) {
+        if (!(node_depends(f, value_element(v, k)) & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY)))
+            continue;
+        depends = true;
+        visit_begin(f);
+        visit_leaves(f, value_element(v, k), find_moving, &moves);
+    }
+    return depends && !moves;
+}
+
 static value declare_variables(flattener *f, instance *in, const attributes *a, const type_info *t)
 {
     value v = value_new(f, t->type, in->rank, in->dims);
@@ -149,16 +179,19 @@ static value declare_simple(flattener *f, instance *in, const type_info *t)
         in->has_given = !value_is_error(&in->given);
     }
     bool resting = computed && !in->has_given && t->type == VALUE_REAL;
+    bool follows = !resting && follows_from_resting(f, in, t);
     if (in->role == ROLE_VARIABLE && t->type == VALUE_STRING)
         return error_value(f, in->component->place,
                            "'%s' is a String variable: only String parameters and constants are "
                            "supported",
                            in->part[in->part_count - 1]);
-    if (in->role == ROLE_VARIABLE || resting) {
-        in->discrete = !resting && (in->discrete || t->type != VALUE_REAL);
+    if (in->role == ROLE_VARIABLE || resting || follows) {
+        in->discrete = !resting && !follows && (in->discrete || t->type != VALUE_REAL);
         v = declare_variables(f, in, &a, t);
         v.class_ = t->class_;
         v.unit = own_unit;
+        for (size_t k = 0; (resting || follows) && k < v.count && !f->failed; k++)
+            f->m->variables[graph_node(f->g, v.e[k])->index].rests = true;
         if (resting && !value_is_error(&v)) add_resting_equation(f, in, &v);
         if (!resting && !value_is_error(&v)) remember_binding(f, in, &v);
     } else {

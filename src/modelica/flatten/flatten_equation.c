@@ -127,6 +127,7 @@ static void simple_equation(flattener *f, const ast_item *item)
     value left =
         item->left->kind == AST_TUPLE ? tuple_value(f, item->left) : evaluate(f, item->left);
     value right = evaluate(f, item->right);
+    f->dropped += value_is_error(&left) || value_is_error(&right);
     equate(f, &left, &right, item->place, item->comment);
 }
 
@@ -364,8 +365,10 @@ static void if_equation(flattener *f, const ast_item *item)
         bool alone = count == 0 && decided;
         if (!alone) count++;
         int errors = message_errors(f->messages);
+        size_t dropped = f->dropped;
         equation_items(f, a->items, a->item_count);
-        if (message_errors(f->messages) > errors) broken = true; /* what is left is not all */
+        if (message_errors(f->messages) > errors || f->dropped > dropped)
+            broken = true; /* what is left is not all */
         f->target = target;
         f->scope.guard = guard;
     }

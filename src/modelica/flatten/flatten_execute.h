@@ -12,6 +12,27 @@ bool assign_reference(flattener *f, const ast_expr *left, const value *v); /* le
 bool assign_local(flattener *f, size_t index, const subscript *s, size_t count, const value *v,
                   source_place place);
 
+/* ---- flatten_arguments.c ---- */
+
+size_t count_inputs(const ast_class *fn);
+const ast_component *input_component(const ast_class *fn, size_t number);
+
+/* Arguments per input; values of those not given mean nothing. */
+typedef struct argument_list {
+    value *values;
+    bool *given;
+    size_t count;
+} argument_list;
+
+/* Room for them; `bound`: a function value that has some already, or NULL. */
+bool new_arguments(flattener *f, const ast_class *fn, const value *bound, argument_list *out);
+/* Those of a call, beside what is given already. */
+bool collect_arguments(flattener *f, const ast_class *fn, const ast_expr *call, argument_list *a);
+/* The function that an input which is a function looks like; NULL: it is none. */
+const ast_class *function_interface(flattener *f, const ast_component *c);
+bool check_function_value(flattener *f, const ast_class *fn, const ast_component *c,
+                          const ast_class *interface, const value *v, source_place place);
+
 /* ---- parts of the machine, for loops of the run ---- */
 
 void set_cell(flattener *f, expr *cell, expr e); /* can be undone by take_back */

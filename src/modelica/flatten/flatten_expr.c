@@ -114,6 +114,9 @@ static value evaluate_simple(flattener *f, const ast_expr *e)
         v = value_scalar(VALUE_STRING, string_new(f, e->text ? e->text : "", NULL, 0));
         break;
     case AST_END: v = evaluate_end(f, e); break;
+    case AST_FUNCTION:
+        report_error(f, e->place, "a function stands only where a function wants one as argument");
+        break;
     case AST_COLON: report_error(f, e->place, "':' stands only in subscripts"); break;
     default: report_error(f, e->place, "this is not a value"); break;
     }

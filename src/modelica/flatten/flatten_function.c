@@ -118,6 +118,8 @@ static bool bind_input(flattener *f, const ast_class *fn, const ast_component *c
     if (!l) return false;
     size_t slot = (size_t)(l - f->locals);
     l->value = *v;
+    const ast_class *interface = function_interface(f, c);
+    if (interface) return check_function_value(f, fn, c, interface, v, place);
     if (!resolve_type(f, c->type, c->type_place, &t) ||
         !component_sizes(f, c, &t, &rank, dims, &open))
         return false;
@@ -161,49 +163,6 @@ bool declare_local(flattener *f, const ast_component *c)
 }
 
 /* ---- calling ---- */
-
-static size_t count_inputs(const ast_class *fn)
-{
-    size_t n = 0;
-    for (size_t k = 0; k < fn->component_count; k++) n += fn->components[k].input;
-    return n;
-}
-
-static const ast_component *input_component(const ast_class *fn, size_t number)
-{
-    for (size_t k = 0; k < fn->component_count; k++)
-        if (fn->components[k].input && number-- == 0) return &fn->components[k];
-    return NULL;
-}
-
-/* Arguments of a call per input; those not given stay errors with given[k] false. */
-static bool collect_arguments(flattener *f, const ast_class *fn, const ast_expr *call,
-                              value *values, bool *given, size_t inputs)
-{
-    bool ok = true;
-    if (call->arg_count > inputs)
-        return report_error(f, call->place, "%s wants %zu argument%s, found %zu", fn->name, inputs,
-                            inputs == 1 ? "" : "s", call->arg_count);
-    for (size_t k = 0; k < call->arg_count; k++) {
-        values[k] = evaluate(f, call->args[k]);
-        given[k] = true;
-        if (values[k].type == VALUE_TUPLE && values[k].field_count) values[k] = values[k].fields[0];
-        if (value_is_error(&values[k])) ok = false;
-    }
-    for (size_t k = 0; k < call->named_count; k++) {
-        const ast_named *n = &call->named[k];
-        size_t at = 0;
-        while (at < inputs && n->name && strcmp(input_component(fn, at)->name, n->name) != 0) at++;
-        if (at == inputs || given[at])
-            return report_error(f, n->place,
-                                at == inputs ? "%s has no input '%s'" : "%s gets input '%s' twice",
-                                fn->name, n->name ? n->name : "");
-        values[at] = evaluate(f, n->value);
-        given[at] = true;
-        if (value_is_error(&values[at])) ok = false;
-    }
-    return ok;
-}
 
 /* Locals of the call, in the order of declaration, so that sizes may use what is before them. */
 static bool open_frame(flattener *f, const ast_class *fn, const value *values, const bool *given,
@@ -369,6 +328,7 @@ static int declared_rank(flattener *f, const ast_component *c)
 {
     type_info t;
     size_t rank = c->size_count;
+    if (function_interface(f, c)) return 0;
     if (!resolve_type(f, c->type, c->type_place, &t)) return VALUE_MAX_RANK;
     for (size_t k = 0; k < t.chain_count; k++) rank += t.chain[k]->size_count;
     return (int)rank;
@@ -438,17 +398,31 @@ static value invoke_elements(flattener *f, const ast_class *fn, const value *val
     return flat;
 }
 
+/* A call whose arguments may be complete, or arrays of what the function wants. */
+static value call_with(flattener *f, const ast_class *fn, const argument_list *a,
+                       source_place place)
+{
+    int extra = 0;
+    const value *shape = vectorised_over(f, fn, a->values, a->given, a->count, &extra);
+    if (shape) return invoke_elements(f, fn, a->values, a->given, a->count, shape, extra, place);
+    return invoke(f, fn, a->values, a->given, place);
+}
+
 value call_function(flattener *f, const ast_class *fn, const ast_expr *call)
 {
-    size_t inputs = count_inputs(fn);
-    value *values = flatten_take(f, (inputs + 1) * sizeof *values);
-    bool *given = flatten_take(f, (inputs + 1) * sizeof *given);
-    int extra = 0;
-    if (!values || !given || !collect_arguments(f, fn, call, values, given, inputs))
+    argument_list a;
+    if (!new_arguments(f, fn, NULL, &a) || !collect_arguments(f, fn, call, &a))
         return value_error();
-    const value *shape = vectorised_over(f, fn, values, given, inputs, &extra);
-    if (shape) return invoke_elements(f, fn, values, given, inputs, shape, extra, call->place);
-    return invoke(f, fn, values, given, call->place);
+    return call_with(f, fn, &a, call->place);
+}
+
+value call_function_value(flattener *f, const value *function, const ast_expr *call)
+{
+    argument_list a;
+    const ast_class *fn = function->class_;
+    if (!new_arguments(f, fn, function, &a) || !collect_arguments(f, fn, call, &a))
+        return value_error();
+    return call_with(f, fn, &a, call->place);
 }
 
 /* ---- records ---- */

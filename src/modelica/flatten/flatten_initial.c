@@ -8,67 +8,7 @@
 #include "modelica/flatten/flatten_execute.h"
 #include "modelica/flatten/flatten_internal.h"
 
-/* ---- what an expression reads ---- */
-
-/* A walk over references: `found` says what to do with a component of the model; false stops. */
-typedef struct reading {
-    flattener *f;
-    bool (*found)(struct reading *r, symbol *s);
-    const symbol *target; /* of the search for cycles */
-} reading;
-
-static bool read_expression(reading *r, const ast_expr *e);
-
-static bool is_dynamic_call(const ast_expr *e)
-{
-    static const char *const names[] = {"der", "pre", "edge", "change", "sample", "delay"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (e->part_count == 1 && e->parts[0].name && strcmp(e->parts[0].name, names[k]) == 0)
-            return true;
-    return false;
-}
-
-static bool read_parts(reading *r, const ast_expr *e)
-{
-    for (size_t k = 0; k < e->part_count; k++)
-        for (size_t i = 0; i < e->parts[k].subscript_count; i++)
-            if (!read_expression(r, e->parts[k].subscripts[i])) return false;
-    if (e->kind != AST_REFERENCE || !e->part_count) return true;
-    symbol *s = find_symbol(r->f, e->parts[0].name);
-    return !s || r->found(r, s);
-}
-
-/* Left spines may be as long as the file: args[0] of operators in a loop. */
-static bool read_expression(reading *r, const ast_expr *e)
-{
-    for (; e; e = e->kind == AST_BINARY && e->arg_count ? e->args[0] : NULL) {
-        if (e->kind == AST_CALL && is_dynamic_call(e)) return false;
-        if (!read_parts(r, e)) return false;
-        for (size_t k = e->kind == AST_BINARY; k < e->arg_count; k++)
-            if (!read_expression(r, e->args[k])) return false;
-        for (size_t k = 0; k < e->named_count; k++)
-            if (!read_expression(r, e->named[k].value)) return false;
-        for (size_t k = 0; k < e->iterator_count; k++)
-            if (!read_expression(r, e->iterators[k].range)) return false;
-    }
-    return true;
-}
-
-static bool read_items(reading *r, ast_item *const *items, size_t count)
-{
-    for (size_t k = 0; k < count; k++) {
-        const ast_item *item = items[k];
-        if (!item) continue;
-        if (!read_expression(r, item->left) || !read_expression(r, item->right)) return false;
-        for (size_t i = 0; i < item->iterator_count; i++)
-            if (!read_expression(r, item->iterators[i].range)) return false;
-        for (size_t b = 0; b < item->branch_count; b++)
-            if (!read_expression(r, item->branches[b].condition) ||
-                !read_items(r, item->branches[b].items, item->branches[b].item_count))
-                return false;
-    }
-    return true;
-}
+/* ---- cycles ---- */
 
 static bool read_definition(reading *r, const symbol *s)
 {
@@ -83,8 +23,6 @@ static bool accept_fixed(reading *r, symbol *s)
     return s->constant || s->parameter;
 }
 
-/* ---- cycles ---- */
-
 static bool accept_others(reading *r, symbol *s)
 {
     if (s == r->target) return false;
@@ -96,7 +34,7 @@ static bool accept_others(reading *r, symbol *s)
 /* Whether the definition of s leads back to it: then it is a system to be solved. */
 static bool defines_itself(flattener *f, const symbol *s)
 {
-    reading r = {.f = f, .found = accept_others, .target = s};
+    reading r = {.f = f, .found = accept_others, .at_rest = true, .target = s};
     return s->initial_right && !read_definition(&r, s);
 }
 
@@ -112,7 +50,7 @@ static symbol *parameter_named(flattener *f, const ast_expr *e)
 
 static void note_equation(flattener *f, const ast_item *item)
 {
-    reading r = {.f = f, .found = accept_fixed};
+    reading r = {.f = f, .found = accept_fixed, .at_rest = true};
     if (item->kind != ITEM_EQUATION) return;
     for (int side = 0; side < 2; side++) {
         symbol *s = parameter_named(f, side ? item->right : item->left);
@@ -141,7 +79,7 @@ void find_initial_definitions(flattener *f)
     const ast_class *model = f->file->model;
     for (size_t k = 0; k < model->section_count && !f->failed; k++) {
         const ast_section *s = &model->sections[k];
-        reading r = {.f = f, .found = accept_fixed};
+        reading r = {.f = f, .found = accept_fixed, .at_rest = true};
         if (!s->initial || s->parameter) continue;
         if (s->algorithm && read_items(&r, s->items, s->item_count))
             note_targets(f, s, s->items, s->item_count);
@@ -193,6 +131,17 @@ static void execute_section(flattener *f, const ast_section *section)
     f->local_count = base;
 }
 
+/* Whether it is defined by others that are left to the initial system: it is one of these, too. */
+static bool left_to_system(flattener *f, const value *v)
+{
+    for (size_t k = 0; value_is_simple(v) && v->type != VALUE_STRING && k < v->count; k++) {
+        expr e = value_element(v, k);
+        if (e != EXPR_NONE && (node_depends(f, e) & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY)))
+            return true;
+    }
+    return false;
+}
+
 value initial_definition(flattener *f, symbol *s)
 {
     if (!s->initial_right && !s->initial_section) return value_error();
@@ -205,6 +154,11 @@ value initial_definition(flattener *f, symbol *s)
     s->initial_done = true;
     f->scope.at_start = start;
     f->scope.in_initial = initial;
+    if (s->initial_right && left_to_system(f, &s->initial_value)) {
+        s->initial_right = NULL;
+        s->initial_done = false;
+        return value_error();
+    }
     if (!f->failed && !value_is_error(&s->initial_value) && value_has_gap(&s->initial_value))
         return error_value(f, s->declaration->place, "'%s' gets no value in the initial algorithm",
                            s->declaration->name);

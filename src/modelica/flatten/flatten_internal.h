@@ -46,6 +46,7 @@ typedef struct symbol {
     value initial_value;
     bool initial_done;
     const struct symbol *initial_seen; /* by the search for cycles of that one */
+    bool read;                         /* by the search for folded constants */
 } symbol;
 
 /* A loop variable, or a variable of a function or algorithm while it is executed. */
@@ -253,6 +254,8 @@ typedef struct flattener {
     text_piece *texts; /* strings, numbers from 1 */
     size_t text_count, text_capacity;
     unit_table units;
+    enum { FOLDED_UNKNOWN, FOLDED_NO, FOLDED_YES } folded; /* constants_are_folded() */
+    size_t dropped; /* equations that an erroneous value, reported before, leaves out */
     source_place *unit_reports;
     size_t unit_report_count, unit_report_capacity;
 } flattener;
@@ -381,6 +384,21 @@ void mark_whole_in_when(const symbol *s);
 /* In an algorithm: names of elements for the cells of a whole that is assigned to. */
 void overlay_elements(flattener *f, const symbol *s, const value *cells);
 
+/* flatten_reading.c: which components of the model a text reads */
+
+/* A walk over references: `found` says what to do with a component of the model; false stops. */
+typedef struct reading {
+    struct flattener *f;
+    bool (*found)(struct reading *r, symbol *s);
+    bool at_rest;         /* stop also at der, pre and others that move */
+    const symbol *target; /* of the search for cycles */
+} reading;
+
+bool read_expression(reading *r, const ast_expr *e);
+bool read_items(reading *r, ast_item *const *items, size_t count);
+/* Whether values stand where parameters with units stood, so that units say nothing. */
+bool constants_are_folded(flattener *f);
+
 /* flatten_range.c: conditions, numbers and ranges */
 
 bool integer_value(flattener *f, const ast_expr *e, const char *what, double *out);
@@ -477,6 +495,7 @@ value evaluate_matrix(flattener *f, const ast_expr *e);
 /* flatten_function.c: functions and algorithms, by flatten_execute.c and flatten_loop.c */
 
 value call_function(flattener *f, const ast_class *function, const ast_expr *call);
+value call_function_value(flattener *f, const value *function, const ast_expr *call);
 value record_constructor(flattener *f, const ast_class *record, const ast_expr *call);
 bool decide_condition(flattener *f, const ast_branch *b, expr *condition, bool *known, bool *yes);
 void algorithm_section(flattener *f, const ast_section *section, bool initial);

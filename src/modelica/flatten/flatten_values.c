@@ -108,7 +108,7 @@ static bool is_bare_time(flattener *f, int a, int b)
 void check_units(flattener *f, source_place place, int a, int b, const char *what)
 {
     if (f->scope.in_function || unit_agree(&f->units, a, b) || is_bare_time(f, a, b)) return;
-    if (unit_reported(f, place)) return;
+    if (constants_are_folded(f) || unit_reported(f, place)) return;
     report_warning(f, place, "units differ in this %s: \"%s\" and \"%s\"", what,
                    unit_text(&f->units, a), unit_text(&f->units, b));
 }

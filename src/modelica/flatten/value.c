@@ -33,7 +33,7 @@ const char *value_type_name(value_type type)
 {
     static const char *const names[] = {
         "an erroneous value", "Real",   "Integer", "Boolean", "String",
-        "enumeration",        "record", "tuple"};
+        "enumeration",        "record", "tuple",   "function"};
     return names[type];
 }
 

@@ -14,7 +14,9 @@ typedef enum value_type {
     VALUE_STRING,      /* elements are numbers of strings, from 1 */
     VALUE_ENUMERATION, /* elements are ordinals, from 1 */
     VALUE_RECORD,
-    VALUE_TUPLE /* results of a function with several outputs */
+    VALUE_TUPLE,   /* results of a function with several outputs */
+    VALUE_FUNCTION /* class_, a function; fields: its inputs as far as they are bound, else errors
+                    */
 } value_type;
 
 enum { VALUE_MAX_RANK = 16 };

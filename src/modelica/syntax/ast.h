@@ -37,7 +37,8 @@ typedef enum ast_kind {
     AST_COLON,         /* ":" as a subscript */
     AST_END,           /* "end" in a subscript */
     AST_SUBSCRIPT,     /* (a)[i, j]: args[0] = a, then the subscripts */
-    AST_MEMBER         /* f(x).b.c[i]: args[0] = f(x), parts = b.c[i] */
+    AST_MEMBER,        /* f(x).b.c[i]: args[0] = f(x), parts = b.c[i] */
+    AST_FUNCTION       /* function g(a = 1), an argument: parts = g, named args */
 } ast_kind;
 
 typedef enum ast_op {

@@ -191,6 +191,29 @@ static void remember_call(parser *p, const ast_expr *call)
     if (c) *c = (ast_named){.name = name->name, .place = name->place};
 }
 
+static ast_expr *parse_reference_or_call(parser *p);
+
+/* expression | function-partial-application
+ * function-partial-application = "function" name "(" [ NAME "=" expression {, ..} ] ")" */
+static ast_expr *parse_argument_value(parser *p)
+{
+    if (!accept(p, TOK_FUNCTION)) return parse_expression(p);
+    if (!at(p, TOK_NAME)) {
+        PARSE_ERROR(p, p->current.place, "expected the name of a function, found %s", found(p));
+        return NULL;
+    }
+    ast_expr *e = parse_reference_or_call(p);
+    if (!e) return NULL;
+    if (e->kind != AST_CALL || e->arg_count) {
+        PARSE_ERROR(p, e->place,
+                    "after 'function' stands a function whose inputs are bound by name, "
+                    "function g(a = 1)");
+        return NULL;
+    }
+    e->kind = AST_FUNCTION;
+    return e;
+}
+
 /* named-argument = NAME "=" expression */
 static bool parse_named_argument(parser *p, list *named)
 {
@@ -200,27 +223,19 @@ static bool parse_named_argument(parser *p, list *named)
     n->place = p->current.place;
     step(p);
     step(p);
-    ast_expr *value = parse_expression(p);
+    ast_expr *value = parse_argument_value(p);
     if (value) n->value = value;
     return value != NULL;
 }
 
-/* function-argument = expression | NAME "=" expression */
+/* function-argument = expression | function-partial-application | NAME "=" expression */
 static bool parse_argument(parser *p, list *args, list *named)
 {
     if (at(p, TOK_NAME) && p->next.kind == TOK_EQUALS) return parse_named_argument(p, named);
-    if (at(p, TOK_FUNCTION)) {
-        COMPLAIN(
-            p, p->current.place,
-            "functions as arguments (partial application) are not supported; call the function "
-            "itself");
-        p->panic = true;
-        return false;
-    }
     if (named->count)
         PARSE_ERROR(p, p->current.place,
                     "an argument without a name cannot follow one with a name");
-    ast_expr *e = p->panic ? NULL : parse_expression(p);
+    ast_expr *e = p->panic ? NULL : parse_argument_value(p);
     return e && list_add_pointer(p, args, e);
 }
 
