@@ -246,6 +246,54 @@ static void test_parameters_of_the_initial_system(void **state)
                  "must not depend on variables");
 }
 
+/* y = 3 x + 1 is no state: der(y) = 3 der(x) = -6 x. */
+static void test_derivatives_of_algebraic_variables(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, "model M\n  Real x, y;\ninitial equation\n  der(y) = -6;\nequation\n"
+                 "  der(x) = -2*x;\n  y = 3*x + 1;\nend M;\n"));
+    expect_near(&r, "x", 1.0, 1e-9, __LINE__);
+    OK(step_to(&r, 1.0));
+    expect_near(&r, "y", 3.0 * exp(-2.0) + 1.0, 1e-6, __LINE__);
+    end(&r);
+    /* by another name */
+    Y("model M\n  Real x, y, z;\ninitial equation\n  der(z) = -6;\nequation\n"
+      "  der(x) = -2*x;\n  z + y = 0;\n  x = -z;\nend M;\n",
+      -3.0);
+}
+
+/* ---- streams at rest ---- */
+
+/* Two vessels and a port between them: what the port carries is that of the vessel it comes from,
+ * also where nothing flows. */
+#define PORT(flow)                                                                                 \
+    "model M\n  Real m1, m2, H1, H2, y, h1 = 10, h2 = 20;\nequation\n  m1 = " flow                 \
+    ";\n  m1 + m2 = 0;\n  H1 + H2 = 0;\n  H1 = semiLinear(m1, y, h1);\n"                           \
+    "  H2 = semiLinear(m2, y, h2);\nend M;\n"
+
+static void test_streams_at_rest(void **state)
+{
+    (void)state;
+    static const double later[] = {20.0, 10.0}, heat[] = {20.0, -10.0};
+    for (int k = 0; k < 2; k++) {
+        run r;
+        OK(begin(&r, k ? PORT("-time") : PORT("time")));
+        OK(step_to(&r, 1.0));
+        expect_near(&r, "y", later[k], 1e-9, __LINE__);
+        expect_near(&r, "H1", heat[k], 1e-9, __LINE__);
+        end(&r);
+    }
+    Y(PORT("0*time"), 20.0);
+    /* a third vessel without storage in the middle, through a heat flow that is zero */
+    Y("model M\n  Real m, a, b, Ha, Hb, H1, H2, q, y, p1, p2, h1 = 10, h2 = 20;\nequation\n"
+      "  m = time;\n  a = m;\n  a + b = 0;\n  q = 0;\n  Ha + Hb + q = 0;\n"
+      "  Ha = semiLinear(a, p1, y);\n  Hb = semiLinear(b, p2, y);\n"
+      "  H1 + Ha = 0;\n  H2 + Hb = 0;\n  H1 = semiLinear(-a, p1, h1);\n"
+      "  H2 = semiLinear(-b, p2, h2);\nend M;\n",
+      10.0);
+}
+
 /* ---- messages ---- */
 
 /* What is missing in a branch because of an error is no second error. */
@@ -276,6 +324,8 @@ int main(void)
         cmocka_unit_test(test_function_argument_in_a_loop),
         cmocka_unit_test(test_wrong_functions_as_arguments),
         cmocka_unit_test(test_parameters_of_the_initial_system),
+        cmocka_unit_test(test_derivatives_of_algebraic_variables),
+        cmocka_unit_test(test_streams_at_rest),
         cmocka_unit_test(test_branches_with_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

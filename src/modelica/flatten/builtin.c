@@ -163,11 +163,16 @@ static value call_semilinear(flattener *f, const char *name, const ast_expr *e)
 {
     value v[3];
     if (!scalar_arguments(f, name, e, 3, v)) return value_error();
-    expr x = value_element(&v[0], 0);
+    expr x = value_element(&v[0], 0), p = value_element(&v[1], 0), n = value_element(&v[2], 0);
     expr positive = relation_value(f, OP_GE, x, constant(f, 0.0), e->place);
-    expr falling = graph_binary(f->g, EXPR_MUL, value_element(&v[2], 0), x);
-    expr rising = graph_binary(f->g, EXPR_MUL, value_element(&v[1], 0), x);
-    return value_scalar(VALUE_REAL, graph_select(f->g, positive, rising, falling));
+    expr falling = graph_binary(f->g, EXPR_MUL, n, x), rising = graph_binary(f->g, EXPR_MUL, p, x);
+    expr out = graph_select(f->g, positive, rising, falling);
+    if (!f->scope.no_event) {
+        semilinear_call *c = flatten_push(f, &f->semilinears, &f->semilinear_count,
+                                          &f->semilinear_capacity, sizeof *c);
+        if (c) *c = (semilinear_call){out, x, p, n};
+    }
+    return value_scalar(VALUE_REAL, out);
 }
 
 /* ---- derivatives ---- */

@@ -48,8 +48,8 @@ static void flattener_close(flattener *f)
     name_free(&f->wholes);
     dae_free_all(f->setting_used, f->locals, f->journal, f->bindings, f->equations.items,
                  f->initial_equations.items, f->asserts.items, f->slot_variable, f->slot_pre,
-                 f->parameter_value, f->hidden.slots, f->relation_table.slots, f->depends, f->stamp,
-                 f->number, f->stack, f->texts, f->unit_reports);
+                 f->parameter_value, f->semilinears, f->hidden.slots, f->relation_table.slots,
+                 f->depends, f->stamp, f->number, f->stack, f->texts, f->unit_reports);
     unit_table_free(&f->units);
     arena_free(f->permanent);
     arena_free(f->scratch);

@@ -546,6 +546,7 @@ static void spread_structural(flattener *f)
 void finish_model(flattener *f)
 {
     flat_model *m = f->m;
+    if (message_errors(f->messages) == 0) apply_rules(f);
     find_discretes(f);
     if (!f->failed) sort_events(f);
     m->equations = store_equations(f, &f->equations, &m->equation_count);

@@ -133,6 +133,11 @@ typedef struct number_table {
     size_t count, capacity;
 } number_table;
 
+/* value = semiLinear(x, rising, falling) */
+typedef struct semilinear_call {
+    expr value, x, rising, falling;
+} semilinear_call;
+
 /* Where an if-expression is being evaluated: its condition holds or does not. Only asserts ask. */
 typedef struct branch_guard {
     expr condition;
@@ -250,6 +255,9 @@ typedef struct flattener {
 
     int comprehensions; /* around the expression at hand */
     prefix_sum prefix;  /* the last sum in them */
+
+    semilinear_call *semilinears; /* with events, for flatten_rules.c */
+    size_t semilinear_count, semilinear_capacity;
 
     text_piece *texts; /* strings, numbers from 1 */
     size_t text_count, text_capacity;
@@ -538,6 +546,10 @@ void declare_all(flattener *f);
 void declaration_equations(flattener *f);
 void check_settings(flattener *f);
 void read_guess(flattener *f, const ast_item *item);
+
+/* flatten_rules.c: equations made definite, before they are sorted and stored */
+
+void apply_rules(flattener *f);
 
 /* flatten_finish.c */
 
