@@ -228,6 +228,15 @@ static void test_wrong_functions_as_arguments(void **state)
     expect_error(CURVES "model M\n  Curve c;\n  Real y = 1;\nend M;\n", "'Curve' is not a type");
 }
 
+static void test_calls_of_impure_functions(void **state)
+{
+    (void)state;
+    Y("impure function half\n  input Real u;\n  output Real y;\nalgorithm\n  y := u/2;\nend half;\n"
+      "model M\n  Real y = 3*pure(half(4));\nend M;\n",
+      6.0);
+    expect_error("model M\n  Real y = pure();\nend M;\n", "pure wants 1 argument");
+}
+
 /* ---- parameters that the initial system computes ---- */
 
 /* p + q = 5, p q = 6 with p near 2; r = p^2 would be a definition, but by what is not known; s is
@@ -323,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_functions_as_arguments),
         cmocka_unit_test(test_function_argument_in_a_loop),
         cmocka_unit_test(test_wrong_functions_as_arguments),
+        cmocka_unit_test(test_calls_of_impure_functions),
         cmocka_unit_test(test_parameters_of_the_initial_system),
         cmocka_unit_test(test_derivatives_of_algebraic_variables),
         cmocka_unit_test(test_streams_at_rest),

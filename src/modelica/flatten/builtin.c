@@ -272,6 +272,12 @@ static value call_homotopy(flattener *f, const char *name, const ast_expr *e)
                                          : value_error();
 }
 
+/* pure(f(x)): a call of an impure function that is to count as pure. Here all of them do. */
+static value call_pure(flattener *f, const char *name, const ast_expr *e)
+{
+    return check_count(f, name, e, 1, 1) ? evaluate(f, call_argument(e, 0, NULL)) : value_error();
+}
+
 /* ---- conversions ---- */
 
 /* Integer(E.a) and E(1) */
@@ -317,27 +323,67 @@ typedef value (*call_rule)(flattener *f, const char *name, const ast_expr *e);
 static const struct {
     const char *name;
     call_rule rule;
-} builtins[] = {
-    {"abs", call_elementary},         {"sqrt", call_elementary},     {"exp", call_elementary},
-    {"log", call_elementary},         {"log10", call_elementary},    {"sin", call_elementary},
-    {"cos", call_elementary},         {"tan", call_elementary},      {"asin", call_elementary},
-    {"acos", call_elementary},        {"atan", call_elementary},     {"sinh", call_elementary},
-    {"cosh", call_elementary},        {"tanh", call_elementary},     {"der", call_der},
-    {"pre", discrete_call},           {"edge", discrete_call},       {"change", discrete_call},
-    {"initial", discrete_call},       {"terminal", discrete_call},   {"sample", discrete_call},
-    {"noEvent", call_no_event},       {"smooth", call_smooth},       {"homotopy", call_homotopy},
-    {"semiLinear", call_semilinear},  {"mod", call_quotient},        {"rem", call_quotient},
-    {"div", call_quotient},           {"floor", call_rounding},      {"ceil", call_rounding},
-    {"integer", call_rounding},       {"sign", call_sign},           {"atan2", call_atan2},
-    {"min", array_function},          {"max", array_function},       {"sum", array_function},
-    {"product", array_function},      {"size", array_function},      {"ndims", array_function},
-    {"transpose", array_function},    {"identity", array_function},  {"zeros", array_function},
-    {"ones", array_function},         {"fill", array_function},      {"linspace", array_function},
-    {"diagonal", array_function},     {"cross", array_function},     {"skew", array_function},
-    {"outerProduct", array_function}, {"symmetric", array_function}, {"cat", array_function},
-    {"array", array_function},        {"vector", array_function},    {"matrix", array_function},
-    {"scalar", array_function},       {"String", string_call},       {"Integer", call_integer},
-    {"reinit", call_statement},       {"assert", call_statement},    {"terminate", call_statement}};
+} builtins[] = {{"abs", call_elementary},
+                {"sqrt", call_elementary},
+                {"exp", call_elementary},
+                {"log", call_elementary},
+                {"log10", call_elementary},
+                {"sin", call_elementary},
+                {"cos", call_elementary},
+                {"tan", call_elementary},
+                {"asin", call_elementary},
+                {"acos", call_elementary},
+                {"atan", call_elementary},
+                {"sinh", call_elementary},
+                {"cosh", call_elementary},
+                {"tanh", call_elementary},
+                {"der", call_der},
+                {"pre", discrete_call},
+                {"edge", discrete_call},
+                {"change", discrete_call},
+                {"initial", discrete_call},
+                {"terminal", discrete_call},
+                {"sample", discrete_call},
+                {"noEvent", call_no_event},
+                {"smooth", call_smooth},
+                {"homotopy", call_homotopy},
+                {"semiLinear", call_semilinear},
+                {"mod", call_quotient},
+                {"rem", call_quotient},
+                {"div", call_quotient},
+                {"floor", call_rounding},
+                {"ceil", call_rounding},
+                {"integer", call_rounding},
+                {"sign", call_sign},
+                {"atan2", call_atan2},
+                {"min", array_function},
+                {"max", array_function},
+                {"sum", array_function},
+                {"product", array_function},
+                {"size", array_function},
+                {"ndims", array_function},
+                {"transpose", array_function},
+                {"identity", array_function},
+                {"zeros", array_function},
+                {"ones", array_function},
+                {"fill", array_function},
+                {"linspace", array_function},
+                {"diagonal", array_function},
+                {"cross", array_function},
+                {"skew", array_function},
+                {"outerProduct", array_function},
+                {"symmetric", array_function},
+                {"cat", array_function},
+                {"array", array_function},
+                {"vector", array_function},
+                {"matrix", array_function},
+                {"scalar", array_function},
+                {"String", string_call},
+                {"Integer", call_integer},
+                {"pure", call_pure},
+                {"reinit", call_statement},
+                {"assert", call_statement},
+                {"terminate", call_statement}};
 enum { BUILTIN_COUNT = sizeof builtins / sizeof *builtins };
 
 /* What other languages call what is written otherwise here; NULL */

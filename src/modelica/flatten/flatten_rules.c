@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "modelica/flatten/flatten_links.h"
 
-/* ---- semiLinear [MLS 3.7.4.5] ---- */
+/* ---- semiLinear [MLS "semiLinear"] ---- */
 
 /* y = sign semiLinear(x, from, to) over variables x, y that stand for all linked to them. Equations
  * that agree in x, y and sign are a chain where the `to` of one is the `from` of the next. */
