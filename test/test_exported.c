@@ -182,6 +182,12 @@ static void test_functions_as_arguments(void **state)
     Y(CURVES "model M\n  Real y = simpson(hi = 3, lo = 0, f = function parabola('a' = 2, b = 1));\n"
              "end M;\n",
       21.0);
+    /* what is open is not the first input: 5 - u */
+    Y(CURVES
+      "function minus\n  input Real a;\n  input Real u;\n  output Real y;\nalgorithm\n"
+      "  y := a - u;\nend minus;\nmodel M\n  Real y = simpson(function minus(a = 5), 0, 3);\n"
+      "end M;\n",
+      10.5);
     /* handed on, and over a variable of the run */
     Y(CURVES "model M\n  Real x(start = 2, fixed = true), y;\nequation\n  der(x) = 1;\n"
              "  y = twice(function parabola(a = x));\nend M;\n",
