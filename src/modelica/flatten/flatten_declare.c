@@ -246,6 +246,7 @@ static value declare_instance(flattener *f, instance *in)
     if (!check_total(f, in)) return value_error();
     in->modifiers = type_modifiers(f, in->modifiers, &t);
     if (t.type != VALUE_RECORD) return declare_simple(f, in, &t);
+    if (t.class_->object && in->rank == 0) return declare_object(f, in, t.class_);
     return declare_record(f, in, t.class_);
 }
 

@@ -62,6 +62,10 @@ expr declare_variable(flattener *f, const instance *in, const attributes *a, val
 value checked_binding(flattener *f, const instance *in, value_type type, const ast_class *class_);
 /* Scalar parameters or constants of one component. */
 value declare_parameters(flattener *f, instance *in, const attributes *a, const type_info *t);
+
+/* ---- flatten_tables.c ---- */
+
+value declare_object(flattener *f, instance *in, const ast_class *class_);
 /* Append the sizes of one part of the path; own: how many of them. false after an error. */
 bool add_sizes(flattener *f, instance *in, ast_expr *const *sizes, size_t count, int *own);
 /* Whether the number of elements stays within the limit. */

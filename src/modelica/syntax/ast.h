@@ -196,6 +196,7 @@ struct ast_class {
     const char *name;
     const char *comment;
     bool pure, impure, partial, external;
+    bool object; /* an external object, which is a record of its constructor's inputs */
     source_place place, external_place;
     ast_expr *external_result, *external_call; /* external "C" y = f(u); NULL: none */
     ast_component *components;

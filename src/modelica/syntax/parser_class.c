@@ -577,6 +577,7 @@ static void become_record(parser *p, ast_class *c)
     c->components = fields.data;
     c->component_count = fields.count;
     c->class_count = 0;
+    c->object = true;
 }
 
 /* A file describes one model. */
