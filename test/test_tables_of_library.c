@@ -387,6 +387,16 @@ static void test_files(void **state)
     CLOSE(from_file(FILED("t.txt", "b", "3", 1.5), why, sizeof why), 1.0);
     store("t.csv", "a,b\r\n0;1.5\r\n 1 ; 2.5\r\n", 24);
     WHY(FILED("t.csv", "b", "2", 1.5), "t.csv:1:1: 'a' is not a finite number");
+    CLOSE(from_file(OBJECT1 "model M\n  parameter T1 t = T1(\"\", \"t.csv\", {{0, 0}}, {2}, 1, 2, "
+                            "false, \";\", 1);\n  Real y = value1(t, 1, 0.25);\nend M;\n",
+                    why, sizeof why),
+          1.75);
+    store("blank.csv", "0 1.5  9\n1   2.5 9 \n", 19);
+    CLOSE(from_file(OBJECT1
+                    "model M\n  parameter T1 t = T1(\"\", \"blank.csv\", {{0, 0}}, {2}, 1, 2, "
+                    "false, \" \", 0);\n  Real y = value1(t, 1, 0.25);\nend M;\n",
+                    why, sizeof why),
+          1.75);
     static const int32_t head[5] = {0, 2, 2, 0, 2};
     static const double numbers[4] = {0.0, 2.0, 1.0, 5.0};
     char mat[20 + 2 + 32];
@@ -438,8 +448,8 @@ static int make_folder(void **state)
 static int remove_folder(void **state)
 {
     (void)state;
-    static const char *const names[] = {"t.txt", "t.csv", "t.mat", "cut.mat", "b.txt", "d.txt",
-                                        "e.txt", "h.csv", "s.csv", "c.csv",   "x.txt"};
+    static const char *const names[] = {"t.txt", "t.csv", "blank.csv", "t.mat", "cut.mat", "b.txt",
+                                        "d.txt", "e.txt", "h.csv",     "s.csv", "c.csv",   "x.txt"};
     char path[128];
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[k]);
