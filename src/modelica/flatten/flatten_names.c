@@ -184,11 +184,23 @@ void register_names(flattener *f)
 
 /* ---- functions of the library ---- */
 
+/* Whether the model mentions what tells an entry '*.f' from functions of that name in other
+ * packages. */
+static bool is_told_apart(flattener *f, const char *text, const char *name)
+{
+    size_t beside = 0, own = strcspn(strchr(text, '*') ? strchr(text, '*') + 1 : text, "'");
+    const char *suffix = library_beside(text, &beside);
+    if (!suffix) return true;
+    const char *mention =
+        flatten_text(f, "%.*s%.*s'", (int)(strlen(name) - 1 - own), name, (int)beside, suffix);
+    return mention && message_source_has(f->messages, mention);
+}
+
 const ast_class *library_class(flattener *f, const char *name)
 {
     size_t length = 0;
     const char *text = f->failed ? NULL : library_find(name, &length);
-    if (!text) return NULL;
+    if (!text || !is_told_apart(f, text, name)) return NULL;
     arena *active = f->scope.active;
     f->scope.active = f->permanent;
     const char *copy = flatten_text(f, "%.*s", (int)length, text);

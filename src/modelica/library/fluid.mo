@@ -217,6 +217,7 @@ algorithm
 end '*.WallFriction.pressureLoss_m_flow.interpolateInRegion2';
 
 // Mass flow of the loss dp_fric, and its derivative.
+// beside '*.WallFriction.pressureLoss_m_flow.interpolateInRegion2'
 function '*.WallFriction.Internal.m_flow_of_dp_fric'
   input Real dp_fric;
   input Real rho_a;
@@ -258,6 +259,7 @@ algorithm
 end '*.WallFriction.Internal.m_flow_of_dp_fric';
 
 // The loss of a mass flow, and its derivative.
+// beside '*.WallFriction.pressureLoss_m_flow.interpolateInRegion2'
 function '*.WallFriction.Internal.dp_fric_of_m_flow'
   input Real m_flow;
   input Real rho_a;

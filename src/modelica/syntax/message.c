@@ -31,6 +31,18 @@ struct message_list {
     char *text;
 };
 
+bool message_source_has(const message_list *m, const char *letters)
+{
+    const size_t length = strlen(letters);
+    const char *at = m->source, *stop = m->source + m->length;
+    while (length > 0 && at && (size_t)(stop - at) >= length) {
+        at = memchr(at, letters[0], (size_t)(stop - at) - length + 1);
+        if (!at || memcmp(at, letters, length) == 0) return at != NULL;
+        at++;
+    }
+    return false;
+}
+
 message_list *message_list_new(const char *file, const char *text, size_t length, int limit)
 {
     message_list *m = DAE_NEW(message_list);

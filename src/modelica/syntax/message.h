@@ -22,6 +22,9 @@ void message_add(message_list *m, message_kind kind, source_place place, const c
  * called for earlier: a cause before its consequences, wherever they are. */
 void message_rank(message_list *m);
 
+/* Whether the source text contains these letters. */
+bool message_source_has(const message_list *m, const char *letters);
+
 int message_errors(const message_list *m);
 int message_warnings(const message_list *m);
 bool message_full(const message_list *m); /* the limit was reached: stop looking for more */
