@@ -77,6 +77,7 @@ hybrid *hybrid_new(const model_form *form)
     h->crossing_ahead = DAE_ARRAY(double, form->crossing.outputs);
     h->crossing_entry = DAE_ARRAY(double, form->crossing.outputs);
     h->decided = DAE_ARRAY(bool, m->relation_count);
+    h->came = DAE_ARRAY(bool, m->relation_count);
     h->zero = DAE_ARRAY(double, m->relation_count);
     h->trace = DAE_ARRAY(relation_trace, m->relation_count);
     h->active = DAE_ARRAY(int, m->when_count);
@@ -87,7 +88,7 @@ hybrid *hybrid_new(const model_form *form)
     h->outputs = DAE_ARRAY(double, form->visible_count);
     h->next_time = INFINITY;
     if (h->instance && h->sample && h->crossing && h->crossing_ahead && h->crossing_entry &&
-        h->decided && h->zero && h->trace && h->active && h->assertion && h->warned &&
+        h->decided && h->came && h->zero && h->trace && h->active && h->assertion && h->warned &&
         h->undefined && h->before && h->outputs && allocate_unknowns(h, form->n))
         return h;
     hybrid_free(h);
@@ -114,8 +115,8 @@ void hybrid_free(hybrid *h)
     if (h->own) model_code_reap(h->own->form->code);
     if (h->own) hybrid_tidy(h);
     model_instance_free(h->own);
-    dae_free_all(h->sample, h->crossing, h->crossing_ahead, h->crossing_entry, h->decided, h->zero,
-                 h->trace);
+    dae_free_all(h->sample, h->crossing, h->crossing_ahead, h->crossing_entry, h->decided, h->came,
+                 h->zero, h->trace);
     void *const parts[] = {h->ranges, h->reads, h->base, h->seams, h->state_seams, h->doubt};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) part_free(parts[k]);
     dae_free(h->active);

@@ -132,7 +132,8 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
  * where the event was located, rounding included. What reinit has given a value of its own is not
  * at zero, however small: a ball goes up before it comes down again. But not if this event has
  * decided them before: the crossing of T >= Thigh that switches a heater off holds for the event,
- * though T goes back at once. One that stays at zero keeps its value. */
+ * though T goes back at once. One that stays at zero keeps its value, unless the event, or the
+ * start, has brought it there: that value was decided elsewhere. */
 static bool side_of(hybrid *h, size_t r, bool *below)
 {
     const model_form *f = h->instance->form;
@@ -152,8 +153,13 @@ static bool side_of(hybrid *h, size_t r, bool *below)
     /* consistent values of a new mode may round otherwise: that is no way back */
     if (h->decided[r] && fabs(now) <= h->instance->noise) away = false;
     double c = away ? now : later;
+    if (fabs(c) <= noise_of(h, r)) {
+        *below = !f->flat->relations[r].strict; /* zero itself: rounding is no jump onto it */
+        bool rests = h->crossing[r] == 0.0 && h->crossing_ahead[r] == 0.0;
+        return rests && (h->at_start || h->came[r]) && !h->decided[r];
+    }
     *below = c < 0.0;
-    return fabs(c) > noise_of(h, r) && (away || !h->decided[r]);
+    return !isnan(c) && (away || !h->decided[r]);
 }
 
 bool relations_update(dae_solver *s, double t)
@@ -252,6 +258,7 @@ void relations_cross(dae_solver *s, double t)
     double moment = flags ? look_around(s, t) : 0.0;
     for (size_t r = 0; r < m->relation_count; r++) {
         double c = h->crossing[r];
+        h->came[r] = fabs(c) > noise_of(h, r);
         bool late = h->pending == EVENT_OVERDUE && overdue(h, r, c);
         bool crosses = flags && flags[r] != 0, joins = flags && !crosses && meets(h, r, t, moment);
         h->decided[r] = late || crosses || joins;

@@ -97,6 +97,7 @@ void state_seams_bind(dae_solver *s)
     if (h->state_seams && h->state_seams->form == h->instance->form) return;
     part_free(h->state_seams);
     h->state_seams = state_seams_new(h->instance->form);
+    h->cut = NAN; /* a seam of another mode */
     if (!h->state_seams) h->no_memory = true;
     if (hybrid_is_large(h)) hybrid_tidy(h);
 }
