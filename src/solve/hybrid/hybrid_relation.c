@@ -156,7 +156,7 @@ static bool side_of(hybrid *h, size_t r, bool *below)
     if (fabs(c) <= noise_of(h, r)) {
         *below = !f->flat->relations[r].strict; /* zero itself: rounding is no jump onto it */
         bool rests = h->crossing[r] == 0.0 && h->crossing_ahead[r] == 0.0;
-        return rests && (h->at_start || h->came[r]) && !h->decided[r];
+        return rests && (h->at_start || (h->came[r] && !h->decided[r]));
     }
     *below = c < 0.0;
     return !isnan(c) && (away || !h->decided[r]);
