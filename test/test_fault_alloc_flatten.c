@@ -4,7 +4,7 @@
 #include "test_modelica_flatten.h"
 
 /* Something of everything. */
-static const char *const text =
+static const char *const usual =
     "model M\n"
     "  type Size = enumeration(small, large);\n"
     "  record Point\n    Real x;\n    Real y[2];\n  end Point;\n"
@@ -34,15 +34,39 @@ static const char *const text =
     "    potential = e2, multipliers = {force}, forces(e1 = -v1), dissipation = v1^2));\n"
     "end M;\n";
 
+/* What exported models have beside that: wholes, subscripts in quotes, functions of the library, an
+ * external object, functions as arguments, parameters that initial equations and algorithms define.
+ */
+static const char exported[] =
+    "record Complex\n  Real 're';\n  Real 'im';\nend Complex;\n"
+    "partial function 'shape'\n  input Real u;\n  output Real y;\nend 'shape';\n"
+    "function 'line'\n  input Real u;\n  input Real a;\n  output Real y;\nalgorithm\n  y := "
+    "a*u;\nend 'line';\n"
+    "function 'twice'\n  input 'shape' 'f';\n  input Real u;\n  output Real y;\nalgorithm\n"
+    "  y := 'f'('f'(u));\nend 'twice';\n"
+    "function size_of\n  input Complex z[:];\n  output Real y;\nalgorithm\n  y := sum(z.re) + "
+    "sum(z.im);\n"
+    "end size_of;\n"
+    "model M\n  Real 'z[1].re' = 1, 'z[1].im' = 2, 'z[2].re' = time, 'z[2].im' = 4;\n"
+    "  Real 'x[1]'(start = 1, fixed = true), 'x[2]'(start = 2, fixed = true), y, 'r[1]', 'r[2]';\n"
+    "  parameter Real t0(fixed = false), a(fixed = false);\n"
+    "initial equation\n  t0 = time;\ninitial algorithm\n  a := 2;\n  if a > 1 then\n    a := a + "
+    "1;\n  end if;\n"
+    "equation\n  der('x') = -a*'x';\n"
+    "  y = size_of('z') + sum('z[\\'k\\'].re' for 'k' in 1:2) + "
+    "'Modelica.Math.Vectors.length'('x') +\n"
+    "    'twice'(function 'line'(a = 3), 'x[1]') + semiLinear('x[1]', 1, 2) + t0;\n"
+    "algorithm\n  'r' := 2*'x';\n  'r[2]' := 'r[1]';\nend M;\n";
+
 /* Parse and flatten. Lack of memory is not a mistake of the model. */
-static dae_status everything(void *unused)
+static dae_status everything(void *context)
 {
-    (void)unused;
+    const char *text = context;
     arena *tree = arena_new(0);
     message_list *messages = message_list_new("m.mo", text, strlen(text), 0);
     ast_file *file = tree && messages ? parse_file(tree, text, strlen(text), messages) : NULL;
     flatten_setting set = {"n", 5.0};
-    flat_model *m = file ? flatten(file, "m.mo", &set, 1, messages) : NULL;
+    flat_model *m = file ? flatten(file, "m.mo", &set, text == usual, messages) : NULL;
     dae_status status = m ? DAE_OK : DAE_ERR_MEMORY;
     if (messages && message_errors(messages) > 0) status = DAE_ERR_MODEL;
     flat_model_free(m);
@@ -54,7 +78,8 @@ static dae_status everything(void *unused)
 static void every_allocation_fails_once(void **state)
 {
     (void)state;
-    every_failure_is_told("flattener", everything, NULL, 50);
+    every_failure_is_told("flattener", everything, (void *)(uintptr_t)usual, 50);
+    every_failure_is_told("exported model", everything, (void *)(uintptr_t)exported, 50);
 }
 
 int main(void)

@@ -377,8 +377,10 @@ static void test_monotone_interpolant(void **state)
 /* ---- friction in pipes: length 10, diameter 0.1, water and something thicker ---- */
 
 #define PIPE ", 1000, 800, 1e-3, 2e-3, 10, 0.1, 0.008, 700, 4000, %s)"
-#define FLOW "'x.WallFriction.Internal.m_flow_of_dp_fric'(%s" PIPE
-#define LOSS "'x.WallFriction.Internal.dp_fric_of_m_flow'(%s" PIPE
+/* The package is known by another function of it. */
+#define DETAILED "/* 'x.WallFriction.pressureLoss_m_flow.interpolateInRegion2' */ "
+#define FLOW DETAILED "'x.WallFriction.Internal.m_flow_of_dp_fric'(%s" PIPE
+#define LOSS DETAILED "'x.WallFriction.Internal.dp_fric_of_m_flow'(%s" PIPE
 
 static const char *second_of(const char *call)
 {
@@ -395,6 +397,21 @@ static void expect_slope(const char *call, double at, int line)
     snprintf(names, sizeof names, both, at);
     expect(value_of("", second_of(names)),
            (at2(call, at + h, 1e-3) - at2(call, at - h, 1e-3)) / (2.0 * h), 1e-6, line);
+}
+
+/* Other laws of friction have functions of the same name: without a sign none is taken. */
+static void test_friction_of_another_package(void **state)
+{
+    (void)state;
+    run r;
+    assert_int_equal(
+        load(&r,
+             "model M\n  Real y = /* 'z.WallFriction.pressureLoss_m_flow.interpolateInRegion2' */\n"
+             "    'x.WallFriction.Internal.m_flow_of_dp_fric'(1, 1000, 800, 1e-3, 2e-3, 10, 0.1, "
+             "0.008, 700, "
+             "4000, 1e-3);\nend M;\n"),
+        DAE_ERR_MODEL);
+    assert_non_null(strstr(r.diag.text, "unknown function"));
 }
 
 static void test_friction(void **state)
@@ -767,6 +784,7 @@ int main(void)
         cmocka_unit_test(test_smooth_at_zero),
         cmocka_unit_test(test_monotone_interpolant),
         cmocka_unit_test(test_friction),
+        cmocka_unit_test(test_friction_of_another_package),
         cmocka_unit_test(test_water_regions),
         cmocka_unit_test(test_water_derivatives),
         cmocka_unit_test(test_water_saturation),

@@ -103,6 +103,12 @@ static void use_sums(link_table *t, const link_sum *sums, size_t count)
     }
 }
 
+void links_free(link_table *t)
+{
+    dae_free_all(t->parent, t->sign, t->zero, t->size);
+    *t = (link_table){0};
+}
+
 bool links_find(flattener *f, link_table *t)
 {
     size_t n = f->m->variable_count, count = 0;
@@ -115,12 +121,8 @@ bool links_find(flattener *f, link_table *t)
         if (is_sum(f, &f->equations.items[k], &sums[count])) count++;
     if (ok) use_sums(t, sums, count);
     dae_free(sums);
-    if (!ok) f->failed = true;
-    return ok;
-}
-
-void links_free(link_table *t)
-{
-    dae_free_all(t->parent, t->sign, t->zero, t->size);
-    *t = (link_table){0};
+    if (ok) return true;
+    links_free(t);
+    f->failed = true;
+    return false;
 }

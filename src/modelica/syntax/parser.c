@@ -74,9 +74,10 @@ ast_file *parse_file(arena *a, const char *text, size_t length, message_list *me
     file->model = p.model;
     file->version = p.lexer.version;
     reject_calls(&p);
+    if (p.no_memory || arena_failed(a)) return NULL;
     if (!file->model && message_errors(messages) == errors)
         message_error(messages, (source_place){0, 0}, "there is no model in this file");
-    return p.no_memory || arena_failed(a) ? NULL : file;
+    return file;
 }
 
 ast_class *parse_class_text(arena *a, const char *text, message_list *messages)

@@ -62,12 +62,15 @@ static bool parse_inner_subscripts(parser *p, const char *text, const token *nam
     parser inner;
     list subscripts = {0};
     message_list *own = message_list_new(NULL, text, strlen(text), 1);
-    if (!own) return false;
+    if (!own) {
+        p->no_memory = true;
+        return false;
+    }
     parser_start_at(&inner, p->memory, text, name->place, own);
     inner.depth = p->depth;
     bool ok = at(&inner, TOK_LEFT_BRACKET) && parse_subscripts(&inner, &subscripts) &&
               at(&inner, TOK_END_OF_FILE) && message_errors(own) == 0;
-    p->no_memory = p->no_memory || inner.no_memory;
+    p->no_memory = p->no_memory || inner.no_memory || message_memory_failed(own);
     message_list_free(own);
     if (!ok) return false;
     part->subscripts = subscripts.data;
