@@ -59,12 +59,22 @@ static void point(const run *r, const mechanical_form *f, int k, double *q, doub
     }
 }
 
+/* Where the factors take many multiplications loops over arrays are faster on the tape. */
+static void test_many_multiplications(void **state)
+{
+    (void)state;
+    run r;
+    open_file(&r, "andrews");
+    assert_null(form_of(&r)->accelerations);
+    end(&r);
+}
+
 static void test_as_by_matrices(void **state)
 {
     (void)state;
-    static const char *const names[] = {
-        "pendulum",     "andrews",      "caraxis",           "truck",
-        "pendulumloop", "pendulumwall", "traps/crankrocker", "structure/fourbar"};
+    static const char *const names[] = {"pendulum",         "caraxis",      "truck",
+                                        "pendulumloop",     "pendulumwall", "traps/crankrocker",
+                                        "structure/fourbar"};
     for (size_t m = 0; m < sizeof names / sizeof *names; m++) {
         run r;
         open_file(&r, names[m]);
@@ -176,9 +186,9 @@ static void test_only_small(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_by_matrices),  cmocka_unit_test(test_small_pivots),
-        cmocka_unit_test(test_no_acceleration), cmocka_unit_test(test_run_without),
-        cmocka_unit_test(test_only_small),
+        cmocka_unit_test(test_many_multiplications), cmocka_unit_test(test_as_by_matrices),
+        cmocka_unit_test(test_small_pivots),         cmocka_unit_test(test_no_acceleration),
+        cmocka_unit_test(test_run_without),          cmocka_unit_test(test_only_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
