@@ -90,8 +90,8 @@ hem_failure hem_exact_slope(hem_cache *c, const method_context *ctx, double t, d
     return hem_hessenberg_slope(c, ctx, t, h, x, k, w, end);
 }
 
-/* The slope of a stage. Hessenberg forms start from
- * the multipliers of the stage before, with old matrices as long as these do. */
+/* The slope of a stage. Hessenberg forms start from the multipliers of the stage before, with old
+ * matrices as long as these do. */
 static hem_failure stage_slope(const hem_state *s, hem_scratch *w, const method_context *ctx, int i)
 {
     hem_cache *c = ctx->cache;

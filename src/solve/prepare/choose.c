@@ -80,7 +80,7 @@ static bool is_of_second_order(const dae_problem *p)
 /* Few digits of equations of second order: linear systems are half as large without velocities, and
  * the fixed order 9 takes as few steps as radau's orders while tolerances are loose. It takes 0.70
  * to 1 of the time of radau where the index is 1 or less (andrews1, pendulum1, caraxis1, violin,
- * ball, van der Pol, double pendulum, springs; 1.2 with stiff dampers), and 0.5 to 0.8 of that of
+ * ball, van der Pol, double pendulum, springs, stiff dampers), and 0.5 to 0.8 of that of
  * Taylor series on wheel and cycloid. Below, radau's higher orders win. At index 2, where nothing
  * but velocities is constrained, it takes 1.8 of it (a knife edge). */
 static const double LOOSE = 5e-5;
