@@ -176,6 +176,9 @@ static size_t number_of(const whole_name *w, const whole_name *child, int k)
     return count;
 }
 
+/* Literals are counted by looking at all that come before: no more than this. */
+enum { MOST_LITERALS = 4096 };
+
 static int shape_of_children(const whole_name *w, size_t *dims)
 {
     written s[VALUE_MAX_RANK];
@@ -183,6 +186,7 @@ static int shape_of_children(const whole_name *w, size_t *dims)
     for (const whole_name *c = w->first; c; c = c->next) {
         if (read_subscripts(c->label, s) != rank) return 0;
         for (int k = 0; k < rank; k++) {
+            if (s[k].number == 0 && w->children > MOST_LITERALS) return 0;
             size_t number = number_of(w, c, k);
             if (c == w->first || number > dims[k]) dims[k] = number;
         }

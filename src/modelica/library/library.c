@@ -58,8 +58,8 @@ const char *library_find(const char *name, size_t *length)
 const char *library_beside(const char *text, size_t *length)
 {
     static const char mark[] = "// beside '*";
-    const char *line = text - 1; /* the end of the line before */
-    while (line[-1] != '\n' && line[-1] != '\0') line--;
+    const char *line = text - 1; /* the end of the line before; texts begin with an empty one */
+    while (line[-1] != '\n') line--;
     if (strncmp(line, mark, sizeof mark - 1) != 0) return NULL;
     line += sizeof mark - 1;
     *length = strcspn(line, "'");
