@@ -385,7 +385,8 @@ static void test_files(void **state)
         "0 0 1\n1, 0, 3; 2 0\n-1e0\n";
     store("t.txt", lines, sizeof lines - 1);
     CLOSE(from_file(FILED("t.txt", "b", "3", 1.5), why, sizeof why), 1.0);
-    store("t.csv", "a,b\r\n0;1.5\r\n 1 ; 2.5\r\n", 24);
+    static const char separated[] = "a,b\r\n0;1.5\r\n 1 ; 2.5\r\n";
+    store("t.csv", separated, sizeof separated - 1);
     WHY(FILED("t.csv", "b", "2", 1.5), "t.csv:1:1: 'a' is not a finite number");
     CLOSE(from_file(OBJECT1 "model M\n  parameter T1 t = T1(\"\", \"t.csv\", {{0, 0}}, {2}, 1, 2, "
                             "false, \";\", 1);\n  Real y = value1(t, 1, 0.25);\nend M;\n",
