@@ -145,6 +145,7 @@ static bool left_to_system(flattener *f, const value *v)
 value initial_definition(flattener *f, symbol *s)
 {
     if (!s->initial_right && !s->initial_section) return value_error();
+    s->initial_asked = true;
     bool start = f->scope.at_start, initial = f->scope.in_initial;
     f->scope.at_start = f->scope.in_initial = true;
     if (s->initial_right)
@@ -187,9 +188,26 @@ static bool targets_are_done(flattener *f, ast_item *const *items, size_t count)
     return false;
 }
 
+/* A parameter that keeps its own value cannot be assigned to. */
+static void refuse_fixed_targets(flattener *f, ast_item *const *items, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (!items[k]) continue;
+        const symbol *s = items[k]->kind == ITEM_ASSIGN ? parameter_named(f, items[k]->left) : NULL;
+        if (s && !s->initial_asked)
+            report_error(f, items[k]->left->place,
+                         "'%s' cannot be assigned to: it is a parameter without fixed = false",
+                         s->declaration->name);
+        for (size_t b = 0; b < items[k]->branch_count; b++)
+            refuse_fixed_targets(f, items[k]->branches[b].items, items[k]->branches[b].item_count);
+    }
+}
+
 bool initial_section_is_done(flattener *f, const ast_section *section)
 {
-    return targets_are_done(f, section->items, section->item_count);
+    bool done = targets_are_done(f, section->items, section->item_count);
+    if (done) refuse_fixed_targets(f, section->items, section->item_count);
+    return done;
 }
 
 /* ---- the time at the start ---- */

@@ -45,6 +45,7 @@ typedef struct symbol {
     const ast_section *initial_section; /* assigns it */
     value initial_value;
     bool initial_done;
+    bool initial_asked;                /* for its value: it has fixed = false */
     const struct symbol *initial_seen; /* by the search for cycles of that one */
     bool read;                         /* by the search for folded constants */
 } symbol;
