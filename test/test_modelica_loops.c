@@ -223,6 +223,23 @@ static void integers_are_asserted(void **state)
     release(&f);
 }
 
+/* mod, rem and div by a zero of the run: an Integer would be no number without a word. */
+static void divisors_are_asserted(void **state)
+{
+    (void)state;
+    flattened f = flatten_good("model M\n  Real x, y, z = noEvent(mod(5, x));\nequation\n"
+                               "  der(x) = 1;\n"
+                               "  y = noEvent(if x > 1 then div(7, x - 2) else 0);\nend M;\n");
+    assert_int_equal(f.m->assert_count, 2);
+    for (int x = -1; x <= 3; x++) {
+        give(&f, "x", x);
+        assert_near(check_of(&f, "argument of mod is zero", NULL), x != 0);
+        assert_near(check_of(&f, "argument of div is zero", NULL), x != 2);
+    }
+    assert_int_equal(f.m->asserts[0].place.line, 2);
+    release(&f);
+}
+
 /* A variable that equals an undefined value of parameters says so, unless they are set well. */
 static void undefined_values_are_asserted(void **state)
 {
@@ -250,6 +267,7 @@ int main(void)
         cmocka_unit_test(asserts_inside_loops),
         cmocka_unit_test(loops_end),
         cmocka_unit_test(integers_are_asserted),
+        cmocka_unit_test(divisors_are_asserted),
         cmocka_unit_test(undefined_values_are_asserted),
     };
     return cmocka_run_group_tests_name("loops of the run", tests, NULL, NULL);

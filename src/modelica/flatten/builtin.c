@@ -122,6 +122,9 @@ static value call_quotient(flattener *f, const char *name, const ast_expr *e)
     if (!scalar_arguments(f, name, e, 2, v)) return value_error();
     expr a = value_element(&v[0], 0), b = value_element(&v[1], 0);
     if (graph_is_number(f->g, b, 0.0)) return error_value(f, e->args[1]->place, "division by zero");
+    push_check(f, graph_binary(f->g, EXPR_NE, b, constant(f, 0.0)),
+               flatten_text(f, "the second argument of %s is zero", name), NULL, FLAT_REAL,
+               e->args[1]->place);
     bool real = v[0].type == VALUE_REAL || v[1].type == VALUE_REAL;
     return value_scalar(real ? VALUE_REAL : VALUE_INTEGER, jump_function(f, name, a, b, e->place));
 }
