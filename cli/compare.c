@@ -143,6 +143,8 @@ static int add_row(comparison *c, const char *name)
     *new = (row){.name = copy};
     for (int f = 0; f < 2; f++) {
         new->place[f] = report_curves_find(c->curves[f], name);
+        if (new->place[f] == REPORT_TWO_CURVES)
+            return complain(CLI_USAGE, "'%s' has more than one signal %s", c->r->files[f], name);
         c->missing[f] += new->place[f] < 0;
     }
     return CLI_OK;
@@ -282,7 +284,7 @@ static void print_unused(const comparison *c)
     const report_curves *b = c->curves[1];
     if (c->r->from || c->r->patterns.count > 0) return;
     for (int j = 0; j < b->n; j++) {
-        if (report_curves_find(c->curves[0], b->curves[j].name) >= 0) continue;
+        if (report_curves_find(c->curves[0], b->curves[j].name) != REPORT_NO_CURVE) continue;
         if (count++ >= MOST_ROWS && !c->r->all) continue;
         say("%s %s", said++ ? "," : "  not in the reference:", b->curves[j].name);
     }
@@ -423,6 +425,7 @@ static int show(const comparison *c)
     if (code == CLI_OFF)
         return complain(code, "%s of %d off, %d missing in '%s'", PLURAL(c->off, "signal"),
                         c->count, c->missing[1], c->r->files[1]);
+    if (c->count == 0) return complain(code, "there is no signal to compare");
     if (code == CLI_UNSURE)
         return complain(code, "%s of %d cannot be told: not in '%s'",
                         PLURAL(c->missing[0], "signal"), c->count, c->r->files[0]);

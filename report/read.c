@@ -90,20 +90,32 @@ static bool sort_curves(report_curves *c)
     return done;
 }
 
+/* The order of a name, without its quotes and blanks, and a key. */
+static int compare_name(const char *name, const char *key)
+{
+    for (;; name++) {
+        if (*name == '\'' || *name == ' ') continue;
+        if (*name != *key || !*key) return (unsigned char)*name - (unsigned char)*key;
+        key++;
+    }
+}
+
 int report_curves_find(const report_curves *c, const char *name)
 {
-    char *key = key_of(name);
-    int low = 0, high = c->n;
-    while (key && low < high) {
+    int low = 0, high = c->n, exact = 0, all = 0, place = REPORT_NO_CURVE;
+    while (low < high) {
         int middle = low + (high - low) / 2;
-        if (strcmp(c->curves[middle].key, key) < 0)
+        if (compare_name(name, c->curves[middle].key) > 0)
             low = middle + 1;
         else
             high = middle;
     }
-    bool found = key && low < c->n && strcmp(c->curves[low].key, key) == 0;
-    free(key);
-    return found ? low : -1;
+    for (; low < c->n && compare_name(name, c->curves[low].key) == 0; low++) {
+        bool same = strcmp(c->curves[low].name, name) == 0;
+        if (all++ == 0 || (same && exact == 0)) place = low;
+        exact += same;
+    }
+    return (exact > 0 ? exact : all) > 1 ? REPORT_TWO_CURVES : place;
 }
 
 double report_curves_value(const report_curves *c, int i, size_t row)

@@ -116,6 +116,12 @@ static report_status no_number(const table *t, report_error *error)
                        length < 60 ? length : 60, s->at);
 }
 
+static void skip_blanks(table *t)
+{
+    source *s = t->s;
+    while (*s->at == ' ' || (*s->at == '\t' && t->separator != '\t')) s->at++;
+}
+
 static report_status read_row(table *t, double *row, report_error *error)
 {
     source *s = t->s;
@@ -124,13 +130,17 @@ static report_status read_row(table *t, double *row, report_error *error)
         if (k > 0 && line_ends(s))
             return source_fail(s, error, "the row ends after %d of %d numbers.", k, t->columns);
         if (k > 0) s->at++; /* the separator */
-        bool blank = line_ends(s) || *s->at == t->separator;
+        skip_blanks(t);
+        bool number = *s->at && strchr("+-.0123456789nNiI", *s->at);
         row[k] = strtod(s->at, &end);
-        const char *after = end;
-        while (*after == ' ') after++;
-        bool closed = *after == t->separator || *after == '\n' || *after == '\r' || *after == '\0';
-        if (blank || end == s->at || !closed) return no_number(t, error);
-        s->at = after;
+        if (!number || end == s->at) return no_number(t, error);
+        const char *begin = s->at;
+        s->at = end;
+        skip_blanks(t);
+        if (!line_ends(s) && *s->at != t->separator) {
+            s->at = begin;
+            return no_number(t, error);
+        }
     }
     if (line_ends(s)) return REPORT_OK;
     return source_fail(s, error, "the row has more than the %d numbers of the header.", t->columns);

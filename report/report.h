@@ -197,7 +197,9 @@ typedef struct report_curves {
  * (level 4, binTrans) as report_mat_file does. Messages name file, line and column. */
 report_status report_read(const char *path, report_curves **curves, report_error *error);
 void report_curves_free(report_curves *curves); /* NULL is fine */
-/* The curve of that name, quotes and blanks aside; -1: none. */
+/* The curve of just that name, else that of the same name but for quotes and blanks; negative:
+ * none, or two that are as good. */
+enum { REPORT_NO_CURVE = -1, REPORT_TWO_CURVES = -2 };
 int report_curves_find(const report_curves *curves, const char *name);
 double report_curves_value(const report_curves *curves, int i, size_t row);
 

@@ -6,6 +6,7 @@
  * corners of such rectangles; here the extremes are exact, by queues of candidates. */
 #include "internal.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +119,8 @@ static void measure(const path *p, const report_tube_options *options, report_de
         high = fmax(high, p->y[k]);
     }
     result->half_time = options->time * (end_of(p) - p->t[0]);
-    result->half_value = fmax(options->value * fmax(high - low, options->nominal),
+    double range = fmin(high - low, DBL_MAX); /* an infinite tube would let everything in */
+    result->half_value = fmax(options->value * fmax(range, options->nominal),
                               options->floor * fmax(fabs(low), fabs(high)));
 }
 

@@ -111,6 +111,27 @@ expect 2 compare names.csv quoted.csv --signals-from none.txt
 expect 0 compare names.csv quoted.csv --signals c --quiet
 [ -s out ] && fail "--quiet prints"
 
+# Names that differ in their quotes alone: each is compared with its own. Two of one name are refused.
+printf "time,x,'x'\n0,0,5\n1,1,5\n" >both.csv
+printf "time,'x',x\n0,5,0\n1,5,1\n" >other.csv
+expect 0 compare both.csv other.csv --tube-y 0
+says '2 of 2 signals'
+printf "time,'x',x\n0,5,0\n1,6,1\n" >other.csv
+expect 4 compare both.csv other.csv
+says '1 of 2 signals'
+printf 'time,y,y\n0,0,5\n1,1,5\n' >twice.csv
+expect 2 compare ramp.csv twice.csv
+says "'twice.csv' has more than one signal y"
+expect 2 compare twice.csv ramp.csv
+printf 'time\n0\n1\n' >none.csv
+expect 5 compare none.csv none.csv
+says 'there is no signal to compare'
+
+# A range beyond the largest number has a tube all the same.
+printf 'time,y\n0,1e308\n1,-1e308\n' >huge.csv
+expect 0 compare huge.csv huge.csv
+expect 4 compare huge.csv ramp.csv
+
 # The three formats that are written, with an alias of the other sign and a parameter in the mat file.
 cat >turn.mo <<'END'
 model Turn
@@ -167,6 +188,8 @@ faulty 'time,y\n0,1\n0.5,abc\n' 'bad.csv:3:5: "abc" stands where a number belong
 faulty 'time,y\n0,1x\n' 'bad.csv:2:3: "1x" stands'
 faulty 'time,y\n0,\n' 'bad.csv:2:3: a number is missing'
 faulty 'time,y,z\n0,,1\n' 'bad.csv:2:3: a number is missing'
+faulty 'time,y\n0, \n1\n' 'bad.csv:2:4: a number is missing' # not the number of the next line
+faulty 'time\ty\n0\t \t\n' 'bad.csv:2:4: a number is missing'
 faulty 'time,y\n0,1\n\n1\n' 'bad.csv:4:2: the row ends after 1 of 2 numbers'
 faulty 'time,y\n0,1,2\n' 'bad.csv:2:4: the row has more than the 2 numbers'
 faulty 'x,y\n0,1\n' 'bad.csv:1:1: no column is named "time" or "t"'
