@@ -1,5 +1,6 @@
 /* Rules of the language at the edges: texts of values, branches that are never reached, arrays that
- * know their own size, records with constants, what algorithms define, priorities of guesses. */
+ * know their own size, records with constants, what algorithms define, priorities of guesses,
+ * functions of records on arrays of them. */
 #include "model_run.h"
 
 /* ---- String ------------------------------------------------------------------------------------
@@ -202,6 +203,40 @@ static void test_priorities(void **state)
           "m.mo:5|a variable");
 }
 
+/* A function of one record on arrays of records: of its fields every element, in every dimension.
+ */
+static void test_function_of_records_on_arrays(void **state)
+{
+    (void)state;
+    run r;
+    static const char pair[] =
+        "record P\nReal a;\nReal b[2];\nend P;\n"
+        "function f\ninput P p;\ninput Real k;\noutput Real y;\nalgorithm\n"
+        "y := p.a + 10*p.b[1] + 100*p.b[2] + k;\nend f;\n"
+        "function twice\ninput P p;\noutput P q;\nalgorithm\nq.a := 2*p.a;\nq.b := 2*p.b;\n"
+        "end twice;\n";
+    char text[1500];
+    snprintf(text, sizeof text, "%s%s", pair,
+             MODEL("P p[2, 3], q[2, 3];\nReal y[2, 3];\nReal 'v[1].a', 'v[1].b[1]', 'v[1].b[2]';\n"
+                   "Real 'v[2].b[1]', 'v[2].b[2]', 'v[2].a', z[2];\nequation\n"
+                   "for i in 1:2, j in 1:3 loop\np[i, j].a = i + time;\np[i, j].b = {j, i - j};\n"
+                   "end for;\nq = twice(p);\ny = f(q, 1000);\n'v[1]' = P(1, {2, 3});\n"
+                   "'v[2]' = P(4, {5, 6});\nz = f('v', {1000, 2000});"));
+    OK(begin(&r, text));
+    OK(step_to(&r, 1.0));
+    EXACTLY("q[2,3].b[2]", -2.0);
+    EXACTLY("y[1,3]", 1000 + 2 * (2 + 30 - 200));
+    EXACTLY("y[2,1]", 1000 + 2 * (3 + 10 + 100));
+    EXACTLY("z[1]", 1321.0);
+    EXACTLY("z[2]", 2654.0);
+    end(&r);
+    snprintf(text, sizeof text,
+             "function g\ninput Real x;\noutput Real y;\noutput Real z;\n"
+             "algorithm\ny := x;\nz := 2*x;\nend g;\n%s",
+             MODEL("Real y[2];\nequation\ny = g({1, time});"));
+    ERROR(text, "m.mo:12|several outputs");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_constant_in_a_record),
         cmocka_unit_test(test_assigned_in_an_algorithm),
         cmocka_unit_test(test_priorities),
+        cmocka_unit_test(test_function_of_records_on_arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -351,21 +351,6 @@ static const value *vectorised_over(flattener *f, const ast_class *fn, const val
     return shape;
 }
 
-static value element_argument(flattener *f, const value *v, int extra, size_t k)
-{
-    size_t block = 1;
-    for (int d = extra; d < v->rank; d++) block *= v->dims[d];
-    value out = *v;
-    if (v->type == VALUE_RECORD) return value_error();
-    out.rank = v->rank - extra;
-    out.dims = v->dims + extra;
-    out.count = block;
-    out.e = flatten_take(f, block * sizeof *out.e);
-    if (!out.e) return value_error();
-    memcpy(out.e, value_elements(v) + k * block, block * sizeof *out.e);
-    return out;
-}
-
 static value invoke_elements(flattener *f, const ast_class *fn, const value *values,
                              const bool *given, size_t inputs, const value *shape, int extra,
                              source_place place)
@@ -382,20 +367,18 @@ static value invoke_elements(flattener *f, const ast_class *fn, const value *val
                            memcmp(values[i].dims, shape->dims, (size_t)extra * sizeof(size_t))))
                 return error_value(f, place, "array arguments of %s differ in their sizes",
                                    fn->name);
-            one[i] = spread ? element_argument(f, &values[i], extra, k) : values[i];
+            one[i] = spread ? value_slice(f, &values[i], extra, k) : values[i];
         }
         parts[k] = invoke(f, fn, one, given, place);
-        if (value_is_error(&parts[k]) || parts[k].type == VALUE_TUPLE) return value_error();
+        if (value_is_error(&parts[k])) return value_error();
+        if (parts[k].type == VALUE_TUPLE)
+            return error_value(f, place,
+                               "%s has several outputs: it cannot be applied to each element of an "
+                               "array",
+                               fn->name);
     }
     value flat = stack_values(f, parts, count, place);
-    if (value_is_error(&flat) || extra == 1 || count == 0) return flat;
-    size_t *dims = flatten_take(f, VALUE_MAX_RANK * sizeof *dims);
-    if (!dims || flat.rank + extra - 1 > VALUE_MAX_RANK) return value_error();
-    memcpy(dims, shape->dims, (size_t)extra * sizeof *dims);
-    for (int d = 1; d < flat.rank; d++) dims[extra + d - 1] = flat.dims[d];
-    flat.rank += extra - 1;
-    flat.dims = dims;
-    return flat;
+    return extra == 1 || count == 0 ? flat : value_reshape(f, flat, extra, shape->dims);
 }
 
 /* A call whose arguments may be complete, or arrays of what the function wants. */

@@ -382,6 +382,8 @@ value select_values(flattener *f, expr condition, const value *a, const value *b
 /* Element k of the first `rank` dimensions: the same cells, not a copy. */
 value value_slice(flattener *f, const value *v, int rank, size_t k);
 value stack_values(flattener *f, const value *parts, size_t count, source_place place);
+/* A stack, sizes [n, ..], with the sizes `dims` in place of n. */
+value value_reshape(flattener *f, value v, int rank, const size_t *dims);
 value concatenate(flattener *f, size_t dimension, const value *parts, size_t count,
                   source_place place);
 

@@ -300,6 +300,19 @@ value stack_values(flattener *f, const value *parts, size_t count, source_place 
     return out;
 }
 
+value value_reshape(flattener *f, value v, int rank, const size_t *dims)
+{
+    size_t *all = flatten_take(f, VALUE_MAX_RANK * sizeof *all);
+    if (!all || value_is_error(&v) || v.rank - 1 + rank > VALUE_MAX_RANK) return value_error();
+    memcpy(all, dims, (size_t)rank * sizeof *all);
+    for (int k = 1; k < v.rank; k++) all[rank + k - 1] = v.dims[k];
+    v.rank += rank - 1;
+    v.dims = all;
+    for (size_t k = 0; v.type == VALUE_RECORD && k < v.field_count; k++)
+        v.fields[k] = value_reshape(f, v.fields[k], rank, dims);
+    return v;
+}
+
 /* cat(d, a, b, ..): joined along dimension d (from 1), the other sizes equal. */
 value concatenate(flattener *f, size_t dimension, const value *parts, size_t count,
                   source_place place)

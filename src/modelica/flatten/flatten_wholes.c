@@ -201,20 +201,6 @@ static size_t place_of(const whole_name *w, const whole_name *child, int rank, c
     return at;
 }
 
-/* The sizes of a stack of `count` values, [count, ..], to [dims, ..]. */
-static value reshape(flattener *f, value v, int rank, const size_t *dims)
-{
-    size_t *all = flatten_take(f, VALUE_MAX_RANK * sizeof *all);
-    if (!all || value_is_error(&v) || v.rank - 1 + rank > VALUE_MAX_RANK) return value_error();
-    memcpy(all, dims, (size_t)rank * sizeof *all);
-    for (int k = 1; k < v.rank; k++) all[rank + k - 1] = v.dims[k];
-    v.rank += rank - 1;
-    v.dims = all;
-    for (size_t k = 0; v.type == VALUE_RECORD && k < v.field_count; k++)
-        v.fields[k] = reshape(f, v.fields[k], rank, dims);
-    return v;
-}
-
 static value array_of_children(flattener *f, const whole_name *w, source_place place)
 {
     size_t dims[VALUE_MAX_RANK] = {0}, count = 1;
@@ -232,7 +218,7 @@ static value array_of_children(flattener *f, const whole_name *w, source_place p
         parts[at] = value_of_child(f, c, place);
         if (value_is_error(&parts[at])) return value_error();
     }
-    return reshape(f, stack_values(f, parts, count, place), rank, dims);
+    return value_reshape(f, stack_values(f, parts, count, place), rank, dims);
 }
 
 /* ---- records ---- */
