@@ -261,6 +261,31 @@ static void test_parameters_of_the_initial_system(void **state)
                  "must not depend on variables");
 }
 
+/* A value counts with fixed = false, too; it was passed over. Together with an initial equation it
+ * may be one too many. A parameter whose initial equation became its value is not to be set. */
+static void test_values_of_computed_parameters(void **state)
+{
+    (void)state;
+    run r;
+    Y("model M\n  parameter Real p(fixed = false) = 3;\n  Real y = 2*p;\nend M;\n", 6.0);
+    Y("model M\n  parameter Real p(fixed = false) = 3;\n  Real y = 2*p;\ninitial equation\n"
+      "  p = 3;\nend M;\n",
+      6.0);
+    assert_int_not_equal(
+        begin(
+            &r,
+            "model M\n  parameter Real p(fixed = false) = 4;\n  Real x(start = 1, fixed = true);\n"
+            "initial equation\n  p = 3;\nequation\n  der(x) = -p*x;\nend M;\n"),
+        DAE_OK);
+    expect_words(diag_of(&r)->text, "initial equation|off by 1", __LINE__);
+    end(&r);
+    prepare(&r, "model M\n  parameter Real p(fixed = false);\n  Real y = 2*p;\ninitial equation\n"
+                "  p = 3;\nend M;\n");
+    assert_string_equal(dae_problem_parameter(r.problem, 0), "p");
+    assert_false(dae_problem_parameter_info(r.problem, 0).settable);
+    end(&r);
+}
+
 /* y = 3 x + 1 is no state: der(y) = 3 der(x) = -6 x. */
 static void test_derivatives_of_algebraic_variables(void **state)
 {
@@ -340,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_wrong_functions_as_arguments),
         cmocka_unit_test(test_calls_of_impure_functions),
         cmocka_unit_test(test_parameters_of_the_initial_system),
+        cmocka_unit_test(test_values_of_computed_parameters),
         cmocka_unit_test(test_derivatives_of_algebraic_variables),
         cmocka_unit_test(test_streams_at_rest),
         cmocka_unit_test(test_branches_with_errors),

@@ -177,8 +177,9 @@ static value declare_simple(flattener *f, instance *in, const type_info *t)
     if (computed && in->part_count == 1) {
         in->given = initial_definition(f, in->symbol);
         in->has_given = !value_is_error(&in->given);
+        in->final_ = in->final_ || in->has_given; /* its equation is gone: nobody else sets it */
     }
-    bool resting = computed && !in->has_given && t->type == VALUE_REAL;
+    bool resting = computed && !in->has_given && !in->binding && t->type == VALUE_REAL;
     bool follows = !resting && follows_from_resting(f, in, t);
     if (in->role == ROLE_VARIABLE && t->type == VALUE_STRING)
         return error_value(f, in->component->place,
