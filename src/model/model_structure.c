@@ -138,11 +138,12 @@ static void collision_text(const flat_model *m, const collision *c, char *text, 
                             : "this one collides with ",
              c->partner_count > 1 ? "lines " : "line ");
     text_list list = {.text = text, .size = size, .most = MOST_SUSPECTS, .total = c->partner_count};
-    for (int k = 0; k < c->partner_count; k++) {
+    for (int k = 0; k < c->partner_count && k < MOST_SUSPECTS; k++) {
         const flat_equation *q = &m->equations[c->partner[k]];
         text_list_add(&list, "%d%s%.60s", q->place.line, q->pass ? " with " : "",
                       q->pass ? q->pass : "");
     }
+    list.count = c->partner_count; /* the others are counted, not kept */
     text_list_end(&list);
     if (c->partner_count <= MOST_SUSPECTS && c->same)
         text_add(text, size, ", which contains the same unknowns");

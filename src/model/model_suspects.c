@@ -86,7 +86,7 @@ static double likeness(const signature *s, int i, int k)
 
 static void add_partner(collision *c, int i)
 {
-    for (int k = 0; k < c->partner_count; k++)
+    for (int k = 0; k < c->partner_count && k < MOST_SUSPECTS; k++)
         if (c->partner[k] == i) return;
     if (c->partner_count < MOST_SUSPECTS) c->partner[c->partner_count] = i;
     c->partner_count++;
