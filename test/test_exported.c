@@ -261,6 +261,28 @@ static void test_parameters_of_the_initial_system(void **state)
                  "must not depend on variables");
 }
 
+/* Whole arrays, elements, rows and several results at once. */
+static void test_initial_algorithms_of_arrays(void **state)
+{
+    (void)state;
+    static const char two[] =
+        "function two\n  input Real x;\n  output Real a;\n  output Real b[2];\nalgorithm\n"
+        "  a := x;\n  b := {x, 2*x};\nend two;\n"
+        "model M\n  parameter Real p(fixed = false), v[2](each fixed = false);\n"
+        "  parameter Real w[2, 2](each fixed = false), u[3](each fixed = false);\n"
+        "  Real y = p + sum(v) + 10*w[2, 1] + 100*u[3] + w[1, 2];\ninitial algorithm\n"
+        "  (p, v) := two(3);\n  w[1, :] := v;\n  w[2, :] := {p, time};\n"
+        "  for i in 1:3 loop\n    u[i] := i*p;\n  end for;\nend M;\n";
+    Y(two, 3.0 + 9.0 + 30.0 + 900.0 + 6.0);
+    expect_error("model M\n  parameter Real v[2](each fixed = false);\n  Real y = sum(v);\n"
+                 "initial algorithm\n  v[2] := 1;\nend M;\n",
+                 "'v' gets no value");
+    expect_error("model M\n  parameter Real p(fixed = false);\n  discrete Real d;\n  Real y = p;\n"
+                 "initial algorithm\n  p := 1;\n  d := 2;\nequation\n  when time > 1 then\n"
+                 "    d = 1;\n  end when;\nend M;\n",
+                 "nothing but parameters");
+}
+
 /* A value counts with fixed = false, too; it was passed over. Together with an initial equation it
  * may be one too many. A parameter whose initial equation became its value is not to be set. */
 static void test_values_of_computed_parameters(void **state)
@@ -366,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_calls_of_impure_functions),
         cmocka_unit_test(test_parameters_of_the_initial_system),
         cmocka_unit_test(test_values_of_computed_parameters),
+        cmocka_unit_test(test_initial_algorithms_of_arrays),
         cmocka_unit_test(test_derivatives_of_algebraic_variables),
         cmocka_unit_test(test_streams_at_rest),
         cmocka_unit_test(test_branches_with_errors),

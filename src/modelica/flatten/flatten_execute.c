@@ -151,12 +151,14 @@ bool assign_reference(flattener *f, const ast_expr *left, const value *v)
     if (!locate_reference(f, left, &l)) return false;
     if (l.local_index < 0 || !f->locals[l.local_index].assignable) {
         const char *name = left->parts[0].name;
-        return report_error(f, left->place,
-                            l.local_index >= 0
-                                ? "'%s' is an input or a loop variable and cannot be "
-                                  "assigned to"
+        const symbol *s = l.local_index >= 0 ? NULL : name_find(&f->symbols, name);
+        return report_error(
+            f, left->place,
+            l.local_index >= 0  ? "'%s' is an input or a loop variable and cannot be assigned to"
+            : s && s->parameter ? "'%s' cannot be assigned to here: parameters are computed by "
+                                  "initial algorithms that contain nothing but parameters"
                                 : "'%s' cannot be assigned to",
-                            name);
+            name);
     }
     if (left->part_count == 1 && l.subscript_count == 0)
         return assign_local(f, (size_t)l.local_index, NULL, 0, v, left->place);

@@ -40,10 +40,11 @@ static bool defines_itself(flattener *f, const symbol *s)
 
 /* ---- who is defined ---- */
 
-static symbol *parameter_named(flattener *f, const ast_expr *e)
+/* The parameter without a value that e names, or an element of which, if elements count. */
+static symbol *parameter_named(flattener *f, const ast_expr *e, bool elements)
 {
-    if (!e || e->kind != AST_REFERENCE || e->part_count != 1 || e->parts[0].subscript_count)
-        return NULL;
+    if (!e || e->kind != AST_REFERENCE || e->part_count != 1) return NULL;
+    if (e->parts[0].subscript_count && !elements) return NULL;
     symbol *s = name_find(&f->symbols, e->parts[0].name);
     return s && s->parameter && !s->declaration->value ? s : NULL;
 }
@@ -53,7 +54,7 @@ static void note_equation(flattener *f, const ast_item *item)
     reading r = {.f = f, .found = accept_fixed, .at_rest = true};
     if (item->kind != ITEM_EQUATION) return;
     for (int side = 0; side < 2; side++) {
-        symbol *s = parameter_named(f, side ? item->right : item->left);
+        symbol *s = parameter_named(f, side ? item->right : item->left, false);
         const ast_expr *other = side ? item->left : item->right;
         if (!s || s->initial_right || s->initial_section || !read_expression(&r, other)) continue;
         s->initial_right = other;
@@ -62,16 +63,38 @@ static void note_equation(flattener *f, const ast_item *item)
     }
 }
 
-static void note_targets(flattener *f, const ast_section *section, ast_item *const *items,
-                         size_t count)
+/* What is done with a parameter that a statement assigns, whole or in part; false ends the walk. */
+typedef bool (*target_visit)(flattener *f, symbol *s, const ast_expr *left, void *context);
+
+static bool visit_left(flattener *f, const ast_expr *left, target_visit visit, void *context)
+{
+    for (size_t k = 0; left && left->kind == AST_TUPLE && k < left->arg_count; k++)
+        if (!visit_left(f, left->args[k], visit, context)) return false;
+    symbol *s = parameter_named(f, left, true);
+    return !s || visit(f, s, left, context);
+}
+
+/* Visit the parameters that statements assign. */
+static bool each_target(flattener *f, ast_item *const *items, size_t count, target_visit visit,
+                        void *context)
 {
     for (size_t k = 0; k < count; k++) {
-        if (!items[k]) continue;
-        symbol *s = items[k]->kind == ITEM_ASSIGN ? parameter_named(f, items[k]->left) : NULL;
-        if (s) s->initial_section = section;
-        for (size_t b = 0; b < items[k]->branch_count; b++)
-            note_targets(f, section, items[k]->branches[b].items, items[k]->branches[b].item_count);
+        const ast_item *i = items[k];
+        if (!i) continue;
+        if (i->kind == ITEM_ASSIGN && !visit_left(f, i->left, visit, context)) return false;
+        for (size_t b = 0; b < i->branch_count; b++)
+            if (!each_target(f, i->branches[b].items, i->branches[b].item_count, visit, context))
+                return false;
     }
+    return true;
+}
+
+static bool note_target(flattener *f, symbol *s, const ast_expr *left, void *section)
+{
+    (void)f;
+    (void)left;
+    s->initial_section = section;
+    return true;
 }
 
 void find_initial_definitions(flattener *f)
@@ -82,7 +105,7 @@ void find_initial_definitions(flattener *f)
         reading r = {.f = f, .found = accept_fixed, .at_rest = true};
         if (!s->initial || s->parameter) continue;
         if (s->algorithm && read_items(&r, s->items, s->item_count))
-            note_targets(f, s, s->items, s->item_count);
+            each_target(f, s->items, s->item_count, note_target, (void *)s);
         for (size_t i = 0; !s->algorithm && i < s->item_count; i++)
             if (s->items[i]) note_equation(f, s->items[i]);
     }
@@ -92,20 +115,14 @@ void find_initial_definitions(flattener *f)
 
 /* ---- their values ---- */
 
-/* Cells for the parameters that the section assigns, in its own frame. */
-static bool open_cells(flattener *f, ast_item *const *items, size_t count)
+/* Cells for a parameter that the section assigns, in its own frame. */
+static bool open_cells(flattener *f, symbol *s, const ast_expr *left, void *context)
 {
-    for (size_t k = 0; k < count; k++) {
-        if (!items[k]) continue;
-        symbol *s = items[k]->kind == ITEM_ASSIGN ? parameter_named(f, items[k]->left) : NULL;
-        if (s && !find_local(f, s->declaration->name)) {
-            if (!declare_local(f, s->declaration)) return false;
-            f->locals[f->local_count - 1].symbol = s;
-        }
-        for (size_t b = 0; b < items[k]->branch_count; b++)
-            if (!open_cells(f, items[k]->branches[b].items, items[k]->branches[b].item_count))
-                return false;
-    }
+    (void)left;
+    (void)context;
+    if (find_local(f, s->declaration->name)) return true;
+    if (!declare_local(f, s->declaration)) return false;
+    f->locals[f->local_count - 1].symbol = s;
     return true;
 }
 
@@ -118,7 +135,7 @@ static void execute_section(flattener *f, const ast_section *section)
     f->returned = &running;
     f->broken = NULL;
     f->journal_depth = 0;
-    bool ok = open_cells(f, section->items, section->item_count) &&
+    bool ok = each_target(f, section->items, section->item_count, open_cells, NULL) &&
               execute_items(f, section->items, section->item_count);
     for (size_t k = base; k < f->local_count; k++) {
         symbol *s = f->locals[k].symbol;
@@ -169,45 +186,36 @@ value initial_definition(flattener *f, symbol *s)
 bool initial_item_is_done(flattener *f, const ast_item *item)
 {
     for (int side = 0; side < 2; side++) {
-        const symbol *s = parameter_named(f, side ? item->right : item->left);
+        const symbol *s = parameter_named(f, side ? item->right : item->left, false);
         if (s && s->initial_done && s->initial_item == item) return true;
     }
     return false;
 }
 
-static bool targets_are_done(flattener *f, ast_item *const *items, size_t count)
+static bool is_not_done(flattener *f, symbol *s, const ast_expr *left, void *context)
 {
-    for (size_t k = 0; k < count; k++) {
-        if (!items[k]) continue;
-        const symbol *s = items[k]->kind == ITEM_ASSIGN ? parameter_named(f, items[k]->left) : NULL;
-        if (s && s->initial_done) return true;
-        for (size_t b = 0; b < items[k]->branch_count; b++)
-            if (targets_are_done(f, items[k]->branches[b].items, items[k]->branches[b].item_count))
-                return true;
-    }
-    return false;
+    (void)f;
+    (void)left;
+    (void)context;
+    return !s->initial_done;
 }
 
 /* A parameter that keeps its own value cannot be assigned to. */
-static void refuse_fixed_targets(flattener *f, ast_item *const *items, size_t count)
+static bool refuse_fixed(flattener *f, symbol *s, const ast_expr *left, void *context)
 {
-    for (size_t k = 0; k < count; k++) {
-        if (!items[k]) continue;
-        const symbol *s = items[k]->kind == ITEM_ASSIGN ? parameter_named(f, items[k]->left) : NULL;
-        if (s && !s->initial_asked)
-            report_error(f, items[k]->left->place,
-                         "'%s' cannot be assigned to: it is a parameter without fixed = false",
-                         s->declaration->name);
-        for (size_t b = 0; b < items[k]->branch_count; b++)
-            refuse_fixed_targets(f, items[k]->branches[b].items, items[k]->branches[b].item_count);
-    }
+    (void)context;
+    if (!s->initial_asked)
+        report_error(f, left->place,
+                     "'%s' cannot be assigned to: it is a parameter without fixed = false",
+                     s->declaration->name);
+    return true;
 }
 
 bool initial_section_is_done(flattener *f, const ast_section *section)
 {
-    bool done = targets_are_done(f, section->items, section->item_count);
-    if (done) refuse_fixed_targets(f, section->items, section->item_count);
-    return done;
+    if (each_target(f, section->items, section->item_count, is_not_done, NULL)) return false;
+    each_target(f, section->items, section->item_count, refuse_fixed, NULL);
+    return true;
 }
 
 /* ---- the time at the start ---- */
