@@ -51,6 +51,8 @@ static const hand_value hand_values[] = {
     {"[A; 7, 8, 9][3, 2]", 8.0},
     {"[a, {1, 2, 3}][2, 2]", 2.0},
     {"{{1, 2}, {3, t}}[2, 2]", 0.7},
+    {"(promote(a, 2)*transpose(promote(a, 2)))[2, 3]", -0.5},
+    {"size(promote(A, 3), 3) + 10*size(promote(A, 3), 2) + 100*ndims(promote(t, 1))", 131.0},
     {"vector([1; 2; 3])*a", 1.5 - 4.0 + 0.75},
     {"matrix(a)[3, 1]", 0.25},
     {"scalar({{t}})", 0.7},

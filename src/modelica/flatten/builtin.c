@@ -381,6 +381,7 @@ static const struct {
                 {"vector", array_function},
                 {"matrix", array_function},
                 {"scalar", array_function},
+                {"promote", array_function},
                 {"String", string_call},
                 {"Integer", call_integer},
                 {"pure", call_pure},

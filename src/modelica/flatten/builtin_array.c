@@ -238,6 +238,19 @@ static value call_matrix(flattener *f, const ast_expr *e, const value *v)
     return out;
 }
 
+/* promote(A, n): A with dimensions of size 1 behind its own, n in all [MLS 10.4.2.1] */
+static value call_promote(flattener *f, const ast_expr *e, const value *v)
+{
+    double n = 0.0;
+    if (!integer_value(f, e->args[1], "number of dimensions", &n)) return value_error();
+    if (n < (double)v->rank || n > VALUE_MAX_RANK)
+        return error_value(f, e->args[1]->place,
+                           "promote wants %d to %d dimensions for this array, not %g", v->rank,
+                           VALUE_MAX_RANK, n);
+    if (!value_is_simple(v)) return wants(f, e, v, "numbers");
+    return n == 0.0 ? *v : raise_rank(f, v, (int)n);
+}
+
 static value call_scalar(flattener *f, const ast_expr *e, const value *v)
 {
     if (v->count != 1 || !value_is_simple(v)) return wants(f, e, v, "an array with one element");
@@ -408,7 +421,8 @@ static const struct {
                  {"transpose", call_transpose, 1, 1}, {"symmetric", call_symmetric, 1, 1},
                  {"diagonal", call_diagonal, 1, 1},   {"skew", call_skew, 1, 1},
                  {"vector", call_vector, 1, 1},       {"matrix", call_matrix, 1, 1},
-                 {"scalar", call_scalar, 1, 1},       {"identity", call_identity, 1, 1}};
+                 {"scalar", call_scalar, 1, 1},       {"identity", call_identity, 1, 1},
+                 {"promote", call_promote, 2, 2}};
 
 static value call_one_array(flattener *f, size_t k, const ast_expr *e)
 {
