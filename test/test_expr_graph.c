@@ -389,6 +389,39 @@ static void folding_keeps_values(void **state)
 /* ---- substitution, leaves, values ----------------------------------------------------------- */
 
 /* x[0] -> x[1] + 1; others stay */
+static int asked[8]; /* how often leaves were, by index */
+
+static double count_leaf(void *context, const expr_node *leaf)
+{
+    asked[leaf->op == EXPR_VARIABLE ? leaf->index : 7]++;
+    return read_leaf(context, leaf);
+}
+
+/* The side that a condition does not choose is not evaluated, nor what a first operand decides. */
+static void sides_not_chosen_are_not_evaluated(void **state)
+{
+    (void)state;
+    leaf_values[0] = 1.0;
+    leaf_values[1] = 5.0;
+    leaf_values[2] = 6.0;
+    leaf_values[3] = 0.0;
+    expr later = graph_select(g, var(3), un(EXPR_SIN, var(1)), un(EXPR_EXP, var(2)));
+    expr both = graph_select(g, var(0), un(EXPR_SIN, var(1)), later);
+    memset(asked, 0, sizeof asked);
+    assert_true(graph_value(g, both, count_leaf, NULL) == sin(5.0));
+    assert_int_equal(asked[0], 1);
+    assert_int_equal(asked[1], 1);
+    assert_int_equal(asked[2] + asked[3], 0);
+    memset(asked, 0, sizeof asked);
+    assert_true(graph_value(g, bin(EXPR_OR, var(0), var(3)), count_leaf, NULL) == 1.0);
+    leaf_values[0] = 0.0;
+    assert_true(graph_value(g, bin(EXPR_AND, var(0), var(3)), count_leaf, NULL) == 0.0);
+    assert_int_equal(asked[3], 0);
+    leaf_values[0] = NAN; /* unknown: the other operand may decide */
+    assert_true(graph_value(g, bin(EXPR_AND, var(0), var(3)), count_leaf, NULL) == 0.0);
+    assert_true(isnan(graph_value(g, both, count_leaf, NULL)));
+}
+
 static expr replace_first(void *context, graph *owner, expr leaf)
 {
     (void)context;
@@ -678,6 +711,7 @@ int main(void)
         TEST(constants_fold_as_they_run),
         TEST(logic_folds),
         TEST(folding_keeps_values),
+        TEST(sides_not_chosen_are_not_evaluated),
         TEST(substitution_maps_and_folds),
         TEST(substitution_by_constants_evaluates),
         TEST(leaves_come_once_in_order),

@@ -113,6 +113,27 @@ static void test_error_stops_the_run(void **state)
     end(&r);
 }
 
+/* A model changes no files: what would write one says so, and goes on. */
+static void test_no_file_is_written(void **state)
+{
+    (void)state;
+    const char *text =
+        "function f\n  input Real u;\n  output Boolean y;\nalgorithm\n"
+        "  'Modelica.Utilities.Files.removeFile'(\"never-there.mat\");\n"
+        "  y := 'Modelica.Utilities.Streams.writeRealMatrix'('Modelica.Utilities.Files."
+        "fullPathName'(\"never-there.mat\"), \"A\", {{u}});\nend f;\n"
+        "model M\n  discrete Boolean y(start = true);\nalgorithm\n  when time > 0.5 then\n"
+        "    y := f(time);\n  end when;\nend M;\n";
+    run r;
+    OK(begin(&r, text));
+    assert_true(value(&r, "y") == 1.0);
+    assert_true(step_to(&r, 1.0) >= 0);
+    assert_true(value(&r, "y") == 0.0);
+    FILE *file = fopen("never-there.mat", "r");
+    assert_null(file);
+    end(&r);
+}
+
 static void test_complex_and_phases(void **state)
 {
     (void)state;
@@ -153,6 +174,37 @@ static void test_filters(void **state)
                         "  y = (9 + 3*c1[1] + c0[1])*(9 + 3*c1[2] + c0[2])*(9 + 3*c1[3] + c0[3])/"
                         "(3*n)^3"),
            (z + 2.0) * (z * z + 3.0 * z + 5.0), 1e-12, __LINE__);
+}
+
+/* ---- Fourier ---- */
+
+/* Amplitudes and phases of n samples of 4 + cos(2 pi 2 j/n + 0.3) + 2 cos(2 pi 3 j/n - 1), in sum
+ * by powers of 10: a mean, two cosines, and nothing between. n/2 + 1 divides, not n/2. */
+static void check_cosines(int n)
+{
+    char text[2048];
+    int half = n / 2;
+    snprintf(text, sizeof text,
+             "Integer info; Real a[%d], p[%d], y;\nequation\n  (info, a, p) = "
+             "'Modelica.Math.FastFourierTransform.Internal.rawRealFFT'({4 + cos(%.17g*2*j + 0.3) + "
+             "2*cos(%.17g*3*j - 1) + 0*time for j in 0:%d});\n  y = a[1] + 100*a[2] + 10*a[3] + "
+             "100*a[4] + 1000*p[3] + 10000*p[4] + 1e5*info",
+             half + 1, half + 1, 2.0 * PI / n, 2.0 * PI / n, n - 1);
+    double unit = (double)half / (half + 1);
+    expect(value_of("", text), unit * (8.0 + 10.0 + 200.0) + 300.0 - 10000.0, 1e-11, __LINE__);
+}
+
+static void test_fourier(void **state)
+{
+    (void)state;
+    check_cosines(8);
+    check_cosines(12);
+    check_cosines(30);
+    check_cosines(22); /* a prime factor of 11 */
+    expect(value_of("", "Integer info; Real a[2], p[2], y = info + sum(a) + sum(p);\nequation\n  "
+                        "(info, a, p) = "
+                        "'Modelica.Math.FastFourierTransform.Internal.rawRealFFT'({1, 2, time})"),
+           1.0, 0.0, __LINE__);
 }
 
 /* ---- matrices, rotations ---- */
@@ -772,8 +824,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_class_is_found_and_parses),
         cmocka_unit_test(test_error_stops_the_run),
+        cmocka_unit_test(test_no_file_is_written),
         cmocka_unit_test(test_complex_and_phases),
         cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_fourier),
         cmocka_unit_test(test_linear_equations),
         cmocka_unit_test(test_rotations),
         cmocka_unit_test(test_xorshift64star),

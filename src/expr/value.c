@@ -44,9 +44,11 @@ static known apply_known(expr_op op, known a, known b, known c)
     return r;
 }
 
+/* The value of an operand; 0 for one that is not needed. */
 static known known_at(const walk *w, const known *values, expr operand)
 {
-    return operand == EXPR_NONE ? (known){0} : values[walk_place(w, operand)];
+    bool there = operand != EXPR_NONE && walk_reached(w, operand);
+    return there ? values[walk_place(w, operand)] : (known){0};
 }
 
 /* The value of a RESULT: run its loop on values that are all known. */
@@ -83,20 +85,81 @@ static known node_known(const graph *g, const walk *w, const known *values, cons
                        known_at(w, values, expr_operand(n, 2)));
 }
 
+/* Values while they are found, by the places of the walk. */
+typedef struct evaluation {
+    const graph *g;
+    walk w;
+    known *values;
+    size_t room;
+    graph_leaf_value leaf;
+    void *context;
+} evaluation;
+
+/* Whether the value of *n needs its operand k, by the values of those before it: the side that a
+ * condition does not choose is not evaluated, however large. */
+static bool needs_operand(const evaluation *v, const expr_node *n, int k)
+{
+    if (k == 0 || (n->op != EXPR_SELECT && n->op != EXPR_AND && n->op != EXPR_OR)) return true;
+    known first = known_at(&v->w, v->values, n->a);
+    if (n->op == EXPR_SELECT) return !first.unknown && k == (first.value != 0.0 ? 1 : 2);
+    return first.unknown || (first.value != 0.0) != (n->op == EXPR_OR);
+}
+
+static bool place_value(evaluation *v, expr e)
+{
+    size_t at = v->w.count;
+    if (!dae_grow(&v->values, &v->room, at + 1, sizeof *v->values)) return false;
+    known value = node_known(v->g, &v->w, v->values, graph_node(v->g, e), v->leaf, v->context);
+    v->values[at] = value;
+    walk_append(&v->w, e);
+    return true;
+}
+
+/* The first operand of *n from number k on that is needed and has no value yet, else EXPR_NONE. */
+static expr next_needed(const evaluation *v, const expr_node *n, int k)
+{
+    for (; k < n->arity; k++) {
+        expr operand = expr_operand(n, k);
+        if (!walk_reached(&v->w, operand) && needs_operand(v, n, k)) return operand;
+    }
+    return EXPR_NONE;
+}
+
+/* Depth first: a node gets its value when the operands that it needs have theirs. */
+static bool evaluate_from(evaluation *v, expr root)
+{
+    size_t depth = 0;
+    if (root == EXPR_NONE || walk_reached(&v->w, root)) return true;
+    for (expr e = root, done = EXPR_NONE;;) {
+        const expr_node *n = graph_node(v->g, e);
+        int k = done == EXPR_NONE ? 0 : done == n->a ? 1 : done == n->b ? 2 : 3;
+        expr next = next_needed(v, n, k);
+        done = EXPR_NONE;
+        if (next != EXPR_NONE) {
+            v->w.stack[depth++] = e;
+            e = next;
+        } else {
+            if (!place_value(v, e)) return false;
+            if (depth == 0) return true;
+            done = e;
+            e = v->w.stack[--depth];
+        }
+    }
+}
+
 bool graph_values(const graph *g, const expr *e, size_t count, graph_leaf_value leaf, void *context,
                   double *out)
 {
-    walk w = {0};
-    known *values = walk_from(&w, g, e, count) ? DAE_ARRAY(known, w.count) : NULL;
-    for (size_t i = 0; values && i < w.count; i++)
-        values[i] = node_known(g, &w, values, graph_node(g, w.order[i]), leaf, context);
-    for (size_t k = 0; values && k < count; k++) {
-        known result = e[k] != EXPR_NONE ? values[walk_place(&w, e[k])] : (known){NAN, true};
+    evaluation v = {.g = g, .leaf = leaf, .context = context};
+    bool ok = walk_open(&v.w, g);
+    for (size_t k = 0; ok && k < count; k++) ok = evaluate_from(&v, e[k]);
+    for (size_t k = 0; ok && k < count; k++) {
+        known result = e[k] != EXPR_NONE ? v.values[walk_place(&v.w, e[k])] : (known){NAN, true};
         out[k] = result.unknown ? NAN : result.value;
     }
-    dae_free(values);
-    walk_free(&w);
-    return values != NULL;
+    dae_free(v.values);
+    walk_free(&v.w);
+    return ok;
 }
 
 double graph_value(const graph *g, expr e, graph_leaf_value leaf, void *context)

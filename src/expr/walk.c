@@ -15,7 +15,7 @@ void walk_free(walk *w)
 }
 
 /* Memory from the pool, or for every node of the graph and for many that it may get. */
-static bool make_room(walk *w, const graph *g)
+bool walk_open(walk *w, const graph *g)
 {
     walk_memory memory = {w->place, w->room};
     if (!memory.block) memory = walk_pool_take(graph_walks(g));
@@ -32,18 +32,6 @@ static bool make_room(walk *w, const graph *g)
     return true;
 }
 
-/* Places of earlier walks mean nothing: they are checked against the order. */
-static inline bool reached(const walk *w, expr e)
-{
-    return w->place[e] < w->count && w->order[w->place[e]] == e;
-}
-
-static inline void append(walk *w, expr e)
-{
-    w->place[e] = (uint32_t)w->count;
-    w->order[w->count++] = e;
-}
-
 /* The operands of *n by number, up to its arity. */
 static inline expr operand_of(const expr_node *n, int k)
 {
@@ -56,9 +44,9 @@ static inline expr next_operand(walk *w, const graph *g, const expr_node *n, int
 {
     for (; k < n->arity; k++) {
         expr operand = operand_of(n, k);
-        if (reached(w, operand)) continue;
+        if (walk_reached(w, operand)) continue;
         if (graph_node(g, operand)->arity > 0) return operand;
-        append(w, operand);
+        walk_append(w, operand);
     }
     return EXPR_NONE;
 }
@@ -68,7 +56,7 @@ static inline expr next_operand(walk *w, const graph *g, const expr_node *n, int
 static void visit(walk *w, const graph *g, expr root)
 {
     size_t depth = 0;
-    if (root == EXPR_NONE || reached(w, root)) return;
+    if (root == EXPR_NONE || walk_reached(w, root)) return;
     const expr_node *n = graph_node(g, root);
     for (expr e = root, done = EXPR_NONE;;) {
         int k = done == EXPR_NONE ? 0 : done == n->a ? 1 : done == n->b ? 2 : 3;
@@ -78,7 +66,7 @@ static void visit(walk *w, const graph *g, expr root)
             e = next;
             done = EXPR_NONE;
         } else {
-            append(w, e);
+            walk_append(w, e);
             if (depth == 0) return;
             done = e;
             e = w->stack[--depth];
@@ -89,7 +77,7 @@ static void visit(walk *w, const graph *g, expr root)
 
 bool walk_from(walk *w, const graph *g, const expr *roots, size_t count)
 {
-    if (!make_room(w, g)) return false;
+    if (!walk_open(w, g)) return false;
     for (size_t i = 0; i < count; i++) visit(w, g, roots[i]);
     return true;
 }

@@ -16,6 +16,10 @@ typedef struct walk {
     const graph *graph; /* of the last walk: its pool gets the memory back */
 } walk;
 
+/* Room for all nodes of the graph, nothing reached: for walks that choose their way themselves.
+ * false: out of memory. */
+bool walk_open(walk *w, const graph *g);
+
 /* w->order[0 .. w->count-1] = nodes reached from `count` roots (EXPR_NONE is skipped). false: out
  * of memory. Iterative: any depth will do. */
 bool walk_from(walk *w, const graph *g, const expr *roots, size_t count);
@@ -25,6 +29,18 @@ void walk_free(walk *w); /* while the graph is there, which keeps the memory for
 static inline size_t walk_place(const walk *w, expr e)
 {
     return w->place[e];
+}
+
+/* Places of earlier walks mean nothing: they are checked against the order. */
+static inline bool walk_reached(const walk *w, expr e)
+{
+    return w->place[e] < w->count && w->order[w->place[e]] == e;
+}
+
+static inline void walk_append(walk *w, expr e)
+{
+    w->place[e] = (uint32_t)w->count;
+    w->order[w->count++] = e;
 }
 
 #endif
