@@ -3,7 +3,8 @@
  * pre(v) = value gives the value before the start. v = value gives it, too, where a when-clause
  * defines v, since v keeps pre(v) there. Where an equation defines v, v = f(pre(w)), say, the
  * values before the start are unknowns of the initial system (Modelica 3.6, section 8.6): the
- * equation is solved for one of them. */
+ * equation is solved for one of them. Where that one is pre(w) = f(pre(u)) by an initial equation
+ * of its own, the value passes through it to pre(u). */
 #include <math.h>
 #include <string.h>
 
@@ -22,12 +23,12 @@ static const flat_discrete *equation_of(const flat_model *m, int v)
     return NULL;
 }
 
-/* Whether an initial equation of its own gives pre(v). */
-static bool has_previous(const model_form *f, int v)
+/* The initial equation that gives pre(v); NULL: there is none. */
+static const model_setting *previous_of(const model_form *f, int v)
 {
     for (size_t k = 0; k < f->settings_count; k++)
-        if (f->settings[k].variable == v && f->settings[k].previous) return true;
-    return false;
+        if (f->settings[k].variable == v && f->settings[k].previous) return &f->settings[k];
+    return NULL;
 }
 
 static const expr_node *node_of(const dae_solver *s, expr e)
@@ -41,18 +42,27 @@ static const expr_node *node_of(const dae_solver *s, expr e)
 
 static bool solve_for_previous(dae_solver *s, double t, expr e, double target, int *parts_left);
 
-/* A memory slot: a free pre(w) takes the value, a variable with an equation passes it on. */
-static bool solve_slot(dae_solver *s, double t, int slot, double target, int *parts_left)
+/* pre(v) takes the value, if it is free or the right side of its initial equation can be made so.
+ */
+static bool solve_previous(dae_solver *s, double t, int v, double target, int *parts_left)
 {
     const model_form *f = s->hybrid->instance->form;
-    const flat_model *m = f->flat;
+    const model_setting *setting = previous_of(f, v);
+    if (setting) return solve_for_previous(s, t, setting->value, target, parts_left);
+    return !f->flat->variables[v].fixed;
+}
+
+/* A memory slot: pre(w) takes the value, a variable with an equation passes it on. */
+static bool solve_slot(dae_solver *s, double t, int slot, double target, int *parts_left)
+{
+    const flat_model *m = flat_of(s);
     for (size_t v = 0; v < m->variable_count; v++) {
         const flat_variable *q = &m->variables[v];
         if (!q->discrete || (q->memory != slot && q->memory_pre != slot)) continue;
         const flat_discrete *equation = equation_of(m, (int)v);
         bool free = q->memory == slot
                         ? equation && solve_for_previous(s, t, equation->value, target, parts_left)
-                        : !q->fixed && !has_previous(f, (int)v);
+                        : solve_previous(s, t, (int)v, target, parts_left);
         if (free) s->hybrid->instance->memory[slot] = target; /* for the settings that follow */
         return free;
     }
