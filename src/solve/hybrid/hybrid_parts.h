@@ -63,6 +63,8 @@ typedef struct trend_point {
  * p->delta on entry, then that over the distance returned; above `least`. 0: it cannot be told. */
 double crossing_trend(dae_solver *s, const trend_point *p, size_t r, double least, double *change);
 
+/* A crossing function at s->bound.y with y_i moved by its tolerance; y: a copy of s->bound.y. */
+double crossing_moved(dae_solver *s, double t, double *y, int i, expr crossing);
 /* First guess of the relations, from the start values alone. */
 void relations_start(dae_solver *s, double t);
 /* The relations whose crossing is the event take their new sides; they are decided. */

@@ -162,6 +162,44 @@ static bool side_of(hybrid *h, size_t r, bool *below)
     return !isnan(c) && (away || !h->decided[r]);
 }
 
+/* Values of algebraic variables are at zero within so many tolerances. */
+static const double NEAR_ZERO = 100.0;
+
+double crossing_moved(dae_solver *s, double t, double *y, int i, expr crossing)
+{
+    y[i] = s->bound.y[i] + s->bound.norm.weights[i];
+    double moved = hybrid_value(s, t, y, s->bound.yp, crossing);
+    y[i] = s->bound.y[i];
+    return moved;
+}
+
+/* What the tolerances of y leave open of the crossing function of relation r: the sum of |dc/dy_i|
+ * w_i. */
+static double crossing_tolerance(dae_solver *s, double t, size_t r)
+{
+    const expr e = flat_of(s)->relations[r].crossing;
+    double *y = s->hybrid->further, sum = 0.0;
+    vector_copy(s->bound.n, s->bound.y, y);
+    for (int i = 0; i < s->bound.n; i++)
+        sum += fabs(crossing_moved(s, t, y, i, e) - s->hybrid->crossing[r]);
+    return sum;
+}
+
+/* Whether relation r is turned over, to *below. One that goes to its other side in a moment, and is
+ * far from zero now, is not: the equations are faster than a moment, and it crosses behind the
+ * event, if at all. */
+static bool turns(dae_solver *s, double t, size_t r, bool *below)
+{
+    hybrid *h = s->hybrid;
+    const double now = h->crossing[r] - h->zero[r];
+    const bool held = h->instance->memory[flat_of(s)->relations[r].memory] != 0.0;
+    if (!side_of(h, r, below) || *below == held) return false;
+    bool there = held == (now < 0.0) && fabs(now) > noise_of(h, r);
+    if (!there || !h->instance->form->rounded[r]) return true;
+    const double tolerance = crossing_tolerance(s, t, r);
+    return tolerance == 0.0 || fabs(now) <= NEAR_ZERO * tolerance;
+}
+
 bool relations_update(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
@@ -174,8 +212,8 @@ bool relations_update(dae_solver *s, double t)
     }
     h->looked = true;
     for (size_t r = 0; r < m->relation_count; r++) {
-        if (!side_of(h, r, &below)) continue;
-        if (!memory_store(&h->instance->memory[m->relations[r].memory], below)) continue;
+        if (!turns(s, t, r, &below)) continue;
+        h->instance->memory[m->relations[r].memory] = below;
         changed = h->decided[r] = true;
         h->armed = false;
     }
@@ -191,10 +229,7 @@ bool relations_leave(dae_solver *s, double t)
     relations_decide(s, false);
     h->looked = false;
     look_at_relations(s, t, true, false);
-    for (size_t r = 0; r < m->relation_count; r++) {
-        bool held = h->instance->memory[m->relations[r].memory] != 0.0;
-        any = any || (side_of(h, r, &below) && below != held);
-    }
+    for (size_t r = 0; r < m->relation_count && !any; r++) any = turns(s, t, r, &below);
     return any;
 }
 
