@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelica/flatten/flatten_execute.h"
 #include "modelica/flatten/flatten_internal.h"
 
 /* ---- life ---- */
@@ -51,6 +52,7 @@ static void flattener_close(flattener *f)
                  f->parameter_value, f->semilinears, f->hidden.slots, f->relation_table.slots,
                  f->depends, f->stamp, f->number, f->stack, f->texts, f->unit_reports);
     unit_table_free(&f->units);
+    calls_free(&f->calls);
     arena_free(f->permanent);
     arena_free(f->scratch);
 }

@@ -33,6 +33,23 @@ const ast_class *function_interface(flattener *f, const ast_component *c);
 bool check_function_value(flattener *f, const ast_class *fn, const ast_component *c,
                           const ast_class *interface, const value *v, source_place place);
 
+/* ---- flatten_calls.c: results of calls, kept ---- */
+
+/* What there was before a call. */
+typedef struct call_mark {
+    double passes;
+    int messages, memory;
+    size_t asserts;
+} call_mark;
+
+/* The result of the same call before; false: there was none that is known. */
+bool call_recall(flattener *f, const ast_class *fn, const argument_list *a, value *result);
+call_mark call_begins(const flattener *f);
+/* Keep the result of a call, if executing it again would do nothing else. */
+void call_keep(flattener *f, const ast_class *fn, const argument_list *a, const value *result,
+               const call_mark *m);
+void calls_free(kept_calls *calls);
+
 /* ---- parts of the machine, for loops of the run ---- */
 
 void set_cell(flattener *f, expr *cell, expr e); /* can be undone by take_back */

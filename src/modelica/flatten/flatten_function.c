@@ -290,8 +290,8 @@ static bool execute_external(flattener *f, const ast_class *fn, source_place pla
 }
 
 /* Execute the body with these arguments. */
-static value invoke(flattener *f, const ast_class *fn, const value *values, const bool *given,
-                    source_place place)
+static value execute_body(flattener *f, const ast_class *fn, const value *values, const bool *given,
+                          source_place place)
 {
     if (!function_allowed(f, fn, place)) return value_error();
     flatten_scope saved = f->scope;
@@ -319,6 +319,19 @@ static value invoke(flattener *f, const ast_class *fn, const value *values, cons
     f->scope = saved;
     f->library_call = outer;
     f->local_count = count;
+    return out;
+}
+
+/* The result with these arguments: known from the same call before, or by execution. */
+static value invoke(flattener *f, const ast_class *fn, const value *values, const bool *given,
+                    source_place place)
+{
+    const argument_list a = {(value *)values, (bool *)given, count_inputs(fn)};
+    value out;
+    if (call_recall(f, fn, &a, &out)) return out;
+    call_mark before = call_begins(f);
+    out = execute_body(f, fn, values, given, place);
+    call_keep(f, fn, &a, &out, &before);
     return out;
 }
 

@@ -146,6 +146,16 @@ typedef struct branch_guard {
     const struct branch_guard *outer;
 } branch_guard;
 
+/* Results of calls (flatten_calls.c): a hash table, with its calls in an arena. */
+typedef struct kept_call kept_call;
+typedef struct kept_calls {
+    kept_call **first; /* owned */
+    size_t count, places;
+    arena *memory;  /* owned */
+    size_t bytes;   /* in it */
+    size_t asserts; /* calls found that have asserted under a condition: those around have, too */
+} kept_calls;
+
 /* ---- the flattener ---- */
 
 /* What an expression means here and now: put aside as a whole where another place is looked at. */
@@ -221,6 +231,7 @@ typedef struct flattener {
     int call_depth, depth;
     double call_start; /* passes and bytes of values before the outermost call of a function */
     size_t call_bytes;
+    kept_calls calls;
     double passes;
     flatten_scope scope;
     int journal_depth; /* > 0: changes of locals must be undoable */

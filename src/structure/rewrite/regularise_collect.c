@@ -38,6 +38,7 @@ typedef struct collector {
     arena *memory;  /* owned */
     walk nodes;     /* owned */
     polynomial *of; /* by place in the walk; in the arena */
+    expr *built;    /* the same as expressions, where one was asked for; in the arena */
 } collector;
 
 /* ---- terms ---------------------------------------------------------------------------------- */
@@ -231,12 +232,20 @@ static polynomial of(const collector *c, expr e)
     return c->of[walk_place(&c->nodes, e)];
 }
 
+/* The expression of a collected node: made once, however many operations it is an operand of. */
+static expr built(const collector *c, expr e)
+{
+    size_t place = walk_place(&c->nodes, e);
+    if (!c->built[place]) c->built[place] = build(c->g, c->of[place]);
+    return c->built[place];
+}
+
 /* Any other operation: an atom with collected operands. */
 static bool collect_function(collector *c, const expr_node *n, polynomial *p)
 {
     expr operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE}, old[3] = {n->a, n->b, n->c};
     for (int k = 0; k < 3; k++)
-        if (old[k]) operand[k] = build(c->g, of(c, old[k]));
+        if (old[k]) operand[k] = built(c, old[k]);
     expr e = graph_rebuild(c->g, n, operand[0], operand[1], operand[2]);
     return e != EXPR_NONE && make_atom(c, e, 1, p);
 }
@@ -251,8 +260,8 @@ static bool collect_product(collector *c, const expr_node *n, polynomial *p)
 {
     polynomial a = of(c, n->a), b = of(c, n->b), factor_a, factor_b;
     if ((long)a.count * b.count <= MOST_TERMS) return multiply(c, a, b, p);
-    return make_atom(c, build(c->g, a), 1, &factor_a) &&
-           make_atom(c, build(c->g, b), 1, &factor_b) && multiply(c, factor_a, factor_b, p);
+    return make_atom(c, built(c, n->a), 1, &factor_a) &&
+           make_atom(c, built(c, n->b), 1, &factor_b) && multiply(c, factor_a, factor_b, p);
 }
 
 static bool collect_quotient(collector *c, const expr_node *n, polynomial *p)
@@ -260,7 +269,7 @@ static bool collect_quotient(collector *c, const expr_node *n, polynomial *p)
     polynomial b = of(c, n->b), inverse;
     if (b.count == 0) return collect_function(c, n, p);
     bool ok = b.count == 1 ? invert_term(c, &b.terms[0], &inverse)
-                           : make_atom(c, build(c->g, b), -1, &inverse);
+                           : make_atom(c, built(c, n->b), -1, &inverse);
     return ok && multiply(c, of(c, n->a), inverse, p);
 }
 
@@ -294,7 +303,8 @@ static bool collector_run(collector *c, graph *g, const expr *e, size_t count)
     *c = (collector){.g = g, .memory = arena_new(MOST_MEMORY)};
     if (!c->memory || !walk_from(&c->nodes, g, e, count)) return false;
     c->of = arena_alloc(c->memory, c->nodes.count * sizeof *c->of);
-    if (!c->of) return false;
+    c->built = arena_alloc(c->memory, c->nodes.count * sizeof *c->built);
+    if (!c->of || !c->built) return false;
     for (size_t i = 0; i < c->nodes.count; i++)
         if (!collect_node(c, c->nodes.order[i], &c->of[i])) return false;
     return true;
