@@ -8,14 +8,18 @@
 
 typedef struct request {
     settings parameters;
+    inputs driven;
     bool list, quiet, all, json;
     const char *file, *incidence, *index;
 } request;
 
-enum { OPT_SET = 256, OPT_LIST, OPT_QUIET, OPT_ALL, OPT_JSON, OPT_INCIDENCE, OPT_INDEX };
+enum { OPT_SET = 256, OPT_INPUT, OPT_INPUT_MODE, OPT_INPUT_HOLD, OPT_LIST, OPT_QUIET, OPT_ALL, OPT_JSON, OPT_INCIDENCE, OPT_INDEX };
 
 static const struct option long_options[] = {
     {"set", required_argument, NULL, OPT_SET},
+    {"input", required_argument, NULL, OPT_INPUT},
+    {"input-mode", required_argument, NULL, OPT_INPUT_MODE},
+    {"input-hold", no_argument, NULL, OPT_INPUT_HOLD},
     {"list", no_argument, NULL, OPT_LIST},
     {"all", no_argument, NULL, OPT_ALL},
     {"json", no_argument, NULL, OPT_JSON},
@@ -33,6 +37,9 @@ static int read_words(int argc, char **argv, request *r)
     while (code == CLI_OK && (id = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
         switch (id) {
         case OPT_SET: code = settings_add(&r->parameters, "set", optarg); break;
+        case OPT_INPUT: code = inputs_add(&r->driven, optarg); break;
+        case OPT_INPUT_MODE: code = inputs_mode(&r->driven, optarg); break;
+        case OPT_INPUT_HOLD: r->driven.hold = true; break;
         case OPT_LIST: r->list = true; break;
         case OPT_ALL: r->all = true; break;
         case OPT_JSON: r->json = true; break;
@@ -263,7 +270,7 @@ static int run(int argc, char **argv)
     int code = read_words(argc, argv, &r);
     if (code == CLI_OK) code = check_files(&r);
     if (code == CLI_OK) {
-        code = open_text(r.file, &r.parameters, NULL, DAE_ENGINE_TAPE, &problem);
+        code = open_text(r.file, &r.parameters, &r.driven, NULL, DAE_ENGINE_TAPE, &problem);
         if (code == CLI_MODEL) print_singular(&r);
     }
     if (code == CLI_OK && !r.quiet && !r.json && !r.index) print_sizes(&r, problem);
@@ -271,6 +278,7 @@ static int run(int argc, char **argv)
     if (code == CLI_OK) code = analyse(&r, problem);
     dae_problem_free(problem);
     settings_free(&r.parameters);
+    inputs_free(&r.driven);
     return code;
 }
 
@@ -292,6 +300,8 @@ const command check_command = {
         "standard error with file, line and column.\n"
         "\n"
         "  --set NAME=VALUE     value of a parameter; repeat for more\n"
+        "  --input FILE, --input NAME=EXPRESSION, --input-mode MODE, --input-hold\n"
+        "                       what inputs follow, as in 'daedal run'\n"
         "  --list               list parameters with their values, variables with units\n"
         "  --all                lists in full; else 20 rows of each\n"
         "  --json               one json object on standard output\n"

@@ -94,6 +94,21 @@ typedef struct settings {
 int settings_add(settings *all, const char *option, const char *text);
 void settings_free(settings *all);
 
+/* What the words of --input say; those of --input-mode and --input-hold hold for files behind
+ * them. */
+typedef struct inputs {
+    dae_input *list; /* owned, with its texts */
+    int count;
+    dae_input_mode mode;
+    bool hold;
+} inputs;
+
+/* Add FILE, "NAME = EXPRESSION" or "NAME = COLUMN @ FILE". Exit code. */
+int inputs_add(inputs *all, const char *text);
+/* linear, cubic or step. Exit code. */
+int inputs_mode(inputs *all, const char *word);
+void inputs_free(inputs *all);
+
 /* The name in "name=value", owned by the caller; NULL: memory. */
 char *setting_name(const char *text);
 
@@ -105,8 +120,8 @@ bool names_match(const char *given, const char *name);
 
 /* Translate a model text; its messages go to stderr. unknowns: names of variables that are to be
  * unknowns, or NULL. Exit code, with a message unless CLI_OK. */
-int open_text(const char *file, const settings *parameters, const settings *unknowns,
-              dae_engine engine, dae_problem **problem);
+int open_text(const char *file, const settings *parameters, const inputs *driven,
+              const settings *unknowns, dae_engine engine, dae_problem **problem);
 
 /* Whether a path ends in `ending` (".csv"), in upper or lower case. */
 bool same_ending(const char *path, const char *ending);

@@ -6,15 +6,19 @@
 
 typedef struct request {
     settings parameters;
+    inputs driven;
     const char *file, *output;
     bool modelica;
 } request;
 
-enum { OPT_OUTPUT = 'o', OPT_SET = 256, OPT_FORMAT };
+enum { OPT_OUTPUT = 'o', OPT_SET = 256, OPT_INPUT, OPT_INPUT_MODE, OPT_INPUT_HOLD, OPT_FORMAT };
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, OPT_OUTPUT},
     {"set", required_argument, NULL, OPT_SET},
+    {"input", required_argument, NULL, OPT_INPUT},
+    {"input-mode", required_argument, NULL, OPT_INPUT_MODE},
+    {"input-hold", no_argument, NULL, OPT_INPUT_HOLD},
     {"format", required_argument, NULL, OPT_FORMAT},
     {NULL, 0, NULL, 0},
 };
@@ -34,6 +38,12 @@ static int read_words(int argc, char **argv, request *r)
     while (code == CLI_OK && (id = getopt_long(argc, argv, ":o:", long_options, NULL)) != -1) {
         if (id == OPT_SET)
             code = settings_add(&r->parameters, "set", optarg);
+        else if (id == OPT_INPUT)
+            code = inputs_add(&r->driven, optarg);
+        else if (id == OPT_INPUT_MODE)
+            code = inputs_mode(&r->driven, optarg);
+        else if (id == OPT_INPUT_HOLD)
+            r->driven.hold = true;
         else if (id == OPT_OUTPUT)
             r->output = optarg;
         else if (id == OPT_FORMAT)
@@ -73,10 +83,11 @@ static int run(int argc, char **argv)
     dae_problem *problem = NULL;
     int code = read_words(argc, argv, &r);
     if (code == CLI_OK) code = check_file(&r);
-    if (code == CLI_OK) code = open_text(r.file, &r.parameters, NULL, DAE_ENGINE_TAPE, &problem);
+    if (code == CLI_OK) code = open_text(r.file, &r.parameters, &r.driven, NULL, DAE_ENGINE_TAPE, &problem);
     if (code == CLI_OK) code = emit(&r, problem);
     dae_problem_free(problem);
     settings_free(&r.parameters);
+    inputs_free(&r.driven);
     return code;
 }
 
@@ -98,6 +109,8 @@ const command emit_command = {
             "  --format FORMAT      c or modelica (default: c)\n"
             "  -o, --output FILE    write into FILE (default: standard output)\n"
             "  --set NAME=VALUE     value of a parameter; repeat for more\n"
+            "  --input FILE, --input NAME=EXPRESSION, --input-mode MODE, --input-hold\n"
+            "                       what inputs follow, as in 'daedal run'\n"
             "\n"
             "Exit codes: 0 success, 1 the file could not be written, 2 usage or a wrong name, 3\n"
             "the model text has errors.\n",

@@ -9,15 +9,19 @@
 
 typedef struct request {
     settings parameters, starts;
+    inputs driven;
     double start_time; /* NAN: the model's */
     bool all, json, quiet;
     const char *file, *output;
 } request;
 
-enum { OPT_OUTPUT = 'o', OPT_SET = 256, OPT_START, OPT_START_TIME, OPT_ALL, OPT_JSON, OPT_QUIET };
+enum { OPT_OUTPUT = 'o', OPT_SET = 256, OPT_INPUT, OPT_INPUT_MODE, OPT_INPUT_HOLD, OPT_START, OPT_START_TIME, OPT_ALL, OPT_JSON, OPT_QUIET };
 
 static const struct option long_options[] = {
     {"set", required_argument, NULL, OPT_SET},
+    {"input", required_argument, NULL, OPT_INPUT},
+    {"input-mode", required_argument, NULL, OPT_INPUT_MODE},
+    {"input-hold", no_argument, NULL, OPT_INPUT_HOLD},
     {"start", required_argument, NULL, OPT_START},
     {"start-time", required_argument, NULL, OPT_START_TIME},
     {"output", required_argument, NULL, OPT_OUTPUT},
@@ -50,6 +54,9 @@ static int read_words(int argc, char **argv, request *r)
     while (code == CLI_OK && (id = getopt_long(argc, argv, ":o:", long_options, NULL)) != -1) {
         switch (id) {
         case OPT_SET: code = settings_add(&r->parameters, "set", optarg); break;
+        case OPT_INPUT: code = inputs_add(&r->driven, optarg); break;
+        case OPT_INPUT_MODE: code = inputs_mode(&r->driven, optarg); break;
+        case OPT_INPUT_HOLD: r->driven.hold = true; break;
         case OPT_START: code = settings_add(&r->starts, "start", optarg); break;
         case OPT_START_TIME: code = read_time(optarg, &r->start_time); break;
         case OPT_OUTPUT: code = read_output(r, optarg); break;
@@ -258,7 +265,7 @@ static int run(int argc, char **argv)
     point p = {0};
     int code = read_words(argc, argv, &r);
     if (code == CLI_OK) code = check_file(&r);
-    if (code == CLI_OK) code = open_text(r.file, &r.parameters, NULL, DAE_ENGINE_TAPE, &p.problem);
+    if (code == CLI_OK) code = open_text(r.file, &r.parameters, &r.driven, NULL, DAE_ENGINE_TAPE, &p.problem);
     for (int i = 0; i < r.starts.count && code == CLI_OK; i++)
         code = set_start(p.problem, r.starts.list[i]);
     if (code == CLI_OK) {
@@ -272,6 +279,7 @@ static int run(int argc, char **argv)
     dae_problem_free(p.problem);
     free(p.values);
     settings_free(&r.parameters);
+    inputs_free(&r.driven);
     settings_free(&r.starts);
     return code;
 }
@@ -291,6 +299,8 @@ const command init_command = {
             "equations that cannot hold together is named.\n"
             "\n"
             "  --set NAME=VALUE     value of a parameter; repeat for more\n"
+            "  --input FILE, --input NAME=EXPRESSION, --input-mode MODE, --input-hold\n"
+            "                       what inputs follow, as in 'daedal run'\n"
             "  --start NAME=VALUE   start value of a variable; repeat for more\n"
             "  --start-time T       initial time\n"
             "  -o, --output FILE    name, role, start and value of all variables; .csv or .json;\n"

@@ -123,13 +123,14 @@ static void finish_tolerances(request *r, const session *s)
 /* Options that only one of texts and built-in models has. */
 static int check_kind(const request *r)
 {
-    bool texts_only = r->parameters.count > 0 || r->starts.count > 0 || !isnan(r->start) ||
-                      r->engine_given || r->mat;
+    bool texts_only = r->parameters.count > 0 || r->driven.count > 0 || r->starts.count > 0 ||
+                      !isnan(r->start) || r->engine_given || r->mat;
     if (r->text && r->size > 0)
         return complain(CLI_USAGE, "option '--size' is for built-in models; try '--set n=%ld'",
                         r->size);
     if (r->text || !texts_only) return CLI_OK;
     const char *option = r->parameters.count > 0 ? "--set"
+                         : r->driven.count > 0   ? "--input"
                          : r->starts.count > 0   ? "--start"
                          : !isnan(r->start)      ? "--start-time"
                          : r->engine_given       ? "--engine"
@@ -153,7 +154,8 @@ static int open_file(const request *r, session *s)
     settings unknowns = {0};
     int code = tolerance_names(r, &unknowns);
     if (code == CLI_OK)
-        code = session_open_text(s, r->model_name, &r->parameters, &unknowns, r->engine);
+        code = session_open_text(s, r->model_name, &r->parameters, &r->driven, &unknowns,
+                                 r->engine);
     tolerance_names_free(&unknowns);
     for (int i = 0; i < r->starts.count && code == CLI_OK; i++)
         code = set_start(s->problem, r->starts.list[i]);
@@ -247,6 +249,12 @@ const command run_command = {
         "Problem\n"
         "  --set NAME=VALUE     value of a parameter: 3, true, fast, 'v={1,2}', 'v[2]=3', a text;\n"
         "                       repeat for more\n"
+        "  --input FILE         inputs follow the columns that have their names; times stand in\n"
+        "                       the column 'time', else in the first one; repeat for more\n"
+        "  --input NAME=EXPRESSION, --input 'NAME = COLUMN @ FILE'\n"
+        "                       an input follows 'sin(time)', or a column of another name\n"
+        "  --input-mode MODE    linear, cubic or step: between rows, of the files behind it\n"
+        "  --input-hold         of the files behind it the ends hold before and after their times\n"
         "  --start NAME=VALUE   start value of a variable, likewise\n"
         "  --start-time T       start of the integration (0)\n"
         "  --stop T             end of the integration (1 after the start)\n"
@@ -285,7 +293,8 @@ const command run_command = {
         "  --coordinates WHAT   ambient, partitioned, tangent (dopri, prk, bdf, radau)\n"
         "  --invariant NAME     project onto the start value of a variable, as an energy\n"
         "  --watch              do not project: tell its drift with --stats\n"
-        "  --output-only        project what is printed; geometric methods step on without\n"
+        "  --output-only        project what is printed; geometric methods step on without\n",
+    .more =
         "  --precision WHAT     double, long or quad: the numbers that method taylor computes\n"
         "                       with; csv files and the summary then have all of their digits\n"
         "  --linear-solver WHAT auto, dense, banded, sparse, gmres\n"
@@ -293,8 +302,7 @@ const command run_command = {
         "  --krylov-kmp N       of these the last N are made orthogonal to a new one (all)\n"
         "  --threads N          2: a second thread for large linear systems (radau); 0, 1: none\n"
         "  --init WHAT          auto, none, differential, derivative: which start values are made\n"
-        "                       consistent (a built-in model: none, its values are)\n",
-    .more =
+        "                       consistent (a built-in model: none, its values are)\n"
         "Output\n"
         "  -o, --output FILE    all variables into a .csv, .json or .mat file (that OpenModelica\n"
         "                       and Dymola read); - is csv on standard output\n"

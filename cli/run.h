@@ -13,6 +13,7 @@ typedef struct request {
     bool text; /* a file, not a built-in model */
     long size, max_steps;
     settings parameters, starts; /* --set, --start; owned */
+    inputs driven;               /* --input; owned */
     settings atols, rtols;       /* --atol-of, --rtol-of; owned */
     dae_engine engine;
     bool engine_given, init_given;

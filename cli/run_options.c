@@ -11,6 +11,9 @@ enum option_id {
     OPT_OUTPUT = 'o',
     OPT_SIZE = 256,
     OPT_SET,
+    OPT_INPUT,
+    OPT_INPUT_MODE,
+    OPT_INPUT_HOLD,
     OPT_START,
     OPT_START_TIME,
     OPT_ENGINE,
@@ -67,6 +70,9 @@ enum option_id {
 
 static const struct option long_options[] = {
     {"set", required_argument, NULL, OPT_SET},
+    {"input", required_argument, NULL, OPT_INPUT},
+    {"input-mode", required_argument, NULL, OPT_INPUT_MODE},
+    {"input-hold", no_argument, NULL, OPT_INPUT_HOLD},
     {"start", required_argument, NULL, OPT_START},
     {"start-time", required_argument, NULL, OPT_START_TIME},
     {"stop", required_argument, NULL, OPT_STOP},
@@ -435,6 +441,9 @@ static int read_option(request *r, int id, const char *text)
     switch (id) {
     case OPT_SIZE: return read_whole(id, text, 1, INT_MAX, &r->size);
     case OPT_SET: return settings_add(&r->parameters, "set", text);
+    case OPT_INPUT: return inputs_add(&r->driven, text);
+    case OPT_INPUT_MODE: return inputs_mode(&r->driven, text);
+    case OPT_INPUT_HOLD: r->driven.hold = true; return CLI_OK;
     case OPT_START: return settings_add(&r->starts, "start", text);
     case OPT_START_TIME: return read_number(id, text, -HUGE_VAL, false, &r->start);
     case OPT_STOP: return read_number(id, text, -HUGE_VAL, false, &r->stop);
@@ -550,6 +559,7 @@ int request_read(const command *of, int argc, char **argv, request *r)
 void request_free(request *r)
 {
     settings_free(&r->parameters);
+    inputs_free(&r->driven);
     settings_free(&r->starts);
     settings_free(&r->atols);
     settings_free(&r->rtols);

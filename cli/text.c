@@ -157,34 +157,36 @@ static int complain_settings(const settings *given, const dae_problem *problem)
 }
 
 /* A text that failed but is sound without its settings: they are at fault. */
-static bool blame_settings(const char *file, const settings *given, bool *told)
+static bool blame_settings(const char *file, const settings *given, const inputs *driven,
+                           bool *told)
 {
     dae_problem *problem = NULL;
     dae_model m = {.file = file, .interrupt = ask_interrupted};
-    bool sound = given && given->count > 0 && dae_problem_from_model(&m, &problem, NULL) == DAE_OK;
-    *told = sound && complain_settings(given, problem) != CLI_OK;
+    bool any = (given && given->count > 0) || (driven && driven->count > 0);
+    bool sound = any && dae_problem_from_model(&m, &problem, NULL) == DAE_OK;
+    *told = sound && given && complain_settings(given, problem) != CLI_OK;
     dae_problem_free(problem);
     return sound;
 }
 
 /* Why there is no problem. Exit code. */
-static int complain_text(const char *file, const settings *given, dae_status status,
-                         const dae_diag *diag, const message_buffer *kept)
+static int complain_text(const char *file, const settings *given, const inputs *driven,
+                         dae_status status, const dae_diag *diag, const message_buffer *kept)
 {
     const char *text = diag->text[0] ? diag->text : dae_status_name(status);
     bool told = false;
     if (status == DAE_ERR_FILE) return complain(CLI_USAGE, "%s", text);
     if (status == DAE_ERR_MEMORY) return complain(CLI_FAILED, "%s", text);
     if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the translation");
-    int code = blame_settings(file, given, &told) ? CLI_USAGE : CLI_MODEL;
+    int code = blame_settings(file, given, driven, &told) ? CLI_USAGE : CLI_MODEL;
     if (told) return code;
     print_messages(kept); /* which tell all of DAE_ERR_MODEL, unless the structure is at fault */
     bool all_reported = status == DAE_ERR_MODEL && kept->errors;
     return all_reported ? code : complain(code, "%s", text);
 }
 
-int open_text(const char *file, const settings *parameters, const settings *unknowns,
-              dae_engine engine, dae_problem **problem)
+int open_text(const char *file, const settings *parameters, const inputs *driven,
+              const settings *unknowns, dae_engine engine, dae_problem **problem)
 {
     dae_diag diag = {0};
     message_buffer kept = {0};
@@ -195,6 +197,7 @@ int open_text(const char *file, const settings *parameters, const settings *unkn
                    .interrupt = ask_interrupted};
     *problem = NULL;
     if (parameters) m.assignments = parameters->list, m.assignment_count = parameters->count;
+    if (driven) m.inputs = driven->list, m.input_count = driven->count;
     if (unknowns) m.unknowns = unknowns->list, m.unknown_count = unknowns->count;
     int code = check_readable(file);
     if (code != CLI_OK) return code;
@@ -202,7 +205,7 @@ int open_text(const char *file, const settings *parameters, const settings *unkn
     if (status == DAE_OK)
         print_messages(&kept);
     else
-        code = complain_text(file, parameters, status, &diag, &kept);
+        code = complain_text(file, parameters, driven, status, &diag, &kept);
     free(kept.text);
     return code;
 }

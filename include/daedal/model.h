@@ -19,6 +19,30 @@ typedef struct dae_setting {
     double value;
 } dae_setting;
 
+/* How an input that follows the rows of a file moves from one to the next. */
+typedef enum dae_input_mode {
+    DAE_INPUT_LINEAR = 0, /* straight, */
+    DAE_INPUT_CUBIC,      /* along a cubic spline, twice differentiable between jumps, */
+    DAE_INPUT_STEP        /* or not at all: it keeps the value of the last row */
+} dae_input_mode;
+
+/* What an `input` of the whole model follows, in the place of its binding or start value: an
+ * expression or a file. Zero-initialise. */
+typedef struct dae_input {
+    const char *name;       /* of the input; an array, a record, or a part: "u", "u[2]", "r.a".
+                               NULL: every column of `file` that has the name of an input */
+    const char *expression; /* as the language writes it, over all names of the model and `time`;
+                               or */
+    const char *file;       /* separated values. The first line has names, a unit behind each or
+                               none: "time [s], u [V]". Times stand in the column `time`, else in
+                               the first one, and never go down; two rows with one time are a jump */
+    const char *column;     /* of the file, for `name`; NULL: the column of that name */
+    dae_input_mode mode;    /* of Reals: Boolean, Integer and enumeration inputs keep the value of
+                               the last row */
+    bool hold;              /* before the first and behind the last row: the value there. Else a run
+                               that comes there ends with DAE_ERR_ASSERT, which names the file */
+} dae_input;
+
 /* A model text and how to read it. Nothing is kept but copies. */
 typedef struct dae_model {
     const char *text;            /* the model; NULL: read it from `file` */
@@ -43,6 +67,11 @@ typedef struct dae_model {
      * tolerances of their own. The name of an array or a record means all of it. */
     const char *const *unknowns;
     int unknown_count;
+
+    /* What inputs follow. One without, and without a binding, keeps its start value; one that has
+     * none either makes every start end with DAE_ERR_ASSERT. */
+    const dae_input *inputs;
+    int input_count;
 } dae_model;
 
 DAE_API dae_status dae_problem_from_model_sized(const dae_model *model, size_t size,

@@ -1,7 +1,17 @@
-/* Release of a flat model. */
+/* Names of a flat model, and its release. */
 #include "modelica/flatten/flat.h"
 
 #include "base/memory.h"
+
+bool flat_name_means(const char *given, const char *name)
+{
+    for (;; given++, name++) {
+        while (*given == '\'') given++;
+        while (*name == '\'') name++;
+        if (!*given) return !*name || *name == '[' || *name == '.';
+        if (*given != *name) return false;
+    }
+}
 
 void flat_when_free(flat_when *w)
 {

@@ -71,11 +71,51 @@ typedef struct flat_relation {
     source_place place;
 } flat_relation;
 
+/* How an input that follows a table moves from row to row. */
+typedef enum flat_curve {
+    CURVE_STEP,   /* it keeps the value of the last row, */
+    CURVE_LINEAR, /* goes straight to the next one, */
+    CURVE_CUBIC   /* or along a cubic spline: twice differentiable but for jumps */
+} flat_curve;
+
+enum { CURVE_MOST = 4 }; /* coefficients */
+
+/* One input that follows a table: between two rows a polynomial in time - origin. Its coefficients
+ * stand in memory and change at events. */
+typedef struct flat_track {
+    flat_curve curve;
+    const double *value; /* per row */
+    const double *bend;  /* of a cubic, per row: its second derivative; else NULL */
+    int memory[CURVE_MOST];
+} flat_track;
+
+/* Times at which inputs from outside begin a new piece, in the place of start + k interval. Two
+ * rows with one time are a jump. */
+typedef struct flat_schedule {
+    size_t rows;
+    const double *time;
+    flat_track *tracks;
+    size_t track_count;
+    bool hold;  /* before the first row and behind the last one the input rests; else it has no
+                   value there */
+    double end; /* of what is not held: its last time, and a rounding; behind it the clock strikes
+                   once more */
+    int origin; /* slots: time of the row that the piece at hand begins with, */
+    int from;   /* and the first time it is good for */
+} flat_schedule;
+
+/* Put the piece that begins at time t into memory; rows up to t + slack are reached. Returns the
+ * time of the next row; INFINITY: there is none. */
+double flat_schedule_enter(const flat_schedule *s, double t, double slack, double *memory);
+/* Second derivatives of the spline through rows; work: 2 numbers a row. */
+void flat_spline(const double *time, const double *value, size_t rows, double *bend, double *work);
+
 /* sample(start, interval): true at start + k interval only. */
 typedef struct flat_sample {
     expr start, interval; /* over parameters */
     int memory;           /* slot: 1 during such an event */
     source_place place;
+    const flat_schedule *schedule; /* not NULL: its times in their place */
 } flat_sample;
 
 typedef enum flat_action_kind {
@@ -183,6 +223,10 @@ typedef struct flat_model {
     size_t event_count;
     arena *texts; /* all names and messages live here; owned */
 } flat_model;
+
+/* Whether a name, whose quotes may be left out, means a variable: its own name, or that of an array
+ * or a record around it. */
+bool flat_name_means(const char *given, const char *name);
 
 void flat_when_free(flat_when *w);   /* its branches */
 void flat_model_free(flat_model *m); /* NULL is fine */

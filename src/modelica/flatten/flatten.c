@@ -47,7 +47,7 @@ static void flattener_close(flattener *f)
     name_free(&f->globals);
     name_free(&f->symbols);
     name_free(&f->wholes);
-    dae_free_all(f->setting_used, f->locals, f->journal, f->bindings, f->equations.items,
+    dae_free_all(f->setting_used, f->driven, f->locals, f->journal, f->bindings, f->equations.items,
                  f->initial_equations.items, f->asserts.items, f->slot_variable, f->slot_pre,
                  f->parameter_value, f->semilinears, f->hidden.slots, f->relation_table.slots,
                  f->depends, f->stamp, f->number, f->stack, f->texts, f->unit_reports);
@@ -122,6 +122,7 @@ static void flatten_all(flattener *f)
     f->m->name = model_text(f, model->name ? model->name : "model");
     f->m->file = model_text(f, f->file_name);
     register_names(f);
+    release_driven(f);
     mark_assigned_in_when(f);
     find_initial_definitions(f);
     declare_all(f);
@@ -148,25 +149,20 @@ static void explain_limits(flattener *f)
                       f->limits.nodes);
 }
 
-flat_model *flatten(const ast_file *file, const char *file_name, const flatten_setting *settings,
-                    size_t setting_count, message_list *messages)
-{
-    return flatten_within(file, file_name, settings, setting_count, flatten_limits_default(),
-                          messages);
-}
-
-flat_model *flatten_within(const ast_file *file, const char *file_name,
-                           const flatten_setting *settings, size_t setting_count,
-                           flatten_limits limits, message_list *messages)
+static flat_model *flatten_given_within(const ast_file *file, const char *file_name,
+                                        const flatten_given *given, flatten_limits limits,
+                                        message_list *messages)
 {
     static const flatten_recursion recursion = {evaluate_expression, resolve_declaration};
     flattener f = {.recursion = &recursion,
                    .file = file,
                    .file_name = file_name,
                    .messages = messages,
-                   .settings = settings,
+                   .settings = given->settings,
                    .limits = limits,
-                   .setting_count = setting_count};
+                   .setting_count = given->setting_count,
+                   .inputs = given->inputs,
+                   .input_count = given->input_count};
     if (!file) return NULL;
     if (!file->model) {
         if (message_errors(messages) == 0)
@@ -185,4 +181,25 @@ flat_model *flatten_within(const ast_file *file, const char *file_name,
     }
     flattener_close(&f);
     return f.m;
+}
+
+flat_model *flatten(const ast_file *file, const char *file_name, const flatten_setting *settings,
+                    size_t setting_count, message_list *messages)
+{
+    return flatten_within(file, file_name, settings, setting_count, flatten_limits_default(),
+                          messages);
+}
+
+flat_model *flatten_driven(const ast_file *file, const char *file_name, const flatten_given *given,
+                           message_list *messages)
+{
+    return flatten_given_within(file, file_name, given, flatten_limits_default(), messages);
+}
+
+flat_model *flatten_within(const ast_file *file, const char *file_name,
+                           const flatten_setting *settings, size_t setting_count,
+                           flatten_limits limits, message_list *messages)
+{
+    flatten_given given = {.settings = settings, .setting_count = setting_count};
+    return flatten_given_within(file, file_name, &given, limits, messages);
 }

@@ -12,6 +12,34 @@ typedef struct flatten_setting {
     double value;
 } flatten_setting;
 
+/* Rows of numbers that inputs follow, borrowed. */
+typedef struct flatten_table {
+    const char *name; /* of the file, for messages */
+    size_t rows;
+    const double *time; /* per row, never going down */
+    const int *lines;   /* of the file, per row; NULL: there are none */
+    bool hold;          /* see flat_schedule */
+} flatten_table;
+
+/* What drives an input of the model, in the place of its binding or start value. */
+typedef struct flatten_input {
+    const char *name;           /* of the input, quotes left out or not */
+    const char *source;         /* for messages: the expression or the file */
+    const ast_expr *expression; /* over the names of the model; or */
+    const flatten_table *table; /* one for all inputs that follow its rows, */
+    const double *values;       /* with a value per row, */
+    flat_curve curve;           /* that of a Real: others step */
+    bool optional;              /* a column of a file, which may be none of the model's inputs */
+} flatten_input;
+
+/* All that is given from outside. */
+typedef struct flatten_given {
+    const flatten_setting *settings;
+    size_t setting_count;
+    const flatten_input *inputs; /* those that share a table stand together */
+    size_t input_count;
+} flatten_given;
+
 /* What a model may cost to flatten; beyond it there is an error that says so. */
 typedef struct flatten_limits {
     int elements; /* of one array, and variables and parameters in all */
@@ -31,7 +59,10 @@ typedef struct flatten_limits {
 /* NULL if there are errors (in messages) or memory is exhausted. */
 flat_model *flatten(const ast_file *file, const char *file_name, const flatten_setting *settings,
                     size_t setting_count, message_list *messages);
-/* The same within other limits than the default ones. */
+/* The same with inputs that are driven. */
+flat_model *flatten_driven(const ast_file *file, const char *file_name, const flatten_given *given,
+                           message_list *messages);
+/* The first one within other limits than the default ones. */
 flat_model *flatten_within(const ast_file *file, const char *file_name,
                            const flatten_setting *settings, size_t setting_count,
                            flatten_limits limits, message_list *messages);

@@ -283,7 +283,7 @@ static void declare_symbol(flattener *f, symbol *s)
     in->part[0] = c->name;
     in->part_count = 1;
     in->modifiers = m;
-    in->binding = c->value;
+    in->binding = s->driven ? NULL : c->value;
     if (c->flow || c->stream)
         report_error(f, c->place, "'%s': flow and stream variables are not supported", c->name);
     s->first_variable = (int)f->m->variable_count;
@@ -357,47 +357,11 @@ static void bind_variable(flattener *f, const late_binding *b)
     equate(f, &b->target, &right, b->place, b->comment);
 }
 
-static bool is_bound_input(const symbol *s)
-{
-    return s->declaration->value != NULL;
-}
-
-/* An input of the whole model that nothing drives keeps its start value. */
-static void rest_inputs(flattener *f, const symbol *s, size_t end)
-{
-    const char *name = s->declaration->name;
-    report_warning(f, s->declaration->place,
-                   "input '%s' is not connected: it keeps its start value", name);
-    for (size_t k = (size_t)s->first_variable; k < end; k++) {
-        const flat_variable *v = &f->m->variables[k];
-        expr left = v->discrete ? graph_memory(f->g, v->memory) : graph_variable(f->g, (int)k, 0);
-        expr start = v->has_start ? v->start : constant(f, v->type == FLAT_ENUMERATION ? 1.0 : 0.0);
-        push_pair(f, &f->equations,
-                  (equation_pair){.left = left,
-                                  .right = start,
-                                  .type = v->type == FLAT_REAL ? VALUE_REAL : VALUE_INTEGER,
-                                  .place = v->place});
-    }
-}
-
-static size_t count_leaves(const value *v)
-{
-    if (v->type != VALUE_RECORD) return value_is_error(v) ? 0 : v->count;
-    size_t sum = 0;
-    for (size_t k = 0; k < v->field_count; k++) sum += count_leaves(&v->fields[k]);
-    return sum;
-}
-
 void declaration_equations(flattener *f)
 {
     f->target = &f->equations;
     for (size_t k = 0; k < f->binding_count && !f->failed; k++) bind_variable(f, &f->bindings[k]);
-    for (size_t k = 0; k < f->model_symbol_count; k++) {
-        const symbol *s = &f->model_symbols[k];
-        if (s->state != SYMBOL_DONE || !s->declaration->input || is_bound_input(s)) continue;
-        if (s->parameter || s->constant || s->absent) continue;
-        rest_inputs(f, s, (size_t)s->first_variable + count_leaves(&s->value));
-    }
+    if (!f->failed) drive_inputs(f);
 }
 
 /* parameter equation guess(x) = e: a start value that is not written at the declaration. */

@@ -217,13 +217,14 @@ static value sample_value(flattener *f, const ast_expr *e)
     if (graph_is_constant(f->g, interval, &width) && width <= 0.0)
         return error_value(f, e->args[1]->place, "the interval of sample must be positive");
     for (size_t k = 0; k < m->sample_count; k++)
-        if (m->samples[k].start == start && m->samples[k].interval == interval)
+        if (m->samples[k].start == start && m->samples[k].interval == interval &&
+            !m->samples[k].schedule)
             return value_scalar(VALUE_BOOLEAN, graph_memory(f->g, m->samples[k].memory));
     int memory = new_memory(f);
     if (f->failed ||
         !flatten_grow(f, &m->samples, &f->sample_capacity, m->sample_count + 1, sizeof *m->samples))
         return value_error();
-    m->samples[m->sample_count++] = (flat_sample){start, interval, memory, e->place};
+    m->samples[m->sample_count++] = (flat_sample){start, interval, memory, e->place, NULL};
     return value_scalar(VALUE_BOOLEAN, graph_memory(f->g, memory));
 }
 

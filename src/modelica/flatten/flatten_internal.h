@@ -35,6 +35,7 @@ typedef struct symbol {
     bool constant, parameter;  /* as declared */
     bool assigned_in_when;     /* somewhere: discrete */
     bool absent;               /* its condition is false */
+    bool driven;               /* from outside, in the place of its binding */
     value value;               /* leaves (variables, parameters) or constants */
     int first_variable;        /* of the variables it made, or -1 */
     struct symbol *busy_outer; /* while busy: the symbol that asked for this one */
@@ -211,6 +212,9 @@ typedef struct flattener {
     const flatten_setting *settings;
     size_t setting_count;
     bool *setting_used;
+    const flatten_input *inputs;
+    size_t input_count;
+    const flatten_input **driven; /* per variable: what drives it, NULL: nothing; NULL until known */
 
     name_map classes, globals, symbols; /* ast_class, symbol, symbol */
     name_map wholes;                    /* whole; filled when one is first asked for */
@@ -552,6 +556,11 @@ void when_if(flattener *f, const ast_item *item);
 /* flatten_motion.c: equations of motion from the energies that annotation(__Daedal(..)) gives */
 
 void motion_equations(flattener *f, const ast_modification *given);
+
+/* flatten_inputs.c: inputs of the model that are driven from outside */
+
+void release_driven(flattener *f); /* their bindings give way */
+void drive_inputs(flattener *f);   /* equations of all inputs that have no binding */
 
 /* flatten_declare.c */
 

@@ -189,15 +189,27 @@ static bool read_row(reader *r, char delimiter, table_file *t, size_t *capacity,
     return true;
 }
 
+/* What separates the words of the line at hand: the first such sign outside of quotes. */
+static char find_delimiter(const reader *r)
+{
+    bool quoted = false;
+    for (const char *c = r->at; *c && *c != '\n'; c++) {
+        if (*c == '"') quoted = !quoted;
+        if (!quoted && strchr(",;\t", *c)) return *c;
+    }
+    return ',';
+}
+
 static bool read_separated(reader *r, const table_request *request, table_file *t)
 {
     size_t capacity = 0, line_room = 0;
     for (int k = 0; k < request->header_lines; k++) step_line(r);
-    if (request->named && !read_names(r, request->delimiter, t)) return false;
+    char delimiter = request->delimiter ? request->delimiter : find_delimiter(r);
+    if (request->named && !read_names(r, delimiter, t)) return false;
     for (; r->at < r->end; step_line(r)) {
-        skip_blanks(r, request->delimiter);
+        skip_blanks(r, delimiter);
         if (at_line_end(r)) continue;
-        if (!read_row(r, request->delimiter, t, &capacity, &line_room)) return false;
+        if (!read_row(r, delimiter, t, &capacity, &line_room)) return false;
     }
     return t->rows > 0 || fail(r, "the file has no numbers");
 }

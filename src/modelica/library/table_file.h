@@ -23,7 +23,7 @@ typedef struct table_trouble {
 typedef struct table_request {
     const char *path;
     const char *name; /* of the matrix; separated values have none */
-    char delimiter;
+    char delimiter;   /* '\0': the first line shows it, a comma, a semicolon or a tab */
     int header_lines; /* to be skipped */
     bool named;       /* the first line after those has names */
 } table_request;

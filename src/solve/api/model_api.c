@@ -14,6 +14,7 @@
 #include "model/model_structure.h"
 #include "modelica/flatten/flatten.h"
 #include "modelica/syntax/parser.h"
+#include "solve/api/model_inputs.h"
 #include "solve/api/model_values.h"
 #include "solve/bind/solver.h"
 #include "solve/hybrid/hybrid_parts.h"
@@ -88,10 +89,14 @@ static flat_model *translate(const dae_model *model, arena *a, ast_file *tree,
     flatten_setting *settings =
         DAE_ARRAY(flatten_setting, model->setting_count + model->assignment_count);
     flat_model *flat = NULL;
+    model_inputs inputs = {0};
     *status = settings ? model_values_assign(a, tree, model, settings, &count, diag)
                        : diag_set(diag, DAE_ERR_MEMORY, "Out of memory.");
-    if (*status == DAE_OK) flat = flatten(tree, model->file, settings, count, messages);
+    if (*status == DAE_OK) *status = model_inputs_read(&inputs, a, tree, model, diag);
+    flatten_given given = {settings, count, inputs.list, inputs.count};
+    if (*status == DAE_OK) flat = flatten_driven(tree, model->file, &given, messages);
     if (*status == DAE_OK && !flat) *status = explain_messages(messages, diag);
+    model_inputs_free(&inputs);
     dae_free(settings);
     return flat;
 }
@@ -138,7 +143,7 @@ static dae_status check_settings(const dae_model *m, dae_diag *diag)
             return diag_set(diag, DAE_ERR_ARGUMENT, "Assignment %d is NULL.", i);
     if (!m->text && !m->file)
         return diag_set(diag, DAE_ERR_ARGUMENT, "A model needs a text or a file.");
-    return DAE_OK;
+    return model_inputs_check(m, diag);
 }
 
 /* Whether parameter p lies outside its min and max; *bound is the one it passed. */
@@ -208,22 +213,11 @@ static dae_status form_of_flat(flat_model *flat, message_list *messages, model_f
     return status;
 }
 
-/* Whether a name means a variable: its own, or that of an array or a record around it. */
-static bool means_variable(const char *given, const char *name)
-{
-    for (;; given++, name++) {
-        while (*given == '\'') given++;
-        while (*name == '\'') name++;
-        if (!*given) return !*name || *name == '[' || *name == '.';
-        if (*given != *name) return false;
-    }
-}
-
 static void mark_asked(flat_model *flat, const dae_model *m)
 {
     for (int k = 0; m->unknowns && k < m->unknown_count; k++)
         for (size_t v = 0; m->unknowns[k] && v < flat->variable_count; v++)
-            flat->variables[v].asked |= means_variable(m->unknowns[k], flat->variables[v].name);
+            flat->variables[v].asked |= flat_name_means(m->unknowns[k], flat->variables[v].name);
 }
 
 /* The form of a text, checked and listed. */

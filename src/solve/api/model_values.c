@@ -419,6 +419,22 @@ static dae_status assign_setting(assigner *g, const dae_setting *setting)
     return status == DAE_OK ? assign_number(g, &d, setting->value) : status;
 }
 
+dae_status model_value_expression(arena *a, ast_file *tree, const char *name, const char *text,
+                                  const ast_expr **expression, dae_diag *diag)
+{
+    declared d;
+    if (!find_declared(a, tree, name, &d)) return no_memory(diag);
+    ast_expr *e = parse_value(a, text);
+    if (arena_failed(a)) return no_memory(diag);
+    if (!e)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Input %s: '%s' is not an expression.", name, text);
+    const ast_component nowhere = {.name = ""};
+    const value_literals *literals = d.known ? literals_of(a, d.class_) : NULL;
+    if (!settle(a, e, d.component ? d.component : &nowhere, literals)) return no_memory(diag);
+    *expression = e;
+    return DAE_OK;
+}
+
 dae_status model_values_assign(arena *a, ast_file *tree, const dae_model *model,
                                flatten_setting *settings, size_t *count, dae_diag *diag)
 {

@@ -39,6 +39,11 @@ bool model_listing_make(model_form *form, const ast_file *tree);
 dae_status model_values_assign(arena *a, ast_file *tree, const dae_model *model,
                                flatten_setting *settings, size_t *count, dae_diag *diag);
 
+/* The expression for a component (or a part of it), placed at its declaration, where messages about
+ * it point to; DAE_ERR_ARGUMENT: it is none. */
+dae_status model_value_expression(arena *a, ast_file *tree, const char *name, const char *text,
+                                  const ast_expr **expression, dae_diag *diag);
+
 /* Whether a number may be the value of something of this type; DAE_ERR_ARGUMENT says what may. */
 dae_status model_value_check(const char *name, flat_type type, const value_literals *literals,
                              double value, dae_diag *diag);

@@ -158,7 +158,8 @@ bool reads_solved(const dae_solver *s)
 bool reads_clock(const dae_solver *s, size_t i)
 {
     const hybrid *h = s->hybrid;
-    return !h->reads || h->reads->felt[flat_of(s)->samples[i].memory];
+    const flat_sample *q = &flat_of(s)->samples[i];
+    return !h->reads || q->schedule || h->reads->felt[q->memory];
 }
 
 bool reads_event(const dae_solver *s, double t)

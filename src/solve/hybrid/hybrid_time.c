@@ -48,6 +48,15 @@ static dae_status reject_clock(dae_solver *s, size_t i, double t)
                     model_file(s), q->place.line, s->hybrid->sample[i].start, s->diag.value, t);
 }
 
+/* The piece of inputs from outside that begins at t. */
+static void enter_piece(dae_solver *s, size_t i, double t)
+{
+    hybrid *h = s->hybrid;
+    const flat_schedule *schedule = flat_of(s)->samples[i].schedule;
+    double next = flat_schedule_enter(schedule, t, sample_slack(t), h->instance->memory);
+    h->sample[i] = (sample_clock){.start = t, .interval = INFINITY, .next = next};
+}
+
 /* Raise the flags of samples due at t, and set their next times; whether there are any. */
 dae_status samples_raise(dae_solver *s, double t)
 {
@@ -59,6 +68,10 @@ dae_status samples_raise(dae_solver *s, double t)
         h->instance->memory[m->samples[i].memory] = due;
         if (!due) continue;
         s->stats.events++;
+        if (m->samples[i].schedule) {
+            enter_piece(s, i, t);
+            continue;
+        }
         c->count += 1.0;
         c->next = c->start + c->count * c->interval;
         if (c->next <= t + sample_slack(t)) return reject_clock(s, i, t);
@@ -73,6 +86,10 @@ dae_status samples_start(dae_solver *s, double t)
     const flat_model *m = flat_of(s);
     hybrid *h = s->hybrid;
     for (size_t i = 0; i < m->sample_count; i++) {
+        if (m->samples[i].schedule) {
+            enter_piece(s, i, t);
+            continue;
+        }
         double start = model_form_constant(h->instance->form, m->samples[i].start);
         double interval = model_form_constant(h->instance->form, m->samples[i].interval);
         if (!isfinite(start) || !(interval > 0.0) || !isfinite(interval)) {
