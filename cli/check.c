@@ -13,7 +13,18 @@ typedef struct request {
     const char *file, *incidence, *index;
 } request;
 
-enum { OPT_SET = 256, OPT_INPUT, OPT_INPUT_MODE, OPT_INPUT_HOLD, OPT_LIST, OPT_QUIET, OPT_ALL, OPT_JSON, OPT_INCIDENCE, OPT_INDEX };
+enum {
+    OPT_SET = 256,
+    OPT_INPUT,
+    OPT_INPUT_MODE,
+    OPT_INPUT_HOLD,
+    OPT_LIST,
+    OPT_QUIET,
+    OPT_ALL,
+    OPT_JSON,
+    OPT_INCIDENCE,
+    OPT_INDEX
+};
 
 static const struct option long_options[] = {
     {"set", required_argument, NULL, OPT_SET},

@@ -83,7 +83,8 @@ static int run(int argc, char **argv)
     dae_problem *problem = NULL;
     int code = read_words(argc, argv, &r);
     if (code == CLI_OK) code = check_file(&r);
-    if (code == CLI_OK) code = open_text(r.file, &r.parameters, &r.driven, NULL, DAE_ENGINE_TAPE, &problem);
+    if (code == CLI_OK)
+        code = open_text(r.file, &r.parameters, &r.driven, NULL, DAE_ENGINE_TAPE, &problem);
     if (code == CLI_OK) code = emit(&r, problem);
     dae_problem_free(problem);
     settings_free(&r.parameters);

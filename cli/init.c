@@ -15,7 +15,18 @@ typedef struct request {
     const char *file, *output;
 } request;
 
-enum { OPT_OUTPUT = 'o', OPT_SET = 256, OPT_INPUT, OPT_INPUT_MODE, OPT_INPUT_HOLD, OPT_START, OPT_START_TIME, OPT_ALL, OPT_JSON, OPT_QUIET };
+enum {
+    OPT_OUTPUT = 'o',
+    OPT_SET = 256,
+    OPT_INPUT,
+    OPT_INPUT_MODE,
+    OPT_INPUT_HOLD,
+    OPT_START,
+    OPT_START_TIME,
+    OPT_ALL,
+    OPT_JSON,
+    OPT_QUIET
+};
 
 static const struct option long_options[] = {
     {"set", required_argument, NULL, OPT_SET},
@@ -265,7 +276,8 @@ static int run(int argc, char **argv)
     point p = {0};
     int code = read_words(argc, argv, &r);
     if (code == CLI_OK) code = check_file(&r);
-    if (code == CLI_OK) code = open_text(r.file, &r.parameters, &r.driven, NULL, DAE_ENGINE_TAPE, &p.problem);
+    if (code == CLI_OK)
+        code = open_text(r.file, &r.parameters, &r.driven, NULL, DAE_ENGINE_TAPE, &p.problem);
     for (int i = 0; i < r.starts.count && code == CLI_OK; i++)
         code = set_start(p.problem, r.starts.list[i]);
     if (code == CLI_OK) {

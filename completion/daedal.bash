@@ -54,6 +54,8 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         _daedal_method_options "$1" "$prev"
         return
         ;;
+    --input) _daedal_files csv && return ;;
+    --input-mode) COMPREPLY=($(compgen -W $'linear\ncubic\nstep' -- "$cur")) && return ;;
     --table) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
     --engine) COMPREPLY=($(compgen -W $'auto\ntape\nnative\nsoon' -- "$cur")) && return ;;
     --linear-solver)

@@ -58,6 +58,52 @@ static const char exported[] =
     "    'twice'(function 'line'(a = 3), 'x[1]') + semiLinear('x[1]', 1, 2) + t0;\n"
     "algorithm\n  'r' := 2*'x';\n  'r[2]' := 'r[1]';\nend M;\n";
 
+static const char driven[] =
+    "model M\n  input Real u, v, w[2];\n  input Boolean b;\n  Real x(start = 0, fixed = true);\n"
+    "equation\n  der(x) = u + v + w[1] + w[2] + (if b then 1 else 0);\nend M;\n";
+
+/* The same with inputs that a table, an expression and a function drive. */
+static int no_value(double t, int order, double jump, double *out, void *user)
+{
+    (void)t, (void)order, (void)jump, (void)user;
+    *out = 0.0;
+    return 0;
+}
+
+static double no_jump(double t, void *user)
+{
+    (void)user;
+    return t + 1.0;
+}
+
+static dae_status everything_driven(void *context)
+{
+    static const double time[] = {0.0, 1.0, 2.0, 3.0}, rows[] = {0.0, 1.0, 1.0, 0.0};
+    static const flatten_table table = {.name = "u.csv", .rows = 4, .time = time};
+    static const graph_signal signal = {.value = no_value};
+    const char *text = context;
+    arena *tree = arena_new(0);
+    message_list *messages = message_list_new("m.mo", text, strlen(text), 0);
+    ast_file *file = tree && messages ? parse_file(tree, text, strlen(text), messages) : NULL;
+    static ast_part part = {.name = "v"};
+    static const ast_expr reference = {.kind = AST_REFERENCE, .parts = &part, .part_count = 1};
+    const flatten_input inputs[] = {
+        {.name = "u", .source = "u.csv", .table = &table, .values = rows, .curve = CURVE_CUBIC},
+        {.name = "b", .source = "u.csv", .table = &table, .values = rows},
+        {.name = "no", .source = "u.csv", .table = &table, .values = rows, .optional = true},
+        {.name = "v", .source = "f", .signal = &signal, .jump = no_jump},
+        {.name = "w[1]", .source = "w", .expression = &reference},
+        {.name = "w[2]", .source = "w", .expression = &reference}};
+    flatten_given given = {.inputs = inputs, .input_count = 6};
+    flat_model *m = file ? flatten_driven(file, "m.mo", &given, messages) : NULL;
+    dae_status status = m ? DAE_OK : DAE_ERR_MEMORY;
+    if (messages && message_errors(messages) > 0) status = DAE_ERR_MODEL;
+    flat_model_free(m);
+    message_list_free(messages);
+    arena_free(tree);
+    return status;
+}
+
 /* Parse and flatten. Lack of memory is not a mistake of the model. */
 static dae_status everything(void *context)
 {
@@ -80,6 +126,7 @@ static void every_allocation_fails_once(void **state)
     (void)state;
     every_failure_is_told("flattener", everything, (void *)(uintptr_t)usual, 50);
     every_failure_is_told("exported model", everything, (void *)(uintptr_t)exported, 50);
+    every_failure_is_told("driven model", everything_driven, (void *)(uintptr_t)driven, 20);
 }
 
 int main(void)

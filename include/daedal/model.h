@@ -26,8 +26,14 @@ typedef enum dae_input_mode {
     DAE_INPUT_STEP        /* or not at all: it keeps the value of the last row */
 } dae_input_mode;
 
+/* A function of time alone, at any time of the run or beside it, and from all threads that solve
+ * the problem. order 0: *value = u(t); order k: its k-th derivative. jump: where the next jump is
+ * ahead (dae_input.jump); at times from there on the value is that without it. Returns 0; else
+ * there is no value at t. */
+typedef int (*dae_input_fn)(double t, int order, double jump, double *value, void *user);
+
 /* What an `input` of the whole model follows, in the place of its binding or start value: an
- * expression or a file. Zero-initialise. */
+ * expression, a file or a function. Zero-initialise. */
 typedef struct dae_input {
     const char *name;       /* of the input; an array, a record, or a part: "u", "u[2]", "r.a".
                                NULL: every column of `file` that has the name of an input */
@@ -41,6 +47,14 @@ typedef struct dae_input {
                                the last row */
     bool hold;              /* before the first and behind the last row: the value there. Else a run
                                that comes there ends with DAE_ERR_ASSERT, which names the file */
+    dae_input_fn value;     /* or a function, of a Real that is named as a scalar: smooth between
+                               jumps */
+    int derivatives;        /* so many of them it gives. Equations that need more, since their index
+                               is above 1, are refused by the name of the input */
+    double (*jump)(double t,
+                   void *user); /* the first time behind t at which u or a derivative of it
+                     jumps, INFINITY if there is none; NULL: never. An event is there */
+    void *user;                 /* of value and jump */
 } dae_input;
 
 /* A model text and how to read it. Nothing is kept but copies. */

@@ -339,6 +339,12 @@ static void operation_text(emitter *e, uint32_t i, int strength)
         number_text(e, node->operand[1], CONDITIONAL + 1);
         operator_text(e, ":");
         number_text(e, node->operand[2], CONDITIONAL);
+    } else if (node->op == EXPR_SIGNAL) {
+        emit_append(e->text, "model_input(%d, %d, ", node->index, node->order);
+        number_text(e, node->operand[0], STATEMENT);
+        emit_put(e->text, ", ");
+        number_text(e, node->operand[1], STATEMENT);
+        emit_put(e->text, ")");
     } else {
         call_text(e, node);
     }
@@ -590,6 +596,10 @@ static const struct {
                "    return a < b || a != a ? a : b;\n}\n"},
     {EXPR_MAX, "\nstatic inline double maximum(double a, double b)\n{\n"
                "    return b < a || a != a ? a : b;\n}\n"},
+    {EXPR_SIGNAL,
+     "\n/* Inputs of the model, given by the program around it: the order-th derivative; from\n"
+     " * `jump` on what it would be without the jump there. */\n"
+     "double model_input(int number, int order, double time, double jump);\n"},
     {EXPR_SIN, "\n/* sin a and cos a in one call */\n"
                "#ifdef __GLIBC__\n"
                "void sincos(double a, double *s, double *c);\n"

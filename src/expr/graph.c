@@ -33,7 +33,9 @@ struct graph {
     size_t slots;      /* a power of two */
     graph_loop *loops; /* owned, with their arrays */
     size_t loop_count, loop_capacity;
-    size_t loop_cells; /* of all loops; they count as nodes */
+    size_t loop_cells;     /* of all loops; they count as nodes */
+    graph_signal *signals; /* owned */
+    size_t signal_count, signal_capacity;
     bool failed;
     walk_pool *walks;     /* owned */
     memo *memo;           /* owned */
@@ -56,6 +58,7 @@ static const struct {
         [EXPR_LIST] = {"list", 2},
     [EXPR_LOOP] = {"loop", 1},
     [EXPR_RESULT] = {"result", 1},
+    [EXPR_SIGNAL] = {"signal", 2},
 };
 
 int graph_arity(expr_op op)
@@ -142,7 +145,7 @@ void graph_free(graph *g)
     for (size_t i = 0; i < g->loop_count; i++) dae_free((void *)g->loops[i].next);
     walk_pool_free(g->walks);
     memo_free(g->memo);
-    dae_free_all(g->loops, g->nodes.blocks, g->table, g);
+    dae_free_all(g->loops, g->signals, g->nodes.blocks, g->table, g);
 }
 
 bool graph_failed(const graph *g)
@@ -350,6 +353,38 @@ const graph_loop *graph_loop_at(const graph *g, int index)
 size_t graph_loop_count(const graph *g)
 {
     return g->loop_count;
+}
+
+/* ---- functions from outside ----------------------------------------------------------------- */
+
+int graph_add_signal(graph *g, const graph_signal *s)
+{
+    if (!dae_grow(&g->signals, &g->signal_capacity, g->signal_count + 1, sizeof *s)) {
+        g->failed = true;
+        return -1;
+    }
+    g->signals[g->signal_count] = *s;
+    return (int)g->signal_count++;
+}
+
+const graph_signal *graph_signal_at(const graph *g, int index)
+{
+    return &g->signals[index];
+}
+
+expr graph_signal_node(graph *g, int index, int order, expr time, expr jump)
+{
+    if (time == EXPR_NONE || jump == EXPR_NONE || order > UINT8_MAX) return EXPR_NONE;
+    return graph_intern(
+        g, &(expr_node){
+               .op = EXPR_SIGNAL, .order = (uint8_t)order, .index = index, .a = time, .b = jump});
+}
+
+double graph_signal_value(const graph_signal *s, int order, double time, double jump)
+{
+    double value = NAN;
+    if (order > s->orders || s->value(time, order, jump, &value, s->user) != 0) return NAN;
+    return value;
 }
 
 /* ---- leaves --------------------------------------------------------------------------------- */

@@ -77,6 +77,8 @@ typedef enum expr_op {
     EXPR_LIST,                 /* a, then the list b; ended by the constant 0 */
     EXPR_LOOP,   /* index: the loop's body; a: list of the values its cells start with */
     EXPR_RESULT, /* index: a cell; its value when loop a has ended */
+    EXPR_SIGNAL, /* index, order: the order-th derivative of a function from outside of a, time; b:
+                    the first jump of it that is still ahead */
     EXPR_ALL_COUNT
 } expr_op;
 
@@ -110,7 +112,7 @@ typedef struct expr_node {
         };
         double value; /* of a CONSTANT */
     };
-} expr_node;
+} expr_node; /* a SIGNAL has index and order, too */
 
 /* Operand k of a node of the graph; EXPR_NONE: it has fewer. */
 static inline expr expr_operand(const expr_node *n, int k)
@@ -168,6 +170,26 @@ expr graph_binary(graph *g, expr_op op, expr a, expr b);
 expr graph_select(graph *g, expr condition, expr a, expr b);
 /* Any operator but those of loops; operands beyond its arity are not looked at. */
 expr graph_build(graph *g, expr_op op, expr a, expr b, expr c);
+
+/* A function of time from outside. It may be asked at any time, by several threads at once. */
+typedef struct graph_signal {
+    /* *value = its order-th derivative; at times from `jump` on what it would be without that jump.
+     * Not 0: there is none. */
+    int (*value)(double time, int order, double jump, double *value, void *user);
+    void *user;
+    int orders;       /* derivatives that it has */
+    const char *name; /* borrowed */
+} graph_signal;
+
+int graph_add_signal(graph *g, const graph_signal *s); /* its number; -1: memory */
+const graph_signal *graph_signal_at(const graph *g, int index);
+expr graph_signal_node(graph *g, int index, int order, expr time, expr jump);
+/* NAN where it has no value. */
+double graph_signal_value(const graph_signal *s, int order, double time, double jump);
+/* A signal of which the expressions need a higher derivative than it has, and the highest one;
+ * NULL: there is none. *failed: memory. */
+const graph_signal *graph_signal_lacking(const graph *g, const expr *e, size_t count, int *order,
+                                         bool *failed);
 
 /* The value of one operation in double. */
 double graph_apply(expr_op op, double a, double b, double c);

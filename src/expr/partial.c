@@ -3,6 +3,7 @@
 bool partial_exists(expr_op op, int operand)
 {
     if (expr_is_step(op)) return false;
+    if (op == EXPR_SIGNAL) return operand == 0;
     return op == EXPR_SELECT ? operand > 0 : operand < graph_arity(op);
 }
 
@@ -138,6 +139,7 @@ expr partial_times(graph *g, expr e, int operand, expr seed)
     case EXPR_POW:
         return operand == 0 ? times_by_base(g, a, b, seed) : times_by_exponent(g, e, a, seed);
     case EXPR_ATAN2: return times_angle(g, a, b, operand, seed);
+    case EXPR_SIGNAL: return times(g, seed, graph_signal_node(g, n->index, n->order + 1, a, b));
     default: return times_unary(g, n->op, e, a, seed);
     }
 }

@@ -279,6 +279,11 @@ static void push_operation(printer *p, const expr_node *n)
     case EXPR_SELECT: push_if(p, n); break;
     case EXPR_RESULT: push_loop(p, n); break;
     case EXPR_LIST: push_list(p, n); break;
+    case EXPR_SIGNAL:
+        for (int k = 0; k < n->order; k++) push_text(p, ")");
+        push_text(p, graph_signal_at(p->g, n->index)->name);
+        for (int k = 0; k < n->order; k++) push_text(p, "der(");
+        break;
     case EXPR_OR: push_infix(p, a, " or ", b, LEVEL_OR, LEVEL_OR); break;
     case EXPR_AND: push_infix(p, a, " and ", b, LEVEL_AND, LEVEL_AND); break;
     case EXPR_LT:

@@ -107,6 +107,17 @@ static void add_leaf(compiler *c, uint32_t i)
     mark_active(c, i, c->ahead[i] + node->order == c->top[node->index]);
 }
 
+/* A function of time from outside. */
+static void add_signal(compiler *c, uint32_t i)
+{
+    const plan_node *node = &c->plan.nodes[i];
+    series_instruction *s = add(c, SERIES_SIGNAL, i);
+    s->b = c->series[node->operand[1]];
+    s->c = (uint32_t)node->index;
+    s->step = node->order;
+    c->series[i] = s->r;
+}
+
 static bool is_fixed(const compiler *c, const plan_node *node, int k)
 {
     return c->plan.nodes[node->operand[k]].fixed;
@@ -298,6 +309,7 @@ static void add_node(compiler *c, uint32_t i)
     bool active;
     switch (node->op) {
     case EXPR_TIME: c->series[i] = add(c, SERIES_TIME, i)->r; return;
+    case EXPR_SIGNAL: add_signal(c, i); return;
     case EXPR_VARIABLE: add_leaf(c, i); return;
     case EXPR_LIST: return;
     case EXPR_LOOP: add_loop(c, i); return;
@@ -335,7 +347,7 @@ static void place_series(series_program *p)
         s->r *= size;
         s->a *= size;
         s->b *= leaf ? 1 : size;
-        s->c *= leaf ? 1 : size;
+        s->c *= leaf || s->op == SERIES_SIGNAL ? 1 : size;
         s->w *= size;
         s->v *= size;
     }
@@ -405,6 +417,7 @@ series_program *series_program_new(const graph *g, const expr *e, const int *lag
         c.program->outputs = count;
         c.program->variables = variables;
         c.program->series = 1;
+        c.program->graph = g;
         c.program->length = largest(top, variables) + last + 1;
         ok = allocate(&c) && compile(&c, lag);
         if (ok) place_series(c.program);

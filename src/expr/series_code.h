@@ -7,6 +7,7 @@
 typedef enum series_op {
     SERIES_LEAF,   /* r = the c-th derivative of x_b */
     SERIES_TIME,   /* r = time */
+    SERIES_SIGNAL, /* r = signal number c of time, with jump b, fixed */
     SERIES_LOOP,   /* loop number b up to this coefficient; r stays 0 */
     SERIES_RESULT, /* r = cell number c of loop b */
     SERIES_NEG,
@@ -44,8 +45,8 @@ typedef enum series_op {
  * Changes of the operands are in da, db, dc, number 0 for none; those of r and w go to dr and dw.
  */
 typedef struct series_instruction {
-    uint8_t op, step;
-    int16_t ahead; /* at stage s it makes coefficient ahead + s */
+    uint8_t op, step; /* step: also the order of a signal */
+    int16_t ahead;    /* at stage s it makes coefficient ahead + s */
     uint32_t r, a, b, c, w, v;
     uint32_t da, db, dc, dr, dw;
 } series_instruction;
@@ -78,6 +79,7 @@ struct series_program {
     int variables, length; /* coefficients kept per series, twice: the other way round behind */
     series_loop *loops;
     size_t loop_count;
+    const graph *graph; /* of signals; borrowed */
 };
 
 #endif

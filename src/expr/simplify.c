@@ -330,6 +330,7 @@ expr graph_build(graph *g, expr_op op, expr a, expr b, expr c)
 
 expr graph_rebuild(graph *g, const expr_node *n, expr a, expr b, expr c)
 {
+    if (n->op == EXPR_SIGNAL) return graph_signal_node(g, n->index, n->order, a, b);
     if (n->op == EXPR_RESULT) return a == EXPR_NONE ? a : loop_result(g, a, n->index);
     if (n->op != EXPR_LIST && n->op != EXPR_LOOP) return graph_build(g, n->op, a, b, c);
     if (a == EXPR_NONE || (n->op == EXPR_LIST && b == EXPR_NONE)) return EXPR_NONE;

@@ -89,6 +89,23 @@ bool graph_leaves(const graph *g, const expr *e, size_t count, graph_leaf_visit 
     return done;
 }
 
+const graph_signal *graph_signal_lacking(const graph *g, const expr *e, size_t count, int *order,
+                                         bool *failed)
+{
+    walk w = {0};
+    const graph_signal *lacking = NULL;
+    *order = 0;
+    *failed = !walk_from(&w, g, e, count);
+    for (size_t i = 0; !*failed && i < w.count; i++) {
+        const expr_node *n = graph_node(g, w.order[i]);
+        if (n->op != EXPR_SIGNAL || n->order <= graph_signal_at(g, n->index)->orders) continue;
+        lacking = graph_signal_at(g, n->index);
+        if (n->order > *order) *order = n->order;
+    }
+    walk_free(&w);
+    return lacking;
+}
+
 bool graph_reads(const graph *g, const expr *e, size_t count, unsigned kinds, bool *found)
 {
     walk w = {0};

@@ -193,6 +193,27 @@ static bool place_loops(compiler *c)
     return true;
 }
 
+/* ---- functions from outside ------------------------------------------------------------------ */
+
+/* Number the signals of the plan: false: memory. */
+static bool place_signals(compiler *c)
+{
+    tape *t = c->tape;
+    size_t count = 0;
+    for (size_t i = 0; i < c->plan.count; i++) count += c->plan.nodes[i].op == EXPR_SIGNAL;
+    if (count == 0) return true;
+    t->signals = DAE_ARRAY(tape_signal, count);
+    if (!t->signals) return false;
+    for (size_t i = 0; i < c->plan.count; i++) {
+        plan_node *node = &c->plan.nodes[i];
+        if (node->op != EXPR_SIGNAL) continue;
+        t->signals[t->signal_count] =
+            (tape_signal){*graph_signal_at(c->graph, node->index), node->order};
+        node->index = (int32_t)t->signal_count++;
+    }
+    return true;
+}
+
 /* A loop: copy what it starts with into its cells, run it. */
 static size_t select_loop(const compiler *c, tape_instruction *code, uint32_t i)
 {
@@ -223,6 +244,9 @@ static void link_outputs(compiler *c)
 static tape_instruction select_instruction(const compiler *c, uint32_t i)
 {
     const plan_node *node = &c->plan.nodes[i];
+    if (node->op == EXPR_SIGNAL)
+        return (tape_instruction){TAPE_SIGNAL, i, node->operand[0], node->operand[1],
+                                  (uint32_t)node->index};
     if (!c->absorbs[i])
         return (tape_instruction){tape_op_of(node->op), i, node->operand[0], node->operand[1],
                                   node->operand[2]};
@@ -411,7 +435,8 @@ tape *tape_new(const graph *g, const expr *e, size_t count)
     compiler c = {.tape = DAE_NEW(tape), .graph = g};
     bool ok = c.tape && plan_new(&c.plan, g, e, count);
     if (ok) c.first = DAE_ARRAY(uint32_t, c.plan.count);
-    ok = ok && c.first && place_loops(&c) && allocate_compiler(&c) && compile(&c);
+    ok = ok && c.first && place_loops(&c) && place_signals(&c) && allocate_compiler(&c) &&
+         compile(&c);
     if (ok) c.tape->outputs = count;
     release_compiler(&c);
     if (ok) return c.tape;
@@ -427,12 +452,17 @@ void tape_free(tape *t)
         tape_free(t->loops[k].body);
         dae_free(t->loops[k].cell);
     }
-    dae_free_all(t->loops, t);
+    dae_free_all(t->loops, t->signals, t);
 }
 
 size_t tape_length(const tape *t)
 {
     return t->length;
+}
+
+bool tape_calls_out(const tape *t)
+{
+    return t->signal_count > 0;
 }
 
 size_t tape_work_size(const tape *t)

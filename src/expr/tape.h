@@ -20,7 +20,9 @@ typedef struct tape_inputs {
  * Parts that depend on parameters and memory alone are hoisted: tape_prepare computes them. */
 tape *tape_new(const graph *g, const expr *e, size_t count); /* NULL: memory */
 void tape_free(tape *t);
-size_t tape_length(const tape *t); /* instructions per run */
+size_t tape_length(const tape *t);  /* instructions per run */
+bool tape_calls_out(const tape *t); /* it has functions from outside: no native code can take its
+                                       place */
 
 /* Work space of a run is caller-owned so that a tape can be shared by threads. tape_prepare must
  * have filled it since parameters or memory last changed. Outputs must not overlap inputs. */

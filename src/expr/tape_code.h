@@ -26,6 +26,9 @@ typedef enum tape_op {
     TAPE_COPY_OUT,
     EXPR_OPERATIONS(TAPE_ENUMERATE) TAPE_FUSED(TAPE_ENUMERATE)
 #undef TAPE_ENUMERATE
+    /* signal number c of the tape at time a with jump b */
+    TAPE_SIGNAL,
+    TAPE_SIGNAL_OUT,
     /* registers dst = sin a, b = cos a */
     TAPE_SINCOS,
     TAPE_END,
@@ -46,11 +49,14 @@ static inline int tape_operands(uint32_t op)
     static const uint8_t table[TAPE_OP_COUNT] = {
 #define TAPE_OPERANDS(name, operands, ...) operands, operands,
 #define TAPE_THREE(name, ...) 3, 3,
-        1, 1, /* COPY */
+        1,
+        1, /* COPY */
         EXPR_OPERATIONS(TAPE_OPERANDS) TAPE_FUSED(TAPE_THREE)
 #undef TAPE_OPERANDS
 #undef TAPE_THREE
-            [TAPE_SINCOS] = 1,
+            [TAPE_SIGNAL] = 2,
+        [TAPE_SIGNAL_OUT] = 2,
+        [TAPE_SINCOS] = 1,
         [TAPE_LOOP] = 1};
     return table[op];
 }
@@ -68,6 +74,12 @@ static inline bool tape_makes_register(uint32_t op)
 }
 
 enum { TAPE_ORDERS = 4 }; /* derivatives that tape_inputs can give */
+
+/* A derivative of a function from outside. */
+typedef struct tape_signal {
+    graph_signal of;
+    int order;
+} tape_signal;
 
 /* A loop of a tape: outputs of its body are the condition, then new values of `changing` cells. */
 typedef struct tape_loop {
@@ -97,6 +109,8 @@ struct tape {
     size_t prologue_length, length, outputs;
     tape_loop *loops; /* owned */
     size_t loop_count, loop_cells;
+    tape_signal *signals; /* owned */
+    size_t signal_count;
 };
 
 /* First register of the copied leaves: time if there is one, then variables. */

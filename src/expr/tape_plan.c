@@ -7,6 +7,11 @@
 
 enum { LARGE = 1 << 16 }; /* nodes of a plan, from which on no walks are kept beside its program */
 
+static bool has_index(const expr_node *n)
+{
+    return n->op == EXPR_SIGNAL || (n->op != EXPR_CONSTANT && n->arity <= 1);
+}
+
 /* Set node i from the i-th of the walk, whose operands are set. */
 static void copy_node(plan *p, const graph *g, const walk *w, size_t i)
 {
@@ -18,7 +23,7 @@ static void copy_node(plan *p, const graph *g, const walk *w, size_t i)
                         .operands = from->arity,
                         .fixed = from->op != EXPR_TIME && from->op != EXPR_VARIABLE &&
                                  from->op != EXPR_LIST, /* loops run with the rest */
-                        .index = from->op == EXPR_CONSTANT || from->arity > 1 ? 0 : from->index,
+                        .index = has_index(from) ? from->index : 0,
                         .pair = PLAN_NONE,
                         .value = from->op == EXPR_CONSTANT ? from->value : 0.0};
     if (from->op == EXPR_CELL) { /* a body's cells are its variables */

@@ -9,10 +9,10 @@
 
 typedef struct plan_node {
     uint8_t op;       /* expr_op */
-    uint8_t order;    /* of a VARIABLE */
+    uint8_t order;    /* of a VARIABLE or a SIGNAL */
     uint8_t operands; /* number of them */
     bool fixed;       /* depends on constants, parameters and memory alone */
-    int32_t index;    /* of a VARIABLE (also of a CELL), PARAMETER, MEMORY, LOOP or RESULT */
+    int32_t index; /* of a VARIABLE (also of a CELL), PARAMETER, MEMORY, LOOP, RESULT or SIGNAL */
     uint32_t operand[3];
     uint32_t uses; /* as an operand and as an output */
     uint32_t pair; /* the cosine of a sine's operand and back, or PLAN_NONE */

@@ -75,9 +75,13 @@ static void execute(const tape *t, const tape_instruction *i, double *restrict w
 {
 #ifdef TAPE_COMPUTED_GOTO
 #define LABELS(name, ...) &&label_##name, &&label_##name##_OUT,
-    static const void *const label[] = {&&label_COPY, &&label_COPY_OUT,
-                                        EXPR_OPERATIONS(LABELS) TAPE_FUSED(LABELS) && label_SINCOS,
-                                        &&label_END, &&label_LOOP};
+    static const void *const label[] = {&&label_COPY,
+                                        &&label_COPY_OUT,
+                                        EXPR_OPERATIONS(LABELS) TAPE_FUSED(LABELS) && label_SIGNAL,
+                                        &&label_SIGNAL_OUT,
+                                        &&label_SINCOS,
+                                        &&label_END,
+                                        &&label_LOOP};
     goto *label[i->op];
 #else
     for (;; i++) {
@@ -86,6 +90,7 @@ static void execute(const tape *t, const tape_instruction *i, double *restrict w
     OPERATION(COPY, 1, "", A)
     EXPR_OPERATIONS(OPERATION)
     TAPE_FUSED(TWO_OPERATIONS)
+    OPERATION(SIGNAL, 2, "", graph_signal_value(&t->signals[i->c].of, t->signals[i->c].order, A, B))
     CASE(SINCOS)
     {
         double angle = A; /* either result may replace it */

@@ -81,6 +81,13 @@ static known node_known(const graph *g, const walk *w, const known *values, cons
         return (known){value, isnan(value)};
     }
     if (n->op == EXPR_RESULT) return loop_known(g, w, values, n);
+    if (n->op == EXPR_SIGNAL) {
+        known time = known_at(w, values, n->a), jump = known_at(w, values, n->b);
+        if (time.unknown || jump.unknown) return (known){NAN, true};
+        double value =
+            graph_signal_value(graph_signal_at(g, n->index), n->order, time.value, jump.value);
+        return (known){value, isnan(value)};
+    }
     return apply_known(n->op, known_at(w, values, n->a), known_at(w, values, n->b),
                        known_at(w, values, expr_operand(n, 2)));
 }

@@ -76,7 +76,7 @@ static void leave(model_code *c)
 
 static bool has_code(const model_program *p)
 {
-    return p->code.tape && p->outputs > 0 && p->code.length > 0;
+    return p->code.tape && p->outputs > 0 && p->code.length > 0 && !tape_calls_out(p->code.tape);
 }
 
 /* The entry of a program, made if need be; NULL: memory. */

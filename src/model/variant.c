@@ -362,6 +362,23 @@ static bool relate_levels(model_form *f)
     return ok;
 }
 
+/* Whether functions from outside give the derivatives that the equations need. */
+static dae_status check_signals(const model_form *f, dae_diag *diag)
+{
+    int order;
+    bool failed;
+    const graph_signal *s =
+        graph_signal_lacking(f->flat->graph, f->residual.e, f->residual.outputs, &order, &failed);
+    if (failed)
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a formulation of the model.");
+    if (!s) return DAE_OK;
+    return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                    "The equations are of higher index and need derivative %d of input %s, a "
+                    "function that gives %d: let it give more, or give the input an expression or "
+                    "a file.",
+                    order, s->name, s->orders);
+}
+
 dae_status model_form_variant(const model_form *base, analysed *a, formulated *y,
                               formulated *levels, model_form **form, dae_diag *diag)
 {
@@ -384,6 +401,7 @@ dae_status model_form_variant(const model_form *base, analysed *a, formulated *y
     f->levels = all;
     dae_status status = compile_variant(f, assemble_variant, diag);
     if (status == DAE_OK && all) status = compile_variant(all, assemble_levels, diag);
+    if (status == DAE_OK) status = check_signals(all ? all : f, diag);
     if (status == DAE_OK && all && !relate_levels(f))
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a formulation of the model.");
     if (status == DAE_OK)

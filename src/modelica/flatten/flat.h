@@ -102,6 +102,9 @@ typedef struct flat_schedule {
                    once more */
     int origin; /* slots: time of the row that the piece at hand begins with, */
     int from;   /* and the first time it is good for */
+    /* Not NULL: in the place of rows the first jump behind a time, which goes to slot `from`. */
+    double (*jump)(double time, void *user);
+    void *user;
 } flat_schedule;
 
 /* Put the piece that begins at time t into memory; rows up to t + slack are reached. Returns the

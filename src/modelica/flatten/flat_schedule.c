@@ -43,6 +43,11 @@ static size_t row_of_piece(const flat_schedule *s, size_t reached)
 
 double flat_schedule_enter(const flat_schedule *s, double t, double slack, double *memory)
 {
+    if (s->jump) {
+        double next = s->jump(t, s->user);
+        memory[s->from] = next < DBL_MAX ? next : DBL_MAX;
+        return next < DBL_MAX ? next : INFINITY;
+    }
     size_t reached = rows_until(s, t + slack), row = row_of_piece(s, reached);
     memory[s->origin] = s->time[row];
     memory[s->from] = reached > 0 ? fmin(t, s->time[row]) : s->hold ? -DBL_MAX : s->time[row];
@@ -96,8 +101,7 @@ static void spline_of(const double *x, const double *y, size_t n, double *m, dou
     }
     for (size_t i = n - 2; i > 0; i--) m[i] = right[i] - (i + 2 < n ? above[i] * m[i + 1] : 0.0);
     m[0] = m[1] - (x[1] - x[0]) / (x[2] - x[1]) * (m[2] - m[1]);
-    m[n - 1] =
-        m[n - 2] + (x[n - 1] - x[n - 2]) / (x[n - 2] - x[n - 3]) * (m[n - 2] - m[n - 3]);
+    m[n - 1] = m[n - 2] + (x[n - 1] - x[n - 2]) / (x[n - 2] - x[n - 3]) * (m[n - 2] - m[n - 3]);
 }
 
 /* Through few points goes the polynomial of that degree. */
@@ -105,7 +109,8 @@ static void parabola_of(const double *x, const double *y, size_t n, double *m)
 {
     double bend = 0.0;
     if (n == 3)
-        bend = 2.0 * ((y[2] - y[1]) / (x[2] - x[1]) - (y[1] - y[0]) / (x[1] - x[0])) / (x[2] - x[0]);
+        bend =
+            2.0 * ((y[2] - y[1]) / (x[2] - x[1]) - (y[1] - y[0]) / (x[1] - x[0])) / (x[2] - x[0]);
     for (size_t i = 0; i < n; i++) m[i] = bend;
 }
 

@@ -23,13 +23,15 @@ typedef struct flatten_table {
 
 /* What drives an input of the model, in the place of its binding or start value. */
 typedef struct flatten_input {
-    const char *name;           /* of the input, quotes left out or not */
-    const char *source;         /* for messages: the expression or the file */
-    const ast_expr *expression; /* over the names of the model; or */
-    const flatten_table *table; /* one for all inputs that follow its rows, */
-    const double *values;       /* with a value per row, */
-    flat_curve curve;           /* that of a Real: others step */
-    bool optional;              /* a column of a file, which may be none of the model's inputs */
+    const char *name;                        /* of the input, quotes left out or not */
+    const char *source;                      /* for messages: the expression or the file */
+    const ast_expr *expression;              /* over the names of the model; or */
+    const flatten_table *table;              /* one for all inputs that follow its rows, */
+    const double *values;                    /* with a value per row, */
+    flat_curve curve;                        /* that of a Real: others step */
+    const graph_signal *signal;              /* or a function; name: not used */
+    double (*jump)(double time, void *user); /* its next jump; NULL: it has none */
+    bool optional; /* a column of a file, which may be none of the model's inputs */
 } flatten_input;
 
 /* All that is given from outside. */

@@ -1,4 +1,5 @@
 /* Inputs of the whole model: what drives them from outside, and what becomes of the others. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -76,42 +77,75 @@ static symbol *component_of(flattener *f, const char *name)
     return find_symbol(f, name[0] == '\'' ? name : flatten_text(f, "'%s'", name));
 }
 
-typedef struct cycle_search {
-    reading walk;
-    const flatten_input *from;
-    const char *path; /* "u -> v" */
-    int depth;
-    bool found;
-} cycle_search;
+/* One input reads another, by their expressions. */
+typedef struct input_edge {
+    int from, to;
+    bool done; /* it is part of no cycle */
+} input_edge;
 
-/* Follow what drives the component that an expression names. */
-static bool follow_component(reading *r, symbol *s)
+static void note_leaf(flattener *f, void *context, const expr_node *n)
 {
-    cycle_search *c = (cycle_search *)(void *)r;
-    flattener *f = r->f;
-    for (size_t i = 0; i < f->input_count && !c->found; i++) {
-        const flatten_input *next = &f->inputs[i];
-        if (!next->expression || !lies_in(next->name, s->declaration->name)) continue;
-        const char *before = c->path;
-        c->path = flatten_text(f, "%s -> %s", before ? before : "", next->name);
-        c->found = next == c->from || c->depth >= (int)f->input_count;
-        c->depth++;
-        if (!c->found) read_expression(r, next->expression);
-        c->depth--;
-        if (!c->found) c->path = before;
-    }
-    return !c->found;
+    int from = *(const int *)context, to = -1;
+    if (n->op == EXPR_VARIABLE) to = n->index;
+    if (n->op == EXPR_MEMORY) to = f->slot_variable[n->index];
+    if (to < 0 || !f->m->variables[to].input) return;
+    input_edge *e = flatten_push(f, &f->edges, &f->edge_count, &f->edge_capacity, sizeof *f->edges);
+    if (e) *e = (input_edge){from, to, false};
 }
 
-/* Whether an expression leads back to its own input by the expressions of others. */
-static bool is_cyclic(flattener *f, const flatten_input *in, source_place place)
+/* Note which inputs the expression of an input reads, element by element. */
+static void note_reads(flattener *f, const value *target, const value *right)
 {
-    cycle_search c = {.walk = {.f = f, .found = follow_component}, .from = in, .path = in->name};
-    read_expression(&c.walk, in->expression);
-    if (c.found)
-        report_error(f, place, "the expression of input '%s' depends on itself: %s", in->name,
-                     c.path ? c.path : "");
-    return c.found;
+    for (size_t k = 0; k < target->field_count && target->type == VALUE_RECORD; k++)
+        if (right->type == VALUE_RECORD && k < right->field_count)
+            note_reads(f, &target->fields[k], &right->fields[k]);
+    if (target->type == VALUE_RECORD || right->type == VALUE_RECORD) return;
+    for (size_t k = 0; k < target->count && k < right->count && !f->failed; k++) {
+        const expr_node *n = graph_node(f->g, value_element(target, k));
+        int from = n->op == EXPR_MEMORY ? f->slot_variable[n->index] : n->index;
+        visit_begin(f);
+        visit_leaves(f, value_element(right, k), note_leaf, &from);
+    }
+}
+
+/* Drop what leads to inputs that read none, or comes from such as none reads; whether there was
+ * any. */
+static bool drop_edges(flattener *f)
+{
+    bool dropped = false;
+    for (size_t k = 0; k < f->edge_count; k++) {
+        input_edge *e = &f->edges[k];
+        bool behind = false, before = false;
+        for (size_t i = 0; i < f->edge_count && !e->done; i++) {
+            behind = behind || (!f->edges[i].done && f->edges[i].from == e->to);
+            before = before || (!f->edges[i].done && f->edges[i].to == e->from);
+        }
+        if (e->done || (behind && before)) continue;
+        e->done = dropped = true;
+    }
+    return dropped;
+}
+
+/* Expressions of inputs must not lead back to their own. */
+static void report_cycles(flattener *f)
+{
+    while (drop_edges(f)) continue;
+    size_t first = 0;
+    while (first < f->edge_count && f->edges[first].done) first++;
+    if (first == f->edge_count) return;
+    const char *path = f->m->variables[f->edges[first].from].name;
+    int at = f->edges[first].from, start = at;
+    for (size_t k = 0; k < f->edge_count; k++) { /* every edge that is left goes on */
+        const input_edge *e = &f->edges[k];
+        if (e->done || e->from != at) continue;
+        at = e->to;
+        path = flatten_text(f, "%s -> %s", path ? path : "", f->m->variables[at].name);
+        if (at == start) break;
+        k = SIZE_MAX; /* from the beginning */
+        if (path && strlen(path) > 200) break;
+    }
+    report_error(f, f->m->variables[start].place,
+                 "the expressions of inputs depend on themselves: %s", path ? path : "");
 }
 
 /* The place of a scalar input, or of the whole that `in` names. */
@@ -132,9 +166,8 @@ static value target_of(flattener *f, const flatten_input *in, const int *match, 
                                        [FLAT_BOOLEAN] = VALUE_BOOLEAN,
                                        [FLAT_ENUMERATION] = VALUE_ENUMERATION};
     const symbol *s = component_of(f, in->name);
-    value target = value_scalar(types[v->type],
-                                v->discrete ? graph_memory(f->g, v->memory)
-                                            : graph_variable(f->g, match[0], 0));
+    value target = value_scalar(types[v->type], v->discrete ? graph_memory(f->g, v->memory)
+                                                            : graph_variable(f->g, match[0], 0));
     target.class_ = s ? s->value.class_ : NULL;
     return target;
 }
@@ -145,13 +178,13 @@ static void drive_by_expression(flattener *f, const flatten_input *in, const int
 {
     source_place place = f->m->variables[match[0]].place;
     int errors = message_errors(f->messages);
-    if (is_cyclic(f, in, place)) return;
     value target = target_of(f, in, match, count);
     value right = value_is_error(&target) ? value_error() : evaluate(f, in->expression);
     if (!value_is_error(&right) && target.type == VALUE_INTEGER && right.type == VALUE_REAL)
         type_error(f, place, "value of an Integer", &right, "Integer");
     else if (!value_is_error(&right))
         equate(f, &target, &right, place, NULL);
+    if (!value_is_error(&right)) note_reads(f, &target, &right);
     if (message_errors(f->messages) > errors)
         report_note(f, place, "in what is given for this input: %s", in->source);
 }
@@ -299,6 +332,46 @@ static flat_schedule *schedule_of(flattener *f, const flatten_table *t, size_t m
     return s;
 }
 
+/* ---- functions from outside ---- */
+
+/* A slot for the next jump of a function, and a clock that strikes there; DBL_MAX where it has
+ * none.
+ */
+static expr jump_of(flattener *f, const flatten_input *in, source_place place)
+{
+    if (!in->jump) return constant(f, DBL_MAX);
+    const double start = 0.0;
+    const flatten_table none = {.name = in->source, .rows = 1, .time = &start, .hold = true};
+    flat_schedule *s = schedule_of(f, &none, 0, place);
+    if (!s) return EXPR_NONE;
+    s->jump = in->jump;
+    s->user = in->signal->user;
+    return graph_memory(f->g, s->from);
+}
+
+/* input = function of time */
+static void drive_by_signal(flattener *f, const flatten_input *in, int variable)
+{
+    const flat_variable *v = &f->m->variables[variable];
+    if (v->discrete) {
+        report_error(f, v->place,
+                     "input '%s' changes at events only: an expression or a file can drive it, a "
+                     "callback cannot",
+                     v->name);
+        return;
+    }
+    graph_signal s = *in->signal;
+    s.name = v->name;
+    int number = graph_add_signal(f->g, &s);
+    source_place place = v->place;
+    push_pair(f, &f->equations,
+              (equation_pair){.left = graph_variable(f->g, variable, 0),
+                              .right = graph_signal_node(f->g, number, 0, graph_time(f->g),
+                                                         jump_of(f, in, place)),
+                              .type = VALUE_REAL,
+                              .place = place});
+}
+
 /* ---- all of them ---- */
 
 /* The inputs of one table, from number `first` on. */
@@ -312,8 +385,8 @@ static void note_other(flattener *f, table_use *u, const char *name)
 {
     enum { SHOWN = 10 };
     if (u->other_count++ < SHOWN)
-        u->others = flatten_text(f, "%s%s%s", u->others ? u->others : "", u->others ? ", " : "",
-                                 name);
+        u->others =
+            flatten_text(f, "%s%s%s", u->others ? u->others : "", u->others ? ", " : "", name);
     else if (u->other_count == SHOWN + 1)
         u->others = flatten_text(f, "%s, ..", u->others ? u->others : "");
 }
@@ -327,7 +400,7 @@ static void drive_one(flattener *f, const flatten_input *in, size_t left, const 
     for (size_t k = 0; match && k < count; k++) {
         const char *name = f->m->variables[list[k]].name;
         bool means = flat_name_means(in->name, name);
-        if (in->table) means = means && flat_name_means(name, in->name); /* scalars alone */
+        if (!in->expression) means = means && flat_name_means(name, in->name); /* scalars alone */
         if (means) match[matches++] = list[k];
     }
     if (matches == 0 && in->optional)
@@ -337,10 +410,9 @@ static void drive_one(flattener *f, const flatten_input *in, size_t left, const 
     for (size_t k = 0; k < matches; k++) claimed = claim(f, in, match[k]) && claimed;
     if (matches == 0 || !claimed) return;
     source_place place = f->m->variables[match[0]].place;
-    if (!in->table) {
-        drive_by_expression(f, in, match, matches);
-        return;
-    }
+    if (in->expression) drive_by_expression(f, in, match, matches);
+    if (in->signal) drive_by_signal(f, in, match[0]);
+    if (!in->table) return;
     if (!u->schedule) {
         u->schedule = schedule_of(f, in->table, left, place);
         if (u->schedule) check_range(f, in->table, u->schedule, place);
@@ -436,6 +508,7 @@ void drive_inputs(flattener *f)
     f->driven = DAE_ARRAY(const flatten_input *, f->m->variable_count + 1);
     if (!f->driven) f->failed = true;
     if (f->driven) drive_given(f);
+    if (!f->failed) report_cycles(f);
     for (size_t k = 0; k < f->model_symbol_count && !f->failed; k++) {
         const symbol *s = &f->model_symbols[k];
         bool bound = s->declaration->value && !s->driven;

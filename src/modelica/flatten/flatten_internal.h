@@ -214,7 +214,10 @@ typedef struct flattener {
     bool *setting_used;
     const flatten_input *inputs;
     size_t input_count;
-    const flatten_input **driven; /* per variable: what drives it, NULL: nothing; NULL until known */
+    struct input_edge *edges; /* which inputs read which (flatten_inputs.c) */
+    size_t edge_count, edge_capacity;
+    const flatten_input *
+        *driven; /* per variable: what drives it, NULL: nothing; NULL until known */
 
     name_map classes, globals, symbols; /* ast_class, symbol, symbol */
     name_map wholes;                    /* whole; filled when one is first asked for */

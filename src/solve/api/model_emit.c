@@ -105,6 +105,19 @@ static void put_unknowns(emit_text *t, const model_form *f, const char *name, co
     emit_put(t, "};\n\n");
 }
 
+/* The same of the inputs that follow a file: pieces of polynomials in time. */
+static void name_piece(const flat_sample *q, int k, char *text, size_t size)
+{
+    const flat_schedule *s = q->schedule;
+    if (k == s->origin)
+        snprintf(text, size, "inputs, line %d: where a piece begins", q->place.line);
+    for (size_t i = 0; i < s->track_count; i++)
+        for (int j = 0; j < CURVE_MOST; j++)
+            if (s->tracks[i].memory[j] == k)
+                snprintf(text, size, "inputs, line %d: coefficient %d of number %zu", q->place.line,
+                         j, i + 1);
+}
+
 /* What memory slot k holds. */
 static void name_slot(const flat_model *m, int k, char *text, size_t size)
 {
@@ -118,6 +131,8 @@ static void name_slot(const flat_model *m, int k, char *text, size_t size)
     for (size_t r = 0; r < m->sample_count; r++)
         if (m->samples[r].memory == k)
             snprintf(text, size, "sample, line %d", m->samples[r].place.line);
+    for (size_t r = 0; r < m->sample_count; r++)
+        if (m->samples[r].schedule) name_piece(&m->samples[r], k, text, size);
     for (size_t v = 0; v < m->variable_count; v++) {
         const flat_variable *q = &m->variables[v];
         if (q->discrete && q->memory == k) snprintf(text, size, "%s", q->name);

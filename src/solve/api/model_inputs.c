@@ -14,17 +14,23 @@
 static dae_status check_input(const dae_input *in, int k, dae_diag *diag)
 {
     const char *name = in->name ? in->name : "(no name)";
-    if ((in->expression != NULL) + (in->file != NULL) != 1)
+    if ((in->expression != NULL) + (in->file != NULL) + (in->value != NULL) != 1)
         return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "inputs[%d], %s: it needs one of an expression and a file.", k, name);
-    if (!in->name && in->expression)
-        return diag_set(diag, DAE_ERR_ARGUMENT, "inputs[%d]: an expression needs a name.", k);
+                        "inputs[%d], %s: it needs one of expression, file and value.", k, name);
+    if (!in->name && !in->file)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "inputs[%d]: an %s needs a name.", k,
+                        in->expression ? "expression" : "input by a function");
+    if (in->derivatives < 0 || (!in->value && (in->derivatives > 0 || in->jump)))
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "inputs[%d], %s: derivatives = %d and a jump belong to a function.", k,
+                        name, in->derivatives);
     if (in->column && (!in->file || !in->name))
         return diag_set(diag, DAE_ERR_ARGUMENT,
                         "inputs[%d], %s: a column needs a file and the name of an input.", k, name);
     if ((int)in->mode < 0 || in->mode > DAE_INPUT_STEP)
-        return diag_set(diag, DAE_ERR_ARGUMENT, "inputs[%d], %s: mode = %d is not a dae_input_mode.",
-                        k, name, (int)in->mode);
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "inputs[%d], %s: mode = %d is not a dae_input_mode.", k, name,
+                        (int)in->mode);
     return DAE_OK;
 }
 
@@ -84,8 +90,9 @@ static dae_status check_times(const input_file *f, dae_diag *diag)
             return diag_set(diag, DAE_ERR_ARGUMENT,
                             "%s:%d: a third row with time %.15g; two of them are a jump.",
                             f->table.name, f->lines[i], t[i]);
-        return diag_set(diag, DAE_ERR_ARGUMENT, "%s:%d: time %.15g behind %.15g: times never go down.",
-                        f->table.name, f->lines[i], t[i], t[i - 1]);
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "%s:%d: time %.15g behind %.15g: times never go down.", f->table.name,
+                        f->lines[i], t[i], t[i - 1]);
     }
     return DAE_OK;
 }
@@ -191,6 +198,17 @@ static dae_status add_expression(model_inputs *all, arena *a, ast_file *tree, co
     return model_value_expression(a, tree, in->name, in->expression, &added->expression, diag);
 }
 
+static dae_status add_function(model_inputs *all, arena *a, const dae_input *in, dae_diag *diag)
+{
+    graph_signal *signal = arena_alloc(a, sizeof *signal);
+    flatten_input *added = signal ? add_input(all, in->name, "a function") : NULL;
+    if (!added) return no_memory(diag);
+    *signal = (graph_signal){.value = in->value, .user = in->user, .orders = in->derivatives};
+    added->signal = signal;
+    added->jump = in->jump;
+    return DAE_OK;
+}
+
 dae_status model_inputs_read(model_inputs *all, arena *a, ast_file *tree, const dae_model *m,
                              dae_diag *diag)
 {
@@ -199,7 +217,9 @@ dae_status model_inputs_read(model_inputs *all, arena *a, ast_file *tree, const 
     if (!all->files) return no_memory(diag);
     for (int k = 0; k < m->input_count && status == DAE_OK; k++) {
         const dae_input *in = &m->inputs[k];
-        status = in->file ? add_file(all, in, diag) : add_expression(all, a, tree, in, diag);
+        status = in->file    ? add_file(all, in, diag)
+                 : in->value ? add_function(all, a, in, diag)
+                             : add_expression(all, a, tree, in, diag);
     }
     return status;
 }

@@ -164,6 +164,8 @@ static const char *slot_text(writer *w, int slot)
         if (m->relations[k].memory == slot) return relation_text(w, &m->relations[k]);
     for (size_t k = 0; k < m->sample_count; k++)
         if (m->samples[k].memory == slot) return sample_text(w, &m->samples[k]);
+    for (size_t k = 0; k < m->sample_count; k++)
+        if (m->samples[k].schedule) return refuse(w, "an input that follows a file", "0");
     return refuse(w, "a condition that has no name", "false");
 }
 
@@ -237,7 +239,7 @@ static const char *printed(writer *w, expr e, print_type type, bool quiet)
 {
     print_style style = {leaf_text, leaf_truth, w, type, quiet};
     if (e == EXPR_NONE || has_loop(w, e))
-        return refuse(w, "a loop whose length the run decides", "0");
+        return refuse(w, "a loop whose length the run decides, or an input by a function", "0");
     for (size_t size = 256; size <= LONGEST_EXPRESSION && !w->failed; size *= 4) {
         char *text = dae_calloc(size, 1), *kept = NULL;
         size_t length = text ? expr_print_typed(w->m->graph, e, &style, text, size) : 0;

@@ -49,12 +49,18 @@ static dae_status reject_clock(dae_solver *s, size_t i, double t)
 }
 
 /* The piece of inputs from outside that begins at t. */
-static void enter_piece(dae_solver *s, size_t i, double t)
+static dae_status enter_piece(dae_solver *s, size_t i, double t)
 {
     hybrid *h = s->hybrid;
     const flat_schedule *schedule = flat_of(s)->samples[i].schedule;
     double next = flat_schedule_enter(schedule, t, sample_slack(t), h->instance->memory);
     h->sample[i] = (sample_clock){.start = t, .interval = INFINITY, .next = next};
+    if (next > t + sample_slack(t)) return DAE_OK;
+    s->diag.t = t;
+    s->diag.line = flat_of(s)->samples[i].place.line;
+    return diag_set(&s->diag, DAE_ERR_EVENT,
+                    "%s:%d: the next jump of an input behind t = %.9g is said to be at %.9g.",
+                    model_file(s), s->diag.line, t, next);
 }
 
 /* Raise the flags of samples due at t, and set their next times; whether there are any. */
@@ -69,7 +75,8 @@ dae_status samples_raise(dae_solver *s, double t)
         if (!due) continue;
         s->stats.events++;
         if (m->samples[i].schedule) {
-            enter_piece(s, i, t);
+            dae_status status = enter_piece(s, i, t);
+            if (status != DAE_OK) return status;
             continue;
         }
         c->count += 1.0;
@@ -87,7 +94,8 @@ dae_status samples_start(dae_solver *s, double t)
     hybrid *h = s->hybrid;
     for (size_t i = 0; i < m->sample_count; i++) {
         if (m->samples[i].schedule) {
-            enter_piece(s, i, t);
+            dae_status status = enter_piece(s, i, t);
+            if (status != DAE_OK) return status;
             continue;
         }
         double start = model_form_constant(h->instance->form, m->samples[i].start);

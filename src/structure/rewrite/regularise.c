@@ -318,7 +318,7 @@ static bool look_for_pieces(const equation_set *set, rewrite_list *steps)
         for (size_t k = 0; ok && k < w.count; k++) {
             expr_op op = (expr_op)graph_node(set->graph, w.order[k])->op;
             bool piece = op == EXPR_SELECT || op == EXPR_ABS || op == EXPR_MIN || op == EXPR_MAX ||
-                         op == EXPR_RESULT || expr_is_step(op);
+                         op == EXPR_RESULT || op == EXPR_SIGNAL || expr_is_step(op);
             if (piece) steps->everywhere = false;
         }
     }

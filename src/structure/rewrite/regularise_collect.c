@@ -286,6 +286,7 @@ static bool collect_node(collector *c, expr e, polynomial *p)
     case EXPR_DIV: return collect_quotient(c, n, p);
     case EXPR_LIST:
     case EXPR_LOOP:
+    case EXPR_SIGNAL:
     case EXPR_RESULT: return collect_as_is(c, e, p);
     default: return graph_arity(n->op) ? collect_function(c, n, p) : make_atom(c, e, 1, p);
     }

@@ -135,7 +135,8 @@ static bool leaf_use_new(leaf_use *u, const graph *g, expr e)
     u->rough = DAE_ARRAY(bool, u->nodes.count);
     for (size_t i = u->nodes.count; u->rough && i-- > 0;) {
         const expr_node *n = graph_node(g, u->nodes.order[i]);
-        bool loop = n->op == EXPR_LIST || n->op == EXPR_LOOP || n->op == EXPR_RESULT;
+        bool loop = n->op == EXPR_LIST || n->op == EXPR_LOOP || n->op == EXPR_RESULT ||
+                    n->op == EXPR_SIGNAL;
         for (int k = 0; k < n->arity; k++)
             if (u->rough[i] || loop || !partial_exists(n->op, k))
                 u->rough[walk_place(&u->nodes, expr_operand(n, k))] = true;

@@ -142,7 +142,7 @@ static void evaluate_node(sampling *s, size_t i, int sample)
         leaf_at(s, n, sample, &v[i], &e[i]);
         return;
     }
-    if (n->op == EXPR_RESULT) {
+    if (n->op == EXPR_RESULT || n->op == EXPR_SIGNAL) {
         evaluate_loop(s, s->nodes.order[i], sample, &v[i], &e[i]);
         return;
     }
