@@ -2,6 +2,9 @@
  * The answer is DAE_ERR_MEMORY, nothing leaks, and a solver works again once there is memory. */
 #include "fault_alloc.h"
 
+#include <math.h>
+#include <stdio.h>
+
 /* Aliases, definitions, higher derivatives, initial equations of both kinds, all kinds of events.
  */
 static const char *const text =
@@ -68,6 +71,59 @@ static dae_status life(void *text_at_hand)
     return status;
 }
 
+/* Inputs that a file, an expression and a function drive; the last one is differentiated twice. */
+static const char *const driven =
+    "model D\n  input Real u, v, w;\n  input Boolean b;\n  Real x, y, f, z(start = 0, fixed = "
+    "true);\nequation\n  der(x) = y;\n  der(y) = f;\n  x = w;\n"
+    "  der(z) = u + v + (if b then 1 else 0);\nend D;\n";
+
+static int sine(double t, int order, double jump, double *value, void *user)
+{
+    (void)jump, (void)user;
+    *value = sin(t + 1.5707963267948966 * order);
+    return 0;
+}
+
+static dae_status driven_life(void *path)
+{
+    const dae_input inputs[] = {{.file = path, .mode = DAE_INPUT_CUBIC},
+                                {.name = "v", .expression = "2*u"},
+                                {.name = "w", .value = sine, .derivatives = 2}};
+    dae_model model = {.text = driven,
+                       .file = "m.mo",
+                       .engine = DAE_ENGINE_TAPE,
+                       .inputs = inputs,
+                       .input_count = 3};
+    dae_problem *p = NULL;
+    dae_solver *s = NULL;
+    dae_diag diag = {0};
+    dae_status status = dae_problem_from_model(&model, &p, &diag);
+    if (status == DAE_OK) status = dae_solver_new(p, NULL, &s, &diag);
+    if (status == DAE_OK) status = dae_solver_start(s, 0.0, NULL, NULL);
+    while (status >= DAE_OK && dae_solver_time(s) < 1.5) status = dae_solver_step(s, 1.5);
+    if (status > DAE_OK) status = DAE_OK;
+    if (status < 0 && status != DAE_ERR_MEMORY)
+        print_error("%s\n", s ? dae_solver_diag(s)->text : diag.text);
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return status;
+}
+
+static void inputs_of_a_model(void **state)
+{
+    char path[] = "/tmp/daedal-fault-XXXXXX";
+    (void)state;
+    int file = mkstemp(path);
+    FILE *f = file >= 0 ? fdopen(file, "w") : NULL;
+    assert_non_null(f);
+    fputs("time,u,b\n0,0,0\n0.5,1,1\n1,1,0\n2,3,0\n", f);
+    assert_int_equal(fclose(f), 0);
+    heap_faults faults = fail_each("inputs", driven_life, path);
+    remove(path);
+    assert_int_equal(faults.status, DAE_OK);
+    assert_true(faults.unnoticed < faults.requests / 2);
+}
+
 static void every_allocation_fails_once(void **state)
 {
     heap_faults f = fail_each(*state == text ? "events" : "hidden constraints", life, *state);
@@ -81,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         {"every_kind_of_event", every_allocation_fails_once, NULL, NULL, (void *)text},
-        {"hidden_constraints", every_allocation_fails_once, NULL, NULL, (void *)hidden}};
+        {"hidden_constraints", every_allocation_fails_once, NULL, NULL, (void *)hidden},
+        cmocka_unit_test(inputs_of_a_model)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

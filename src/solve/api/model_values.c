@@ -161,17 +161,19 @@ static bool split(arena *a, const char *assignment, char **name, char **text)
     return true;
 }
 
-/* The expression that a text is; NULL if it is none. */
-static ast_expr *parse_value(arena *a, const char *text)
+/* The expression that a text is; NULL if it is none. *failed: memory. */
+static ast_expr *parse_value(arena *a, const char *text, bool *failed)
 {
     static const char before[] = "model M parameter Real x = ", after[] = "; end M;";
     size_t n = strlen(text), total = sizeof before + n + sizeof after;
     char *whole = arena_alloc(a, total);
+    *failed = !whole;
     if (!whole || (n > 0 && text[n - 1] == ';')) return NULL;
     size_t length = (size_t)snprintf(whole, total, "%s%s%s", before, text, after);
     message_list *messages = message_list_new("value", whole, length, 1);
     ast_file *tree = messages ? parse_file(a, whole, length, messages) : NULL;
     const ast_class *m = tree && message_errors(messages) == 0 ? tree->model : NULL;
+    *failed = !messages || message_memory_failed(messages) || arena_failed(a);
     message_list_free(messages);
     bool alone = m && m->component_count == 1 && m->section_count == 0 && tree->class_count <= 1;
     return alone && !m->components[0].comment ? m->components[0].value : NULL;
@@ -392,8 +394,9 @@ static dae_status assign_text(assigner *g, const char *name, const char *text)
     }
     dae_status status = check_component(&d, g->diag);
     if (status != DAE_OK) return status;
-    ast_expr *e = parse_value(g->a, text);
-    if (arena_failed(g->a)) return no_memory(g->diag);
+    bool failed;
+    ast_expr *e = parse_value(g->a, text, &failed);
+    if (failed) return no_memory(g->diag);
     if (d.known && d.type == FLAT_STRING) return assign_string(g, &d, text, e);
     const value_literals *literals = d.known ? literals_of(g->a, d.class_) : NULL;
     char *end;
@@ -424,8 +427,9 @@ dae_status model_value_expression(arena *a, ast_file *tree, const char *name, co
 {
     declared d;
     if (!find_declared(a, tree, name, &d)) return no_memory(diag);
-    ast_expr *e = parse_value(a, text);
-    if (arena_failed(a)) return no_memory(diag);
+    bool failed;
+    ast_expr *e = parse_value(a, text, &failed);
+    if (failed) return no_memory(diag);
     if (!e)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Input %s: '%s' is not an expression.", name, text);
     const ast_component nowhere = {.name = ""};
@@ -502,9 +506,10 @@ dae_status model_values_spread(const char *assignment, literal_finder literals, 
             diag_set(diag, DAE_ERR_ARGUMENT, "'%s' is not of the form name = value.", assignment);
     else if (!name || !text)
         status = no_memory(diag);
-    const ast_expr *e = status == DAE_OK ? parse_value(a, text) : NULL;
+    bool failed = false;
+    const ast_expr *e = status == DAE_OK ? parse_value(a, text, &failed) : NULL;
     if (status == DAE_OK && !e)
-        status = arena_failed(a)
+        status = failed
                      ? no_memory(diag)
                      : diag_set(diag, DAE_ERR_ARGUMENT,
                                 "%s needs a finite number, true or false, not '%s'.", name, text);
