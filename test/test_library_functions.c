@@ -742,6 +742,24 @@ static void test_water_backwards(void **state)
     AT(BASE "Inverses.dofpt3'(%s, %s, 1e-7)", 0.783095639e8, 750, 500, 1e-7);
 }
 
+/* An iteration that does not come to its end is no result: h of steam asked for in region 5, h of
+ * another region in region 3. */
+static void test_water_that_is_not_found(void **state)
+{
+    (void)state;
+    static const char *const calls[] = {BASE "Inverses.tofph5'(8e6 + time, 3e6, 1e-7)",
+                                        BASE "Inverses.dtofph3'(25e6 + time, 3.6e6, 1e-7, 1e-6)"};
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
+        char text[400];
+        run r;
+        snprintf(text, sizeof text, "model M\n  Real y = %s;\nend M;\n", calls[k]);
+        prepare(&r, text);
+        assert_int_not_equal(start_at(&r, 0.0), DAE_OK);
+        assert_non_null(strstr(diag_of(&r)->text, "of IF97 is found"));
+        end(&r);
+    }
+}
+
 static void test_regions_of_water(void **state)
 {
     (void)state;
@@ -996,6 +1014,7 @@ int main(void)
         cmocka_unit_test(test_water_derivatives),
         cmocka_unit_test(test_water_saturation),
         cmocka_unit_test(test_water_backwards),
+        cmocka_unit_test(test_water_that_is_not_found),
         cmocka_unit_test(test_regions_of_water),
         cmocka_unit_test(test_water_of_two_phases),
         cmocka_unit_test(test_junctions),

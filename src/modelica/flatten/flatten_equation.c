@@ -351,7 +351,9 @@ static void if_equation(flattener *f, const ast_item *item)
         const ast_branch *a = &item->branches[k];
         expr c;
         bool known, yes;
+        f->scope.guard = both(f, guard, none_before); /* else it is not asked */
         bool ok = decide_condition(f, a, &c, &known, &yes);
+        f->scope.guard = guard;
         if (ok && known && !yes) continue;
         if (!ok) broken = true;
         decided = ok && known;

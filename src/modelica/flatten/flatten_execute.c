@@ -312,14 +312,19 @@ static bool execute_if(flattener *f, const ast_item *item)
 {
     const ast_branch **ways = flatten_take(f, (item->branch_count + 1) * sizeof *ways);
     expr *guards = flatten_take(f, (item->branch_count + 1) * sizeof *guards);
+    expr outer = f->scope.guard, none_before = EXPR_NONE;
     size_t count = 0;
     if (!ways || !guards) return false;
     for (size_t k = 0; k < item->branch_count; k++) {
         const ast_branch *b = &item->branches[k];
         bool known, yes;
         expr c;
-        if (!decide_condition(f, b, &c, &known, &yes)) return false;
+        f->scope.guard = both(f, outer, none_before); /* else it is not asked */
+        bool ok = decide_condition(f, b, &c, &known, &yes);
+        f->scope.guard = outer;
+        if (!ok) return false;
         if (known && !yes) continue;
+        if (!known) none_before = both(f, none_before, graph_unary(f->g, EXPR_NOT, c));
         if (known && count == 0) return execute_items(f, b->items, b->item_count);
         ways[count] = b;
         guards[count++] = known ? EXPR_NONE : c;

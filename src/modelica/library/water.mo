@@ -464,12 +464,15 @@ function 'Modelica.Media.Water.IF97_Utilities.BaseIF97.Inverses.tofph5'
   output Integer error;
 protected
   'Modelica.Media.Common.GibbsDerivs' g;
+  Real step;
 algorithm
   T := 1500;
   for i in 1:6 loop
     g := 'Modelica.Media.Water.IF97_Utilities.BaseIF97.Basic.g5'(p, min(max(T, 1073.15), 2273.15));
-    T := g.T - ('water.enthalpy'(g) - h)/(-g.R_s*g.tau^2*g.gtautau);
+    step := ('water.enthalpy'(g) - h)/(-g.R_s*g.tau^2*g.gtautau);
+    T := g.T - step;
   end for;
+  assert(abs(step) <= 1e-5*T, "no temperature of region 5 of IF97 is found for p = " + String(p) + ", h = " + String(h));
   error := 0;
 end 'Modelica.Media.Water.IF97_Utilities.BaseIF97.Inverses.tofph5';
 
@@ -554,6 +557,7 @@ algorithm
     T := T - (pd*dh - (pd - T*pt/d)/d*dp)/det;
     d := d - ((-f.R_s*f.tau^2*f.ftautau + pt/d)*dp - pt*dh)/det;
   end for;
+  assert(abs(dp) <= 1e-4*p and abs(dh) <= 1e-4*abs(h), "no state of region 3 of IF97 is found for p = " + String(p) + ", h = " + String(h));
   error := 0;
 end 'Modelica.Media.Water.IF97_Utilities.BaseIF97.Inverses.dtofph3';
 
@@ -573,6 +577,7 @@ protected
   Real high = if saturated and not liquid then 1.02*'Modelica.Media.Water.IF97_Utilities.BaseIF97.Regions.rhov_p_R4b'(p)
               else 'water.density'('Modelica.Media.Water.IF97_Utilities.BaseIF97.Basic.g1'(p, 623.15));
   'Modelica.Media.Common.HelmholtzDerivs' f;
+  Real step;
   Integer passes = 0;
 algorithm
   assert(p >= 16.5292e6 and T >= 623.15, "water is outside of region 3 of IF97: p = " + String(p) + ", T = " + String(T));
@@ -589,8 +594,10 @@ algorithm
   d := (low + high)/2;
   for i in 1:2 loop
     f := 'Modelica.Media.Water.IF97_Utilities.BaseIF97.Basic.f3'(d, T);
-    d := d - (d*f.R_s*T*f.delta*f.fdelta - p)/(f.R_s*T*f.delta*(2*f.fdelta + f.delta*f.fdeltadelta));
+    step := (d*f.R_s*T*f.delta*f.fdelta - p)/(f.R_s*T*f.delta*(2*f.fdelta + f.delta*f.fdeltadelta));
+    d := d - step;
   end for;
+  assert(abs(step) <= 1e-5*d, "no density of region 3 of IF97 is found for p = " + String(p) + ", T = " + String(T));
   error := 0;
 end 'Modelica.Media.Water.IF97_Utilities.BaseIF97.Inverses.dofpt3';
 
