@@ -308,6 +308,27 @@ static void test_values_of_computed_parameters(void **state)
     end(&r);
 }
 
+/* What is no Real is held from the start on: y(0) = 4 x(0) = 4 makes b true, then e high, so that
+ * y = 2 x, and k = 2: x = 1 - 2 t. Behind t = 0.25, y is below 1, and b stays. */
+static void test_held_parameters_of_the_initial_system(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, "type E = enumeration(low, high);\nmodel M\n"
+                 "  parameter Boolean b(fixed = false);\n  parameter Integer k(fixed = false);\n"
+                 "  parameter E e(fixed = false);\n  Real x(start = 1, fixed = true), y;\n"
+                 "initial equation\n  b = y > 1;\n  e = if y > 1 then E.high else E.low;\n"
+                 "  if b then\n    k = 2;\n  else\n    k = 7;\n  end if;\n"
+                 "equation\n  der(x) = if b then -k else 1;\n"
+                 "  y = (if e == E.high then 2 else 4)*x;\nend M;\n"));
+    expect_near(&r, "y", 2.0, 1e-9, __LINE__);
+    OK(step_to(&r, 2.0));
+    expect_near(&r, "x", -3.0, 1e-6, __LINE__);
+    expect_near(&r, "b", 1.0, 0.0, __LINE__);
+    expect_near(&r, "e", 2.0, 0.0, __LINE__);
+    end(&r);
+}
+
 /* y = 3 x + 1 is no state: der(y) = 3 der(x) = -6 x. */
 static void test_derivatives_of_algebraic_variables(void **state)
 {
@@ -389,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_parameters_of_the_initial_system),
         cmocka_unit_test(test_values_of_computed_parameters),
         cmocka_unit_test(test_initial_algorithms_of_arrays),
+        cmocka_unit_test(test_held_parameters_of_the_initial_system),
         cmocka_unit_test(test_derivatives_of_algebraic_variables),
         cmocka_unit_test(test_streams_at_rest),
         cmocka_unit_test(test_branches_with_errors),

@@ -83,13 +83,17 @@ def reference_of(name, curves):
 
 def interval_of(curve):
     """The interval between rows of a reference, at most 20000 of them: the result has rows at the
-    same times, so that neither curve resolves a peak that the other cuts. None: one row."""
+    same times, so that neither curve resolves a peak that the other cuts. Times of references are
+    rounded, and so the interval is taken to six digits: 300 times 4.99999999999997e-05 is a row
+    beside a jump of the reference. None: one row."""
     with open(curve, encoding="utf-8", errors="replace") as file:
         names = next(file, "").replace('"', "").strip().lower().split(",")
         column = names.index("time") if "time" in names else 0
         times = [float(line.split(",")[column]) for line in file if line.strip()]
     steps = [b - a for a, b in zip(times, times[1:]) if b > a]
-    return max(statistics.median(steps), (times[-1] - times[0]) / 20000) if steps else None
+    if not steps:
+        return None
+    return float(f"{max(statistics.median(steps), (times[-1] - times[0]) / 20000):.6g}")
 
 
 def first_message(text, code, given):

@@ -114,16 +114,27 @@ static void remember_binding(flattener *f, const instance *in, const value *targ
     };
 }
 
-/* A parameter with fixed = false is computed by the initial equations: a variable that rests. */
+/* The number of the variable that a leaf stands for. */
+static int variable_of(flattener *f, expr leaf)
+{
+    const expr_node *n = graph_node(f->g, leaf);
+    return n->op == EXPR_MEMORY ? f->slot_variable[n->index] : n->index;
+}
+
+/* A parameter with fixed = false is computed by the initial equations: a variable that rests,
+ * der(p) = 0 or p = pre(p). */
 static void add_resting_equation(flattener *f, const instance *in, const value *v)
 {
     for (size_t k = 0; k < v->count; k++) {
-        const expr_node *n = graph_node(f->g, v->e[k]);
-        push_pair(f, &f->equations,
-                  (equation_pair){.left = graph_variable(f->g, n->index, 1),
-                                  .right = constant(f, 0.0),
-                                  .type = VALUE_REAL,
-                                  .place = in->component->place});
+        const flat_variable *q = &f->m->variables[variable_of(f, v->e[k])];
+        const bool held = q->discrete;
+        expr rate = held ? v->e[k] : graph_variable(f->g, variable_of(f, v->e[k]), 1);
+        push_pair(
+            f, &f->equations,
+            (equation_pair){.left = rate,
+                            .right = held ? graph_memory(f->g, q->memory_pre) : constant(f, 0.0),
+                            .type = v->type,
+                            .place = in->component->place});
     }
 }
 
@@ -166,38 +177,55 @@ static value declare_variables(flattener *f, instance *in, const attributes *a, 
     return v;
 }
 
-static value declare_simple(flattener *f, instance *in, const type_info *t)
+/* A variable, or a parameter that rests or follows from those that do. */
+static value declare_unknown(flattener *f, instance *in, const attributes *a, const type_info *t,
+                             bool resting)
 {
-    attributes a = read_attributes(f, in, t->type, t->class_);
+    const bool parameter = in->role == ROLE_PARAMETER;
+    in->discrete = (in->discrete && !parameter) || t->type != VALUE_REAL;
+    value v = declare_variables(f, in, a, t);
+    v.class_ = t->class_;
+    for (size_t k = 0; parameter && k < v.count && !f->failed; k++)
+        f->m->variables[variable_of(f, v.e[k])].rests = true;
+    if (value_is_error(&v) || f->failed) return v;
+    if (resting)
+        add_resting_equation(f, in, &v);
+    else
+        remember_binding(f, in, &v);
+    return v;
+}
+
+/* Whether the initial system has to compute a parameter: it has fixed = false, and its initial
+ * equation or algorithm is not one of parameters. Others without a value are warned of. */
+static bool is_resting(flattener *f, instance *in, const attributes *a, const type_info *t)
+{
     double fixed = 1.0;
-    int own_unit = t->type == VALUE_REAL && a.unit ? unit_number(&f->units, a.unit) : UNIT_UNKNOWN;
-    value v;
-    bool computed = in->role == ROLE_PARAMETER && a.fixed_given && a.fixed.count > 0 &&
-                    compile_time_value(f, value_element(&a.fixed, 0), &fixed) && fixed == 0.0;
-    if (computed && in->part_count == 1) {
+    if (in->role != ROLE_PARAMETER || !a->fixed_given || a->fixed.count == 0 ||
+        !compile_time_value(f, value_element(&a->fixed, 0), &fixed) || fixed != 0.0)
+        return false;
+    if (in->part_count == 1) {
         in->given = initial_definition(f, in->symbol);
         in->has_given = !value_is_error(&in->given);
         in->final_ = in->final_ || in->has_given; /* its equation is gone: nobody else sets it */
     }
-    bool resting = computed && !in->has_given && !in->binding && t->type == VALUE_REAL;
+    if (in->has_given || in->binding || t->type == VALUE_STRING) return false;
+    return t->type == VALUE_REAL || (in->part_count == 1 && in->symbol->initial_named);
+}
+
+static value declare_simple(flattener *f, instance *in, const type_info *t)
+{
+    attributes a = read_attributes(f, in, t->type, t->class_);
+    int own_unit = t->type == VALUE_REAL && a.unit ? unit_number(&f->units, a.unit) : UNIT_UNKNOWN;
+    bool resting = is_resting(f, in, &a, t);
     bool follows = !resting && follows_from_resting(f, in, t);
     if (in->role == ROLE_VARIABLE && t->type == VALUE_STRING)
         return error_value(f, in->component->place,
                            "'%s' is a String variable: only String parameters and constants are "
                            "supported",
                            in->part[in->part_count - 1]);
-    if (in->role == ROLE_VARIABLE || resting || follows) {
-        in->discrete = !resting && !follows && (in->discrete || t->type != VALUE_REAL);
-        v = declare_variables(f, in, &a, t);
-        v.class_ = t->class_;
-        v.unit = own_unit;
-        for (size_t k = 0; (resting || follows) && k < v.count && !f->failed; k++)
-            f->m->variables[graph_node(f->g, v.e[k])->index].rests = true;
-        if (resting && !value_is_error(&v)) add_resting_equation(f, in, &v);
-        if (!resting && !value_is_error(&v)) remember_binding(f, in, &v);
-    } else {
-        v = declare_parameters(f, in, &a, t);
-    }
+    value v = in->role == ROLE_VARIABLE || resting || follows
+                  ? declare_unknown(f, in, &a, t, resting)
+                  : declare_parameters(f, in, &a, t);
     v.class_ = t->class_;
     v.unit = own_unit;
     return v;

@@ -97,6 +97,26 @@ static bool note_target(flattener *f, symbol *s, const ast_expr *left, void *sec
     return true;
 }
 
+static void mark_named(flattener *f, const ast_expr *e)
+{
+    symbol *s = e && e->kind == AST_REFERENCE && e->part_count == 1
+                    ? name_find(&f->symbols, e->parts[0].name)
+                    : NULL;
+    if (s) s->initial_named = true;
+}
+
+/* Note what stands alone on a side of initial equations and assignments. */
+static void mark_items_named(flattener *f, ast_item *const *items, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (!items[k]) continue;
+        mark_named(f, items[k]->left);
+        mark_named(f, items[k]->right);
+        for (size_t b = 0; b < items[k]->branch_count; b++)
+            mark_items_named(f, items[k]->branches[b].items, items[k]->branches[b].item_count);
+    }
+}
+
 void find_initial_definitions(flattener *f)
 {
     const ast_class *model = f->file->model;
@@ -104,6 +124,7 @@ void find_initial_definitions(flattener *f)
         const ast_section *s = &model->sections[k];
         reading r = {.f = f, .found = accept_fixed, .at_rest = true};
         if (!s->initial || s->parameter) continue;
+        mark_items_named(f, s->items, s->item_count);
         if (s->algorithm && read_items(&r, s->items, s->item_count))
             each_target(f, s->items, s->item_count, note_target, (void *)s);
         for (size_t i = 0; !s->algorithm && i < s->item_count; i++)

@@ -47,6 +47,7 @@ typedef struct symbol {
     value initial_value;
     bool initial_done;
     bool initial_asked;                /* for its value: it has fixed = false */
+    bool initial_named;                /* an initial equation or algorithm is about it */
     const struct symbol *initial_seen; /* by the search for cycles of that one */
     bool read;                         /* by the search for folded constants */
 } symbol;
