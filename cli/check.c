@@ -86,6 +86,11 @@ static void print_sizes(const request *r, const dae_problem *p)
     if (c.relations + c.samples + c.whens > 0)
         say("  %s, %s, %s\n", PLURAL(c.relations, "relation"), PLURAL(c.samples, "sample"),
             PLURAL(c.whens, "when-clause"));
+    if (c.delays > 0) {
+        say("  %s", PLURAL(c.delays, "delay"));
+        if (!isnan(c.longest_delay)) say(" of up to %g s", c.longest_delay);
+        say(": no step is longer than the shortest\n");
+    }
     if (!isnan(e.start) || !isnan(e.stop) || !isnan(e.tolerance) || !isnan(e.interval)) {
         say("  experiment");
         print_number("start", e.start);

@@ -39,6 +39,16 @@ static const char *const hidden =
     "  end when;\n"
     "end N;\n";
 
+/* Delays: of a state, of what jumps, of one that moves, of a delayed value. */
+static const char *const delayed =
+    "model D\n"
+    "  parameter Real g = 9.81;\n"
+    "  Real h(start = 1, fixed = true), v(start = 0, fixed = true), a, b, c;\n"
+    "equation\n  der(h) = v;\n  der(v) = -delay(h, g/100);\n"
+    "  a = (if time < 0.12 then 0 else 1) + delay(a, 0.1)/2;\n"
+    "  b = delay(a + h, 0.1 + 0.02*sin(9*time), 0.2);\n  c = delay(b, 0.05);\n"
+    "end D;\n";
+
 /* Translate, set, solve and emit. */
 static dae_status life(void *text_at_hand)
 {
@@ -126,7 +136,10 @@ static void inputs_of_a_model(void **state)
 
 static void every_allocation_fails_once(void **state)
 {
-    heap_faults f = fail_each(*state == text ? "events" : "hidden constraints", life, *state);
+    heap_faults f = fail_each(*state == text     ? "events"
+                              : *state == hidden ? "hidden constraints"
+                                                 : "delays",
+                              life, *state);
     assert_int_equal(f.status, DAE_OK);
     assert_true(f.requests > 100);
     /* Values of expressions are computed anew if there was no memory for them. */
@@ -138,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         {"every_kind_of_event", every_allocation_fails_once, NULL, NULL, (void *)text},
         {"hidden_constraints", every_allocation_fails_once, NULL, NULL, (void *)hidden},
+        {"delays", every_allocation_fails_once, NULL, NULL, (void *)delayed},
         cmocka_unit_test(inputs_of_a_model)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static const element elements[] = {
     {"break outside of loops", MODEL("  Real x;\nalgorithm\n  x := 1;\n  break;\n"),
      "break stands only in loops"},
     {"connect", MODEL("  Real x = 1, z = 1;\nequation\n  connect(x, z);\n"), "connect"},
-    {"delay", MODEL("  Real x = delay(time, 1);\n"), "the function 'delay' is not supported"},
+    {"delay", MODEL("  Real x = delay(time, 1);\n"), NULL},
     {"spatialDistribution", MODEL("  Real x = spatialDistribution(1, 2, 3, true);\n"),
      "the function 'spatialDistribution' is not supported"},
     {"clocks", MODEL("  Real x = previous(2);\n"), "the function 'previous' is not supported"},

@@ -253,8 +253,10 @@ typedef struct dae_counts {
     int outputs; /* variables that nothing else needs: they and their equations are no unknowns and
                     equations of the system, but evaluated after it */
     bool idle;   /* nothing is left to be solved: the one equation lets time go on */
-    int definitions; /* variables that an equation gives explicitly and others use: no unknowns
-                        either, but evaluated wherever they are needed */
+    int definitions;      /* variables that an equation gives explicitly and others use: no unknowns
+                             either, but evaluated wherever they are needed */
+    int delays;           /* delay(..) */
+    double longest_delay; /* of them, where parameters tell; NAN: none, or not known */
 } dae_counts;
 
 DAE_API void dae_problem_counts_fill(const dae_problem *problem, dae_counts *counts, size_t size);

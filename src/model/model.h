@@ -196,8 +196,9 @@ typedef struct model_instance {
     int *kinematic_at; /* per term of a chosen row: where its entries of dF/dy' and dF/dy are */
     const char **equation_names; /* n: of the compiled rows, then of the chosen ones */
     dae_kind *kinds;
-    struct array_run *array; /* takes the place of the equations, or NULL; borrowed */
-    double noise;            /* `rounded` crossing functions below it count as zero */
+    struct array_run *array;    /* takes the place of the equations, or NULL; borrowed */
+    double noise;               /* `rounded` crossing functions below it count as zero */
+    struct delay_table *delays; /* pasts of delayed values (model_delay.h); borrowed, NULL: none */
 } model_instance;
 
 model_instance *model_instance_new(const model_form *form); /* NULL: memory */
@@ -219,6 +220,12 @@ void model_instance_load(model_instance *instance);
 /* Parameters or memory have changed: recompute what is hoisted. */
 void model_instance_prepare(model_instance *instance);
 
+/* What delayed expressions read is that of time t, and of y and y' where delay times depend on
+ * them (NULL: these stay as they are). Whoever evaluates something at a point does so. */
+void model_instance_recall(model_instance *instance, double t, const double *y, const double *yp);
+/* Parameters, memory and pasts of another instance of the same model. */
+void model_instance_follow(model_instance *instance, const model_instance *from);
+
 /* The callbacks of the residual form; user is the instance. */
 int model_residual(double t, const double *y, const double *yp, double *f, void *user);
 int model_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
@@ -234,7 +241,10 @@ void model_instance_outputs(model_instance *instance, double t, const double *y,
 void model_instance_assertions(model_instance *instance, double t, const double *y,
                                const double *yp, double *out);
 /* Value of any expression at a point (not for the step loop). Leaves are flat variables. */
-double model_instance_value(const model_instance *instance, double t, const double *y,
-                            const double *yp, expr e);
+double model_instance_value(model_instance *instance, double t, const double *y, const double *yp,
+                            expr e);
+/* The same with the memory as it is. */
+double model_instance_value_now(const model_instance *instance, double t, const double *y,
+                                const double *yp, expr e);
 
 #endif

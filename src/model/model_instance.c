@@ -58,6 +58,15 @@ void model_instance_load(model_instance *m)
     model_instance_prepare(m);
 }
 
+void model_instance_follow(model_instance *m, const model_instance *from)
+{
+    const flat_model *flat = m->form->flat;
+    memcpy(m->memory, from->memory, (size_t)flat->memory_count * sizeof(double));
+    memcpy(m->parameters, from->parameters, flat->parameter_count * sizeof(double));
+    m->delays = from->delays;
+    model_instance_prepare(m);
+}
+
 static tape_inputs inputs_at(const model_instance *m, double t, const double *y, const double *yp)
 {
     return (tape_inputs){
@@ -78,6 +87,10 @@ void model_instance_prepare(model_instance *m)
 void model_instance_run(model_instance *m, int k, double t, const double *a, const double *b,
                         const double *c, double *out)
 {
+    if (m->delays) { /* other programs have unknowns of their own */
+        bool of_form = k <= PROGRAMS;
+        model_instance_recall(m, t, of_form ? a : NULL, of_form ? b : NULL);
+    }
     if (m->function[k]) {
         m->function[k](t, a, b, c, m->parameters, m->memory, out);
         return;
@@ -231,11 +244,17 @@ static double point_leaf(void *context, const expr_node *leaf)
     return sign * place.sign * (place.slope ? at->yp : at->y)[place.unknown];
 }
 
-double model_instance_value(const model_instance *m, double t, const double *y, const double *yp,
-                            expr e)
+double model_instance_value_now(const model_instance *m, double t, const double *y,
+                                const double *yp, expr e)
 {
     point_scan at = {m, t, y, yp};
     return model_value_of(m->form, e, point_leaf, &at);
+}
+
+double model_instance_value(model_instance *m, double t, const double *y, const double *yp, expr e)
+{
+    model_instance_recall(m, t, y, yp);
+    return model_instance_value_now(m, t, y, yp, e);
 }
 
 void model_form_describe(model_form *f, dae_residual *r)

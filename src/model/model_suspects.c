@@ -391,6 +391,7 @@ static void use_events(use_scan *u, const flat_model *m)
         use(u, m->samples[k].start);
         use(u, m->samples[k].interval);
     }
+    for (size_t k = 0; k < m->delay_count; k++) use(u, m->delays[k].most);
     use_actions(u, m->asserts, m->assert_count);
     for (size_t w = 0; w < m->when_count; w++)
         for (size_t b = 0; b < m->whens[w].branch_count; b++) {

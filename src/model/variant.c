@@ -585,6 +585,7 @@ selection_status model_instance_select(model_instance *m, double t, const double
                                        const double *yp, bool anew)
 {
     if (!m->selection) return SELECTION_KEPT;
+    model_instance_recall(m, t, y, yp);
     tape_inputs in = {
         .time = t, .values = {y, yp, NULL, NULL}, .parameters = m->parameters, .memory = m->memory};
     return anew ? selection_choose(m->selection, &in) : selection_watch(m->selection, &in);
@@ -593,6 +594,7 @@ selection_status model_instance_select(model_instance *m, double t, const double
 position_status model_instance_look(model_instance *m, double t, const double *y, const double *yp)
 {
     if (!m->positions) return POSITIONS_KEPT;
+    model_instance_recall(m, t, y, yp);
     tape_inputs in = {
         .time = t, .values = {y, yp, NULL, NULL}, .parameters = m->parameters, .memory = m->memory};
     return position_watch_look(m->positions, &in);

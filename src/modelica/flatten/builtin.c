@@ -347,6 +347,7 @@ static const struct {
                 {"initial", discrete_call},
                 {"terminal", discrete_call},
                 {"sample", discrete_call},
+                {"delay", delay_call},
                 {"noEvent", call_no_event},
                 {"smooth", call_smooth},
                 {"homotopy", call_homotopy},
@@ -413,11 +414,15 @@ static const char *foreign_function(const char *name)
 
 static value rejected_call(flattener *f, const char *name, const ast_expr *e)
 {
-    static const char *const rejected[] = {"delay",          "spatialDistribution",
-                                           "cardinality",    "inStream",
-                                           "actualStream",   "connect",
-                                           "previous",       "hold",
-                                           "Clock",          "interval",
+    static const char *const rejected[] = {"spatialDistribution",
+                                           "cardinality",
+                                           "inStream",
+                                           "actualStream",
+                                           "connect",
+                                           "previous",
+                                           "hold",
+                                           "Clock",
+                                           "interval",
                                            "getInstanceName"};
     for (size_t k = 0; k < sizeof rejected / sizeof *rejected; k++)
         if (strcmp(rejected[k], name) == 0) {

@@ -121,6 +121,36 @@ typedef struct flat_sample {
     const flat_schedule *schedule; /* not NULL: its times in their place */
 } flat_sample;
 
+/* delay(value, lag, most). It is `value` itself while the slot `memory` holds 1, as it does at the
+ * start; else a polynomial of time - lag, whose numbers stand in the slots behind it: the time
+ * where it begins, 1/length, and divided differences over the nodes of flat_delay_node(). What
+ * integrates the model keeps the past of `value`, and puts there the piece that time - lag is in.
+ */
+struct flat_model;
+typedef struct flat_delay {
+    expr value;       /* over variables, parameters and memory */
+    expr lag, most;   /* most: over parameters; lag itself, if it is so */
+    bool varies;      /* lag changes during a run, */
+    bool by_unknowns; /* and depends on more than time and memory */
+    int memory;       /* the first of DELAY_SLOTS */
+    source_place place;
+} flat_delay;
+
+enum {
+    DELAY_NODES = 6,
+    DELAY_FROM = 1,
+    DELAY_SCALE,
+    DELAY_FIRST,
+    DELAY_SLOTS = DELAY_FIRST + DELAY_NODES
+};
+
+/* Whether a slot of the memory holds a piece of the past. */
+bool flat_is_delayed(const struct flat_model *m, int slot);
+/* Whether a delay time depends on variables. */
+bool flat_lags_by_unknowns(const struct flat_model *m);
+/* Node k of a piece of the past, in 0 .. 1: extrema of the Chebyshev polynomial, ends included. */
+double flat_delay_node(int k);
+
 typedef enum flat_action_kind {
     ACTION_ASSIGN,
     ACTION_REINIT,
@@ -209,6 +239,8 @@ typedef struct flat_model {
     size_t relation_count;
     flat_sample *samples;
     size_t sample_count;
+    flat_delay *delays; /* those inside of others first */
+    size_t delay_count;
     flat_when *whens;
     size_t when_count;
     flat_discrete *discretes;

@@ -256,8 +256,8 @@ typedef struct flattener {
     int *slot_variable; /* per memory slot: variable whose current value it is, or -1 */
     int *slot_pre;      /* per memory slot: variable whose pre value it is, or -1 */
     size_t slot_capacity, slot_pre_capacity;
-    size_t variable_capacity, parameter_capacity, relation_capacity, sample_capacity, when_capacity,
-        discrete_capacity;
+    size_t variable_capacity, parameter_capacity, relation_capacity, sample_capacity,
+        delay_capacity, when_capacity, discrete_capacity;
     double *parameter_value; /* per parameter, NAN if not known */
     size_t parameter_value_capacity;
     number_table hidden;         /* variables made for floor(..) and for conditions, by argument */
@@ -477,6 +477,7 @@ expr event_floor(flattener *f, expr a, source_place place);
 bool is_initial_call(const ast_expr *e); /* initial() */
 expr edge_of(flattener *f, expr condition, source_place place);
 value discrete_call(flattener *f, const char *name, const ast_expr *e);
+value delay_call(flattener *f, const char *name, const ast_expr *e);
 
 /* flatten_reference.c: a.b[i].c */
 

@@ -150,8 +150,7 @@ typedef struct unsupported {
 #define FLATTEN "export the model as Base Modelica with your Modelica tool first"
 #define CLOCKS "use 'when' and 'sample(start, interval)'"
 #define LAG "a chain of first-order lags may take its place"
-static const unsupported unsupported_functions[] = {{"delay", LAG},
-                                                    {"spatialDistribution", LAG},
+static const unsupported unsupported_functions[] = {{"spatialDistribution", LAG},
                                                     {"cardinality", FLATTEN},
                                                     {"inStream", FLATTEN},
                                                     {"actualStream", FLATTEN},

@@ -642,17 +642,30 @@ static void count_variables(const model_form *f, dae_counts *c)
     for (int i = 0; i < f->n && !f->resting; i++) c->states += f->differential[i];
 }
 
+/* How many delays there are, and the longest. */
+static void count_delays(const model_form *f, dae_counts *c)
+{
+    c->delays = (int)f->flat->delay_count;
+    c->longest_delay = c->delays > 0 ? 0.0 : NAN;
+    for (int k = 0; k < c->delays; k++) {
+        double most = model_form_constant(f, f->flat->delays[k].most);
+        if (!(most <= c->longest_delay)) c->longest_delay = most;
+    }
+}
+
 static dae_counts counts_of(const dae_problem *p)
 {
     dae_counts c = {.equations = dae_problem_size(p),
                     .variables = dae_problem_variable_count(p),
-                    .parameters = dae_problem_parameter_count(p)};
+                    .parameters = dae_problem_parameter_count(p),
+                    .longest_delay = NAN};
     if (p && p->form.colptr) c.nonzeros = p->form.colptr[p->form.n];
     if (!p || !p->model) return c;
     count_variables(p->model, &c);
     c.relations = (int)p->model->flat->relation_count;
     c.samples = (int)p->model->flat->sample_count;
     c.whens = (int)p->model->flat->when_count;
+    count_delays(p->model, &c);
     return c;
 }
 

@@ -133,6 +133,9 @@ static void name_slot(const flat_model *m, int k, char *text, size_t size)
             snprintf(text, size, "sample, line %d", m->samples[r].place.line);
     for (size_t r = 0; r < m->sample_count; r++)
         if (m->samples[r].schedule) name_piece(&m->samples[r], k, text, size);
+    for (size_t r = 0; r < m->delay_count; r++)
+        if (k >= m->delays[r].memory && k < m->delays[r].memory + DELAY_SLOTS)
+            snprintf(text, size, "past of delay, line %d", m->delays[r].place.line);
     for (size_t v = 0; v < m->variable_count; v++) {
         const flat_variable *q = &m->variables[v];
         if (q->discrete && q->memory == k) snprintf(text, size, "%s", q->name);

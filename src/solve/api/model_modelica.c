@@ -151,6 +151,17 @@ static const char *sample_text(writer *w, const flat_sample *s)
     return joined(w, start, printed(w, s->interval, PRINT_NUMBER, true), ")", "");
 }
 
+/* The first number of a piece of the past stands for the delayed value, and the others add nothing
+ * to it: the text means the same when it is read. */
+static const char *delay_text(writer *w, const flat_delay *d, int slot)
+{
+    if (slot == d->memory) return "false";
+    if (slot != d->memory + DELAY_FIRST) return "0.0";
+    const char *value = joined(w, "delay(", printed(w, d->value, PRINT_NUMBER, false), ", ",
+                               printed(w, d->lag, PRINT_NUMBER, false));
+    return joined(w, value, ", ", printed(w, d->most, PRINT_NUMBER, false), ")");
+}
+
 /* What a memory slot holds, as a text. */
 static const char *slot_text(writer *w, int slot)
 {
@@ -164,6 +175,9 @@ static const char *slot_text(writer *w, int slot)
         if (m->relations[k].memory == slot) return relation_text(w, &m->relations[k]);
     for (size_t k = 0; k < m->sample_count; k++)
         if (m->samples[k].memory == slot) return sample_text(w, &m->samples[k]);
+    for (size_t k = 0; k < m->delay_count; k++)
+        if (slot >= m->delays[k].memory && slot < m->delays[k].memory + DELAY_SLOTS)
+            return delay_text(w, &m->delays[k], slot);
     for (size_t k = 0; k < m->sample_count; k++)
         if (m->samples[k].schedule) return refuse(w, "an input that follows a file", "0");
     return refuse(w, "a condition that has no name", "false");
@@ -190,7 +204,7 @@ static bool leaf_truth(void *context, const expr_node *n)
     if (n->op == EXPR_PARAMETER) return w->m->parameters[n->index].type == FLAT_BOOLEAN;
     if (n->op != EXPR_MEMORY) return false;
     const flat_variable *v = w->slot_owner[n->index];
-    return !v || v->type == FLAT_BOOLEAN;
+    return v ? v->type == FLAT_BOOLEAN : !flat_is_delayed(w->m, n->index);
 }
 
 /* Loops of the run have no expression. */

@@ -463,6 +463,17 @@ static dae_status check_forms(const dae_options *o, const dae_problem *p, dae_di
                         "which the problem, in %s form, does not offer: give the callbacks to "
                         "dae_problem_from_mechanical, without r, w and s.",
                         p->forms ? form_source_kind_name(p->forms) : "residual");
+    if (p->model && m->forms == FORM_SERIES && p->model->flat->delay_count > 0)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Method %s expands equations into Taylor series, and delayed values (line "
+                        "%d of the model) have none: use another method, such as radau.",
+                        m->name, p->model->flat->delays[0].place.line);
+    if (p->model && method_needs_form(m) && flat_lags_by_unknowns(p->model->flat))
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "A delay time of the model depends on its variables, which method %s does "
+                        "not know where it needs them: use a method for the residual form, such as "
+                        "radau or bdf.",
+                        m->name);
     if (p->model || !method_needs_form(m) || (m->forms & offers)) return DAE_OK;
     if (m->forms == FORM_SERIES)
         return diag_set(diag, DAE_ERR_UNSUPPORTED,

@@ -9,12 +9,14 @@
 
 static int reduced_residual(double t, const double *y, const double *yp, double *f, void *user)
 {
+    model_instance_recall(user, t, y, yp);
     return array_run_residual(((model_instance *)user)->array, t, y, yp, f);
 }
 
 static int reduced_jacobian(double t, const double *y, const double *yp, double *dfdy,
                             double *dfdyp, void *user)
 {
+    model_instance_recall(user, t, y, yp);
     return array_run_jacobian(((model_instance *)user)->array, t, y, yp, dfdy, dfdyp);
 }
 

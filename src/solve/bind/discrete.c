@@ -53,12 +53,9 @@ static bool allocate_unknowns(hybrid *h, int n)
 bool hybrid_bind(hybrid *h, model_instance *to)
 {
     if (!allocate_unknowns(h, to->form->n)) return false;
-    const flat_model *m = to->form->flat;
     if (to != h->instance) {
-        memcpy(to->memory, h->instance->memory, (size_t)m->memory_count * sizeof(double));
-        memcpy(to->parameters, h->instance->parameters, m->parameter_count * sizeof(double));
+        model_instance_follow(to, h->instance);
         to->noise = h->instance->noise;
-        model_instance_prepare(to);
     }
     part_free(h->state_seams);
     h->state_seams = NULL;
@@ -87,9 +84,12 @@ hybrid *hybrid_new(const model_form *form)
     h->before = DAE_ARRAY(double, m->memory_count);
     h->outputs = DAE_ARRAY(double, form->visible_count);
     h->next_time = INFINITY;
-    if (h->instance && h->sample && h->crossing && h->crossing_ahead && h->crossing_entry &&
-        h->decided && h->came && h->zero && h->trace && h->active && h->assertion && h->warned &&
-        h->undefined && h->before && h->outputs && allocate_unknowns(h, form->n))
+    if (m->delay_count > 0) h->delays = delay_table_new(m);
+    if (h->instance) h->instance->delays = h->delays;
+    if ((h->delays || m->delay_count == 0) && h->instance && h->sample && h->crossing &&
+        h->crossing_ahead && h->crossing_entry && h->decided && h->came && h->zero && h->trace &&
+        h->active && h->assertion && h->warned && h->undefined && h->before && h->outputs &&
+        allocate_unknowns(h, form->n))
         return h;
     hybrid_free(h);
     return NULL;
@@ -123,5 +123,6 @@ void hybrid_free(hybrid *h)
     free_unknowns(h);
     dae_free_all(h->assertion, h->warned, h->undefined, h->before, h->outputs);
     hybrid_drop_initial(h);
+    delay_table_free(h->delays);
     dae_free(h);
 }

@@ -3,6 +3,7 @@
 #define DAE_SOLVE_BIND_DISCRETE_H
 
 #include "model/model.h"
+#include "model/model_delay.h"
 
 struct dae_solver;
 
@@ -85,6 +86,7 @@ typedef struct hybrid {
     relation_ranges *ranges;  /* owned; NULL: not needed so far */
     memory_reads *reads;      /* owned; NULL: not known, and all of it counts as read */
     time_seams *seams;        /* owned; NULL: not needed so far */
+    delay_table *delays;      /* pasts of delayed expressions; owned, NULL: there are none */
     state_seams *state_seams; /* owned; NULL: not needed so far */
     double cut, cut_from;     /* a seam of them, for the step from there; NAN: none */
     int cuts;                 /* how often that step was made */

@@ -60,8 +60,8 @@ static dae_status end_search(dae_solver *s)
     return waits ? solver_ready_method(s) : DAE_OK;
 }
 
-/* Solve the event at s->run.t for its memory as it is. */
-static dae_status run_event(dae_solver *s, double t)
+/* The event at t, where what delayed expressions read is held. */
+static dae_status solve_event(dae_solver *s, double t)
 {
     s->hybrid->solved = s->hybrid->stays; /* by the step it lies in */
     s->hybrid->looked = false;
@@ -79,8 +79,18 @@ static dae_status run_event(dae_solver *s, double t)
     if (status == DAE_OK && s->hybrid->other[0]) solver_note(s, s->hybrid->other);
     s->hybrid->other[0] = 0;
     if (status == DAE_OK && s->run.terminated) end_run(s);
+    hybrid_break_delays(s->hybrid, s->hybrid->stays ? DELAY_SMOOTH - 1 : DELAY_JUMP);
     crowd_settle(s, t);
     crowd_keep_point(s, t);
+    return status;
+}
+
+/* Solve the event at s->run.t for its memory as it is. */
+static dae_status run_event(dae_solver *s, double t)
+{
+    delays_hold(s, t);
+    dae_status status = solve_event(s, t);
+    delays_release(s);
     return status;
 }
 
@@ -105,6 +115,7 @@ static dae_status start_opened(dae_solver *s, double t, dae_init mode)
     dae_status status = modes_mend(s, t, true, events_agree_at_start(s, t, mode));
     if (status == DAE_OK) status = settings_check(s, t);
     if (status == DAE_OK) status = events_act(s, t, &reset);
+    if (status == DAE_OK) status = delays_begin(s, t);
     if (status == DAE_OK) {
         for (size_t w = 0; w < flat_of(s)->when_count; w++) s->hybrid->active[w] = -1;
         events_settle(s, t);
@@ -192,7 +203,8 @@ static void take_values(dae_solver *s, double t)
  * likely, it is found out for nothing if events read time and states alone. */
 static bool may_stay(const dae_solver *s, double t)
 {
-    return s->hybrid->reads && (!reads_solved(s) || !reads_event(s, t));
+    return s->hybrid->reads && !delays_due(s->hybrid, t) &&
+           (!reads_solved(s) || !reads_event(s, t));
 }
 
 dae_status hybrid_update(dae_solver *s)

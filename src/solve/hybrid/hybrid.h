@@ -100,6 +100,23 @@ void hybrid_note_progress(struct dae_solver *s, double tend);
 
 /* The next sample time; INFINITY if there is none. */
 double hybrid_next_time(const hybrid *h);
+/* hybrid_delay.c: when a jump or a kink of a delayed expression comes back, or what is smoother,
+ * where only a step has to end; INFINITY: never. */
+double hybrid_next_return(const hybrid *h);
+double hybrid_next_soft_return(const hybrid *h);
+/* Go behind all that come back up to t; the lowest rank among them (model/model_delay.h). */
+int hybrid_pass_returns(const hybrid *h, double t);
+/* The solution breaks where it is recorded up to. */
+void hybrid_break_delays(const hybrid *h, int rank);
+/* Where no step leads on, and `status` says so: it may be for a delay time that varies. */
+dae_status hybrid_explain_lag(struct dae_solver *s, dae_status status);
+/* Values of all delayed expressions at a point, into every `stride`-th number, if they and their
+ * delay times are sound. */
+dae_status hybrid_delayed(struct dae_solver *s, double t, const double *y, const double *yp,
+                          double *values, size_t stride);
+/* No step may be longer: what it reads must have passed. INFINITY: no limit. */
+double hybrid_longest_step(const struct dae_solver *s);
+
 /* The next one that the equations may feel: steps end there. Others are met within steps. */
 double hybrid_next_stop(const struct dae_solver *s);
 

@@ -30,6 +30,7 @@ void memory_start(dae_solver *s)
         double value = hybrid_start_value(f, v);
         memory[q->memory] = memory[q->memory_pre] = isnan(value) ? 0.0 : value;
     }
+    delays_open(s);
 }
 
 /* pre(v) := v, for variables and conditions of when; whether anything changed. */
@@ -173,6 +174,7 @@ dae_status hybrid_ready(dae_solver *s)
 dae_status hybrid_begin_again(dae_solver *s)
 {
     dae_status status = bind_mode_at_hand(s, s->run.t);
+    hybrid_break_delays(s->hybrid, DELAY_JUMP);
     if (status == DAE_OK) status = solve_continuous(s, s->run.t, false, DAE_INIT_DIFFERENTIAL);
     return status == DAE_OK ? hybrid_ready(s) : status;
 }

@@ -174,7 +174,7 @@ void resume_enter(dae_solver *s, const step_memory *left);
 bool seams_possible(const graph *g);
 /* What each node of a walk depends on; NULL: memory. The caller frees it. */
 enum { SEAM_OF_TIME = 1, SEAM_OF_VARIABLES = 2 };
-unsigned char *seam_leaves(const graph *g, const walk *w);
+unsigned char *seam_leaves(const flat_model *m, const walk *w);
 /* The comparison that changes where a node has a jump or a kink; EXPR_NONE: there is none. */
 expr seam_of(graph *g, expr e);
 
@@ -191,6 +191,17 @@ double hybrid_pass_state_seam(dae_solver *s);
 void settings_take(dae_solver *s, double t);
 /* Whether the values at the start meet the initial equations of discrete variables. */
 dae_status settings_check(dae_solver *s, double t);
+
+/* hybrid_delay.c */
+
+/* At the start a delayed expression is that of now, until its past begins at t. */
+void delays_open(dae_solver *s);
+dae_status delays_begin(dae_solver *s, double t);
+/* While an event at t is solved, pieces of the past stay as they are. */
+void delays_hold(dae_solver *s, double t);
+void delays_release(dae_solver *s);
+/* Whether a jump or a kink has come back at t. */
+bool delays_due(const hybrid *h, double t);
 
 /* hybrid_time.c */
 

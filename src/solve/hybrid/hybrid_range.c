@@ -120,7 +120,8 @@ static int first_not_plain(void *context, double a, double b)
     range_leaves leaves = {.time = {fmin(a, b), fmax(a, b)},
                            .y = q->y,
                            .parameters = s->hybrid->instance->parameters,
-                           .memory = s->hybrid->instance->memory};
+                           .memory = s->hybrid->instance->memory,
+                           .moving = s->hybrid->delays ? s->hybrid->delays->moving : NULL};
     range_program_run(q->program, &leaves, q->result);
     for (size_t k = 0; k < q->count; k++)
         if (!range_is_plain(&q->result[k])) return (int)q->root[k];

@@ -54,8 +54,9 @@ bool seams_possible(const graph *g)
     return false;
 }
 
-unsigned char *seam_leaves(const graph *g, const walk *w)
+unsigned char *seam_leaves(const flat_model *m, const walk *w)
 {
+    const graph *g = m->graph;
     unsigned char *on = dae_calloc(w->count + 1, 1);
     for (size_t i = 0; on && i < w->count; i++) {
         const expr_node *n = graph_node(g, w->order[i]);
@@ -63,6 +64,7 @@ unsigned char *seam_leaves(const graph *g, const walk *w)
         if (n->op == EXPR_TIME) on[i] = SEAM_OF_TIME;
         if (n->op == EXPR_VARIABLE || n->op >= EXPR_OP_COUNT)
             on[i] = SEAM_OF_VARIABLES; /* or a loop */
+        if (n->op == EXPR_MEMORY && flat_is_delayed(m, n->index)) on[i] = SEAM_OF_VARIABLES;
         int arity = n->op < EXPR_OP_COUNT ? graph_arity(n->op) : 0;
         for (int k = 0; k < arity; k++) on[i] |= on[walk_place(w, operand[k])];
     }
@@ -83,7 +85,7 @@ expr seam_of(graph *g, expr e)
 static bool list_equation(time_seams *q, graph *g, walk *w, const flat_equation *e)
 {
     if (!walk_from(w, g, &e->residual, 1)) return false;
-    unsigned char *on = seam_leaves(g, w);
+    unsigned char *on = seam_leaves(q->flat, w);
     expr *longer = DAE_ARRAY(expr, q->count + w->count);
     int *lines = DAE_ARRAY(int, q->count + w->count);
     bool ok = on && longer && lines;

@@ -81,7 +81,7 @@ static state_seams *state_seams_new(const model_form *f)
     graph_enter(g);
     bool none = !seams_possible(g);
     bool ok = none || walk_from(&w, g, f->residual.e, f->residual.outputs);
-    unsigned char *on = ok && !none ? seam_leaves(g, &w) : NULL;
+    unsigned char *on = ok && !none ? seam_leaves(f->flat, &w) : NULL;
     ok = none || (on && make_program(q, g, &w, on));
     graph_leave(g);
     dae_free(on);
@@ -113,7 +113,8 @@ static bool has_seams(const dae_solver *s)
 static void look(const dae_solver *s, double t, const double *y, const double *yp, bool *sign)
 {
     state_seams *q = s->hybrid->state_seams;
-    const model_instance *m = s->hybrid->instance;
+    model_instance *m = s->hybrid->instance;
+    model_instance_recall(m, t, y, yp);
     for (int i = 0; i < s->bound.n; i++)
         q->y[i] = (range){.value = {y[i], y[i]}, .slope = {yp[i], yp[i]}};
     range_leaves leaves = {

@@ -11,7 +11,7 @@
 
 double hybrid_next_time(const hybrid *h)
 {
-    return h->next_time;
+    return h->delays ? fmin(h->next_time, hybrid_next_return(h)) : h->next_time;
 }
 
 double hybrid_next_stop(const dae_solver *s)
@@ -20,6 +20,7 @@ double hybrid_next_stop(const dae_solver *s)
     double next = INFINITY;
     for (size_t i = 0; isfinite(h->next_time) && i < flat_of(s)->sample_count; i++)
         if (reads_clock(s, i)) next = fmin(next, h->sample[i].next);
+    if (h->delays) next = fmin(next, fmin(hybrid_next_return(h), hybrid_next_soft_return(h)));
     return next;
 }
 
@@ -68,6 +69,7 @@ dae_status samples_raise(dae_solver *s, double t)
 {
     const flat_model *m = flat_of(s);
     hybrid *h = s->hybrid;
+    if (hybrid_pass_returns(h, t) < DELAY_SOFT) s->stats.events++;
     for (size_t i = 0; i < m->sample_count; i++) {
         sample_clock *c = &h->sample[i];
         bool due = c->next <= t + sample_slack(t);

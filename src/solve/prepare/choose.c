@@ -124,7 +124,7 @@ const method *choose_first(const dae_problem *p, const wishes *w, char *why)
     /* methods on forms do not have the formulation that the user wants */
     bool forms = !w->implicit && w->formulation->automatic;
     unsigned offers = p->forms ? form_source_offers(p->forms) : 0;
-    if (p->model) offers = FORM_MECHANICAL;
+    if (p->model) offers = flat_lags_by_unknowns(p->model->flat) ? 0 : FORM_MECHANICAL;
     const method *special = p->forms ? choose_by_formulation(w, why) : NULL;
     if (special) return special;
     if (forms && offers & FORM_MECHANICAL)
@@ -152,7 +152,8 @@ const method *choose_next(const dae_problem *p, const wishes *w, const method *m
     bool high = m->forms == FORM_MECHANICAL && !w->implicit && p->model &&
                 e->index >= TAYLOR_INDEX && e->freedom > 0 && !e->linear;
     if (high && suits_collocation(p, w)) return take_collocation(why);
-    if (!high || p->form.n > TAYLOR_SIZE) return choose_residual(p, w, why);
+    bool delays = p->model && p->model->flat->delay_count > 0; /* no series of what was */
+    if (!high || delays || p->form.n > TAYLOR_SIZE) return choose_residual(p, w, why);
     return because(&method_taylor, "index 3 or above, not stiff so far", why);
 }
 

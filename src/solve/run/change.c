@@ -87,6 +87,7 @@ static bool may_go_back(const dae_solver *s)
     bool explicit_one = method_needs_form(s->bound.method) || s->bound.method->long_steps;
     /* events that were reported would be found again */
     bool silent = s->hybrid || s->base->form.event_count == 0;
+    if (s->hybrid && s->hybrid->delays) return false; /* what was before is forgotten */
     return s->wishes.open && !s->wishes.implicit && explicit_one && silent;
 }
 

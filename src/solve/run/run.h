@@ -40,6 +40,9 @@ void keep_point(dae_solver *s);
 /* Before a start: what a run has shown of the method does not count for the next. */
 dae_status reset_method(dae_solver *s);
 
+/* delay_record.c: write down what delayed expressions were, up to where the run stands. */
+dae_status delays_record(dae_solver *s);
+
 /* leap.c: after a failure of the step from t_new: over a change of algebraic variables that no step
  * resolves. Whether the solver is ready behind it. */
 bool leap_over(dae_solver *s, dae_status failed, double tend);

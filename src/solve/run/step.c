@@ -191,12 +191,31 @@ static double least_retry(const dae_solver *s)
     return s->bound.method->dassl ? fmax(least, 4.0 * DBL_EPSILON * fabs(s->run.goal)) : least;
 }
 
+/* What delayed values allow. */
+static double longest_step(const dae_solver *s)
+{
+    return s->hybrid ? hybrid_longest_step(s) : INFINITY;
+}
+
+/* A step that is given, or the shortest there is, is longer than that. */
+static dae_status explain_long_step(dae_solver *s, double h)
+{
+    return diag_set(
+        &s->diag, DAE_ERR_ARGUMENT,
+        "The step of %g from t = %.9g is longer than a delay of the model, %g: it would "
+        "read what has not been computed yet. Give shorter steps, or leave them to the "
+        "method.",
+        fabs(h), s->run.t_new, longest_step(s));
+}
+
 /* What control or the user's sequence asks for, made large enough to move t. */
 static double next_step(const dae_solver *s)
 {
     double h = s->run.control.h, least = least_step(s);
     if (s->bound.options.step_count > 0)
         h = sequence_step(&s->bound.options, s->run.t_old, s->run.t_new, s->run.direction);
+    if (fabs(h) > longest_step(s) && !steps_are_given(&s->bound.options))
+        h = copysign(longest_step(s), h);
     if (fabs(h) < least && !s->run.control.fixed) h = copysign(least, h);
     return limit_to_stop_time(s, h);
 }
@@ -267,6 +286,8 @@ static dae_status attempt_until_accepted(dae_solver *s)
         double h = next_step(s);
         if (s->run.control.fixed && s->run.t_new + h == s->run.t_new)
             return explain_lost_step(s, h);
+        if (fabs(h) > longest_step(s) * (1.0 + 2e-9)) /* a stop time may stretch it */
+            return explain_long_step(s, h);
         attempt_once(s, h, a);
         if (a->status >= ATTEMPT_UNSUPPORTED) return explain_fatal(s, a);
         s->stats.attempts++;
@@ -292,7 +313,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
         if (!is_stuck(s)) continue;
         const char *limit =
             too_many_failures(s) ? "too many failures in one step" : smallness_text(s);
-        dae_status status = explain_rejections(s, a, limit);
+        dae_status status = hybrid_explain_lag(s, explain_rejections(s, a, limit));
         return lost ? hybrid_explain_lost(s, status) : status;
     }
 }
@@ -315,7 +336,8 @@ static dae_status accept_step(dae_solver *s, double tend)
     control_accept(&s->run.control, a);
     solver_note_resumed(s);
     stiffness_note(&s->run.stiffness, a->stability);
-    bool cut = s->run.t_new == stop_limit(s) || fabs(a->h) == s->bound.options.max_step;
+    bool cut = s->run.t_new == stop_limit(s) || fabs(a->h) == s->bound.options.max_step ||
+               fabs(a->h) >= longest_step(s);
     if (!s->run.control.fixed && !cut) note_progress(s, a, tend);
     norm_step_done(&s->bound.norm);
     jump_note(s);
@@ -417,6 +439,10 @@ static eval_status search_events(dae_solver *s, double to, bool *found, bool *in
 static dae_status advance_model(dae_solver *s, double from, bool found, bool ends)
 {
     hybrid *h = s->hybrid;
+    if (!found && s->run.t == s->run.t_new) { /* what comes back then may have turned out smooth */
+        dae_status recorded = delays_record(s);
+        if (recorded != DAE_OK) return recorded;
+    }
     double next = s->run.direction > 0.0 ? hybrid_next_time(h) : INFINITY;
     if (found && !hybrid_relation_changes(s)) {
         hybrid_forget_crossings(s);
@@ -488,6 +514,12 @@ static dae_status check_goal(dae_solver *s, double tend)
                         "The end time %g lies behind the last step [%g, %g]; start again to "
                         "integrate in the other direction.",
                         tend, s->run.t_old, s->run.t_new);
+    if (s->hybrid && s->hybrid->delays && (tend - s->run.t) * direction_to(s, tend) > 0.0 &&
+        direction_to(s, tend) < 0.0)
+        return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                        "The model has delayed values, of which the future is not known: it cannot "
+                        "be integrated backwards from t = %.9g to %.9g.",
+                        s->run.t, tend);
     double stop = solver_stop_time(s);
     if ((stop - s->run.t) * direction_to(s, tend) < 0.0 && tend != s->run.t)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
@@ -637,7 +669,8 @@ static dae_status advance(dae_solver *s, double tend)
         hybrid_consider_code(s, tend);
         if (tend != s->run.t) hybrid_leave(s, direction_to(s, tend));
         if (s->hybrid->pending) {
-            dae_status status = hybrid_update(s);
+            dae_status status = delays_record(s);
+            if (status == DAE_OK) status = hybrid_update(s);
             return status == DAE_OK ? DAE_EVENT : status;
         }
     }
@@ -654,11 +687,13 @@ static dae_status advance(dae_solver *s, double tend)
     }
     if (s->run.t == hybrid_fold_ahead(s)) return hybrid_fold_now(s);
     if (s->run.t != s->run.t_new) return advance_within_step(s, tend);
+    dae_status status = delays_record(s);
+    if (status != DAE_OK) return status;
     if (s->hybrid && hybrid_at_seam(s)) {
         dae_status passed = hybrid_pass_seam(s);
         return passed == DAE_OK ? DAE_STEPPED : passed;
     }
-    dae_status status = check_sequence(s, tend);
+    status = check_sequence(s, tend);
     if (status == DAE_OK) status = reconsider(s, tend);
     if (status != DAE_STEPPED) return status == DAE_OK ? advance(s, tend) : status;
     status = make_step(s, tend);

@@ -451,11 +451,7 @@ void inspector_units(const inspector *x, double *unit)
 /* The memory of the run, for equations of the base form. */
 static void follow_memory(inspector *x, const dae_solver *s)
 {
-    const model_instance *from = s->hybrid->instance;
-    const flat_model *m = x->problem->model->flat;
-    memcpy(x->instance->memory, from->memory, (size_t)m->memory_count * sizeof(double));
-    memcpy(x->instance->parameters, from->parameters, m->parameter_count * sizeof(double));
-    model_instance_prepare(x->instance);
+    model_instance_follow(x->instance, s->hybrid->instance);
     x->memory = x->instance->memory;
     x->parameters = x->instance->parameters;
 }
@@ -465,6 +461,7 @@ bool inspector_look(inspector *x, dae_solver *s, double t)
     mode *m = NULL;
     if (dae_solver_at(s, t, 0, x->y) < 0 || dae_solver_at(s, t, 1, x->yp) < 0) return true;
     if (x->instance) follow_memory(x, s);
+    if (x->instance) model_instance_recall(x->instance, t, x->y, x->yp);
     find_units(x, t);
     watch(x, &x->equations, t);
     watch(x, &x->constraints, t);

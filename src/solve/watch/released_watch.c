@@ -46,6 +46,7 @@ static bool evaluate(dae_solver *s, released_watch *w, double t)
     solver_interpolate(s, t, 0, w->own);
     solver_interpolate(s, t, 1, w->own + s->bound.n);
     values_to_user(s, t, w->own, w->own + s->bound.n, w->y, w->y + n);
+    model_instance_recall(s->hybrid->instance, t, NULL, NULL);
     tape_inputs in = {t, {w->y, w->y + n}, m->parameters, s->hybrid->instance->memory};
     code_prepare(&w->code, &in);
     code_run(&w->code, &in, w->value);

@@ -196,11 +196,7 @@ static bool search_new(search *q, dae_solver *s)
     q->terms = q->f1 + n;
     q->flags = q->tiny + n;
     if (!q->instance) return true;
-    const model_instance *from = s->hybrid->instance;
-    const flat_model *m = s->base->model->flat;
-    memcpy(q->instance->memory, from->memory, (size_t)m->memory_count * sizeof(double));
-    memcpy(q->instance->parameters, from->parameters, m->parameter_count * sizeof(double));
-    model_instance_prepare(q->instance);
+    model_instance_follow(q->instance, s->hybrid->instance);
     return true;
 }
 
