@@ -194,6 +194,25 @@ static void test_discrete(void **state)
     end(&r);
 }
 
+/* Steps may be as long as the delay: no turn of the past is passed over. */
+static void test_crossings(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"radau", "bdf", "rodas"};
+    for (int k = 0; k < 3; k++) {
+        run r;
+        prepare(&r, MODEL("Real w = delay(sin(50*time), 1), x(start=0, fixed=true);\n"
+                          "Integer n(start=0, fixed=true);\nequation\nder(x) = 1;\n"
+                          "when w > 0.9 then\n  n = pre(n) + 1;\nend when;"));
+        r.options.method = methods[k];
+        r.options.rtol = r.options.atol = 1e-4;
+        OK(start_at(&r, 0.0));
+        for (double t = 1.0; t <= 4.0; t += 1.0) OK(step_to(&r, t));
+        EXACTLY("n", 24.0); /* maxima of sin(50 s), s < 3: 50 s = pi/2 + 2 pi k */
+        end(&r);
+    }
+}
+
 /* Smoother and smoother: the method starts anew where a slope breaks, and not behind that. */
 static void test_breaks_fade(void **state)
 {
@@ -356,6 +375,7 @@ int main(void)
                                        cmocka_unit_test(test_constraint_at_index_2),
                                        cmocka_unit_test(test_pulse),
                                        cmocka_unit_test(test_discrete),
+                                       cmocka_unit_test(test_crossings),
                                        cmocka_unit_test(test_breaks_fade),
                                        cmocka_unit_test(test_solvers),
                                        cmocka_unit_test(test_no_delay),

@@ -489,9 +489,7 @@ static range of_leaf(const expr_node *n, const range_leaves *leaves)
     case EXPR_CONSTANT: return (range){point(n->value), NONE};
     case EXPR_TIME: return (range){leaves->time, point(1.0)};
     case EXPR_PARAMETER: return (range){point(leaves->parameters[n->index]), NONE};
-    case EXPR_MEMORY:
-        if (leaves->moving && leaves->moving[n->index]) return (range){ALL, ALL};
-        return (range){point(leaves->memory[n->index]), NONE};
+    case EXPR_MEMORY: return (range){point(leaves->memory[n->index]), NONE};
     case EXPR_VARIABLE:
         if (n->order == 0) return leaves->y[n->index];
         if (n->order == 1) return (range){leaves->y[n->index].slope, ALL};

@@ -23,7 +23,6 @@ typedef struct range_leaves {
     interval time;
     const range *y; /* per variable of order 0: its value and derivative */
     const double *parameters, *memory;
-    const bool *moving; /* per slot of the memory: nothing is known of it; NULL: of none */
 } range_leaves;
 
 typedef struct range_program range_program;

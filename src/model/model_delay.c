@@ -15,22 +15,17 @@ delay_table *delay_table_new(const flat_model *flat)
     t->flat = flat;
     t->broken = DELAY_SMOOTH;
     t->past = DAE_ARRAY(delay_past, flat->delay_count);
-    t->moving = DAE_ARRAY(bool, flat->memory_count);
     t->work = DAE_ARRAY(double, (DELAY_NODES + 3) * flat->delay_count);
-    if (!t->past || !t->moving || !t->work) {
-        delay_table_free(t);
-        return NULL;
-    }
-    for (size_t i = 0; i < flat->delay_count; i++)
-        for (int k = 1; k < DELAY_SLOTS; k++) t->moving[flat->delays[i].memory + k] = true;
-    return t;
+    if (t->past && t->work) return t;
+    delay_table_free(t);
+    return NULL;
 }
 
 void delay_table_free(delay_table *t)
 {
     if (!t) return;
     for (size_t i = 0; t->past && i < t->flat->delay_count; i++) dae_free(t->past[i].piece);
-    dae_free_all(t->past, t->moving, t->work, t);
+    dae_free_all(t->past, t->work, t);
 }
 
 /* ---- pieces ---- */
@@ -74,6 +69,12 @@ const delay_piece *delay_find(delay_past *p, double t, double then)
         p->piece[k + 1].from - then <= slack)
         k++;
     return &p->piece[k];
+}
+
+double delay_next(delay_past *p, double then)
+{
+    size_t k = piece_at(p, then) + 1;
+    return k < p->count ? p->piece[k].from : INFINITY;
 }
 
 delay_piece *delay_append(delay_past *p)

@@ -31,7 +31,6 @@ typedef struct delay_past {
 typedef struct delay_table {
     const flat_model *flat;
     delay_past *past; /* flat->delay_count; owned */
-    bool *moving;     /* per slot of the memory: it belongs to a delay; owned */
     double *work;     /* (DELAY_NODES + 3) flat->delay_count; owned */
     double reached;   /* all is recorded up to here */
     int broken;       /* rank of the break there, as far as its cause tells; DELAY_SMOOTH: none */
@@ -48,6 +47,9 @@ double delay_slack(double t, double lag);
 /* The piece of a past that holds at time t delayed to `then`: on the side of a break that
  * past->passed tells. Behind all pieces the last one goes on. */
 const delay_piece *delay_find(delay_past *past, double t, double then);
+
+/* Where the piece behind `then` begins; INFINITY: there is none. */
+double delay_next(delay_past *past, double then);
 
 /* Room for one more piece; NULL: memory. */
 delay_piece *delay_append(delay_past *past);

@@ -244,3 +244,15 @@ double hybrid_longest_step(const dae_solver *s)
         if (!d->past[i].identity) longest = fmin(longest, d->past[i].recent);
     return longest;
 }
+
+double hybrid_next_piece(const hybrid *h, double t)
+{
+    const delay_table *d = h->delays;
+    double next = INFINITY;
+    for (size_t i = 0; d && d->begun && i < d->flat->delay_count; i++) {
+        delay_past *p = &d->past[i];
+        if (p->lag > 0.0)
+            next = fmin(next, delay_next(p, t - p->lag + delay_slack(t, p->most)) + p->lag);
+    }
+    return next;
+}

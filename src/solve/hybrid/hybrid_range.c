@@ -31,16 +31,36 @@ static void ranges_free(void *self)
     dae_free_all(q->wild, q->root, q->result, q->y, q->store, q);
 }
 
-/* Which crossing functions are wild; false: memory. */
-static bool find_wild(relation_ranges *q, const graph *g, const model_program *crossing)
+typedef struct delay_scan {
+    const flat_model *m;
+    bool found;
+} delay_scan;
+
+static void note_varying_delay(void *context, const expr_node *node)
 {
-    range_program *all = range_program_new(g, crossing->e, crossing->outputs);
-    for (size_t k = 0; all && k < crossing->outputs; k++) {
-        q->wild[k] = range_program_is_wild(all, k) && !range_program_is_opaque(all, k);
+    delay_scan *scan = context;
+    for (size_t i = 0; node->op == EXPR_MEMORY && i < scan->m->delay_count; i++)
+        if (scan->m->delays[i].varies && node->index > scan->m->delays[i].memory &&
+            node->index < scan->m->delays[i].memory + DELAY_SLOTS)
+            scan->found = true;
+}
+
+/* Which crossing functions are wild; false: memory. Nothing is known of a piece of time where delay
+ * times vary: the past may change within it. */
+static bool find_wild(relation_ranges *q, const flat_model *m, const model_program *crossing)
+{
+    range_program *all = range_program_new(m->graph, crossing->e, crossing->outputs);
+    bool ok = all != NULL;
+    for (size_t k = 0; ok && k < crossing->outputs; k++) {
+        delay_scan scan = {.m = m};
+        if (m->delay_count > 0)
+            ok = graph_leaves(m->graph, &crossing->e[k], 1, note_varying_delay, &scan);
+        q->wild[k] =
+            range_program_is_wild(all, k) && !range_program_is_opaque(all, k) && !scan.found;
         if (q->wild[k]) q->root[q->count++] = k;
     }
     range_program_free(all);
-    return all != NULL;
+    return ok;
 }
 
 static bool program_of_wild(relation_ranges *q, const graph *g, const model_program *crossing)
@@ -77,7 +97,7 @@ static relation_ranges *ranges_new(const model_form *f)
     q->wild = DAE_ARRAY(bool, f->crossing.outputs);
     q->root = DAE_ARRAY(size_t, f->crossing.outputs);
     graph_enter(f->flat->graph);
-    bool ok = q->wild && q->root && find_wild(q, f->flat->graph, &f->crossing);
+    bool ok = q->wild && q->root && find_wild(q, f->flat, &f->crossing);
     if (ok && f->crossing.outputs > 0)
         ok = graph_leaves(f->flat->graph, f->crossing.e, f->crossing.outputs, note_slope,
                           &q->slopes);
@@ -117,11 +137,11 @@ static int first_not_plain(void *context, double a, double b)
     dae_solver *s = context;
     relation_ranges *q = s->hybrid->ranges;
     if (range_program_reads_variables(q->program)) solution_ranges(s, q, a, b);
+    model_instance_recall(s->hybrid->instance, 0.5 * (a + b), NULL, NULL);
     range_leaves leaves = {.time = {fmin(a, b), fmax(a, b)},
                            .y = q->y,
                            .parameters = s->hybrid->instance->parameters,
-                           .memory = s->hybrid->instance->memory,
-                           .moving = s->hybrid->delays ? s->hybrid->delays->moving : NULL};
+                           .memory = s->hybrid->instance->memory};
     range_program_run(q->program, &leaves, q->result);
     for (size_t k = 0; k < q->count; k++)
         if (!range_is_plain(&q->result[k])) return (int)q->root[k];

@@ -11,8 +11,11 @@
 /* Between the nodes a piece is checked at these places; it may be wrong by this part of the
  * tolerance, as the method's own error stands beside it. */
 static const double CHECKS[] = {0.22, 0.5, 0.81};
-enum { CHECK_COUNT = 3, MOST_HALVINGS = 12 };
+enum { CHECK_COUNT = 3 };
 static const double FINE = 0.02;
+/* A piece is halved so often at most, which narrows a kink to a 4000th of the step, and so many
+ * pieces are looked at: where rounding is above the tolerance none fits. */
+enum { MOST_HALVINGS = 12, MOST_LOOKS = 100 };
 
 /* The tolerance of a value of this size. */
 static double tolerance(const dae_solver *s, double size)
@@ -90,7 +93,7 @@ static dae_status append_pieces(dae_solver *s, double a, double b, bool whole, b
 }
 
 /* Pieces that are fine enough from a to b, halved up to `halvings` times. */
-static dae_status record_span(dae_solver *s, double a, double b, int halvings)
+static dae_status record_span(dae_solver *s, double a, double b, int halvings, int *looks)
 {
     enum { STRIDE = DELAY_NODES + CHECK_COUNT };
     delay_table *d = s->hybrid->delays;
@@ -101,10 +104,10 @@ static dae_status record_span(dae_solver *s, double a, double b, int halvings)
         status = sample_at(s, a + x * (b - a), d->work + k, STRIDE);
     }
     double middle = a + 0.5 * (b - a);
-    bool last = halvings == 0 || !(middle > a && middle < b);
+    bool last = halvings == 0 || ++*looks > MOST_LOOKS || !(middle > a && middle < b);
     if (status == DAE_OK) status = append_pieces(s, a, b, !last, &done);
-    if (status == DAE_OK && !done) status = record_span(s, a, middle, halvings - 1);
-    if (status == DAE_OK && !done) status = record_span(s, middle, b, halvings - 1);
+    if (status == DAE_OK && !done) status = record_span(s, a, middle, halvings - 1, looks);
+    if (status == DAE_OK && !done) status = record_span(s, middle, b, halvings - 1, looks);
     return status;
 }
 
@@ -132,7 +135,8 @@ dae_status delays_record(dae_solver *s)
     if (!d || !d->begun) return DAE_OK;
     if (t < d->reached) return rewind_pasts(s, t);
     if (!(t > d->reached)) return DAE_OK;
-    dae_status status = record_span(s, d->reached, t, MOST_HALVINGS);
+    int looks = 0;
+    dae_status status = record_span(s, d->reached, t, MOST_HALVINGS, &looks);
     for (size_t i = 0; i < d->flat->delay_count; i++) /* rows of the last step are still to come */
         delay_forget(&d->past[i], s->run.t_old - d->past[i].most - delay_slack(t, d->past[i].most));
     bool event = hybrid_next_return(s->hybrid) <= t + time_slack(s); /* which passes them all */

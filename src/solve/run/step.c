@@ -414,6 +414,8 @@ static eval_status search_events(dae_solver *s, double to, bool *found, bool *in
     int cuts = 0, failures = 0;
     *found = false;
     while (!*found && (to - s->run.searched) * s->run.direction > 0.0) {
+        if (s->hybrid && s->hybrid->delays) /* a step may pass over many turns of the past */
+            reach = fmin(reach, hybrid_next_piece(s->hybrid, s->run.searched));
         double when = reach;
         eval_status status =
             event_finder_search(s->bound.events, interpolate_for_events, s, reach, found, &when);
