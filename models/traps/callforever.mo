@@ -1,15 +1,16 @@
-model CallForever "two recursive calls in each call: 5e12 of them, before the run"
-  function fib
-    input Integer n;
-    output Integer y;
+model CallForever "two recursive calls in each call, no two of them equal: 1e18 of them, before the run"
+  function leaves
+    input Integer depth;
+    input Real path;
+    output Real y;
   algorithm
-    if n < 2 then
-      y := n;
+    if depth < 1 then
+      y := path;
     else
-      y := fib(n - 1) + fib(n - 2);
+      y := leaves(depth - 1, 2*path) + leaves(depth - 1, 2*path + 1);
     end if;
-  end fib;
+  end leaves;
   Real x;
 equation
-  x = fib(60);
+  x = leaves(60, 0);
 end CallForever;
