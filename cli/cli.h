@@ -84,12 +84,15 @@ model *open_model(const char *name, long size);
 /* ---- model texts ------------------------------------------------------------------------------
  */
 
-/* Words "p=3" of options --set and --start, borrowed from the command line. */
+/* Words of options that may be repeated, "p=3" of --set and --start, borrowed from the command
+ * line. */
 typedef struct settings {
     const char **list; /* owned; the words are not */
     int count;
 } settings;
 
+/* Add a word as it is. Exit code. */
+int settings_push(settings *all, const char *word);
 /* Add "name=value", which is read by the library. Exit code. */
 int settings_add(settings *all, const char *option, const char *text);
 void settings_free(settings *all);

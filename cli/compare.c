@@ -50,15 +50,6 @@ static int read_size(const char *option, const char *text, double most, double *
                                   option, text);
 }
 
-static int add_pattern(settings *all, const char *pattern)
-{
-    const char **more = realloc(all->list, ((size_t)all->count + 1) * sizeof *more);
-    if (!more) return complain(CLI_FAILED, "out of memory");
-    all->list = more;
-    all->list[all->count++] = pattern;
-    return CLI_OK;
-}
-
 /* The two files. */
 static int read_files(int argc, char **argv, request *r)
 {
@@ -82,7 +73,7 @@ static int read_words(int argc, char **argv, request *r)
         case OPT_TUBE_X: code = read_size("tube-x", optarg, 1.0, &r->tube.time); break;
         case OPT_TUBE_Y: code = read_size("tube-y", optarg, 1.0, &r->tube.value); break;
         case OPT_NOMINAL: code = read_size("nominal", optarg, HUGE_VAL, &r->tube.nominal); break;
-        case OPT_SIGNALS: code = add_pattern(&r->patterns, optarg); break;
+        case OPT_SIGNALS: code = settings_push(&r->patterns, optarg); break;
         case OPT_FROM: r->from = optarg; break;
         case OPT_PLOT: r->plot = optarg; break;
         case OPT_JSON: r->json = true; break;

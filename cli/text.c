@@ -28,15 +28,19 @@ char *setting_name(const char *text)
     return strndup(text, setting_name_length(text));
 }
 
-int settings_add(settings *all, const char *option, const char *text)
+int settings_push(settings *all, const char *word)
 {
-    if (setting_name_length(text) == 0)
-        return complain(CLI_USAGE, "option '--%s' needs NAME=VALUE, not '%s'", option, text);
     const char **list = realloc(all->list, ((size_t)all->count + 1) * sizeof *list);
     if (!list) return complain(CLI_FAILED, "out of memory");
     all->list = list;
-    list[all->count++] = text;
+    list[all->count++] = word;
     return CLI_OK;
+}
+
+int settings_add(settings *all, const char *option, const char *text)
+{
+    if (setting_name_length(text) > 0) return settings_push(all, text);
+    return complain(CLI_USAGE, "option '--%s' needs NAME=VALUE, not '%s'", option, text);
 }
 
 void settings_free(settings *all)
