@@ -243,19 +243,22 @@ static void test_assert_in_a_condition(void **state)
 {
     (void)state;
     static const char *const bodies[] = {
-        "algorithm\n  if x < 0.5 then\n    y := 1;\n  elseif f(x) then\n    y := 2;\n  else\n    y := 3;\n"
+        "algorithm\n  if x < 0.5 then\n    y := 1;\n  elseif f(x) then\n    y := 2;\n  else\n    y "
+        ":= 3;\n"
         "  end if;\n",
-        "equation\n  if x < 0.5 then\n    y = 1;\n  elseif f(x) then\n    y = 2;\n  else\n    y = 3;\n"
+        "equation\n  if x < 0.5 then\n    y = 1;\n  elseif f(x) then\n    y = 2;\n  else\n    y = "
+        "3;\n"
         "  end if;\n",
         "equation\n  y = if x < 0.5 then 1 elseif f(x) then 2 else 3;\n"};
     for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++) {
         char text[1000];
         run r;
-        snprintf(text, sizeof text,
-                 "function f\n  input Real u;\n  output Boolean y;\nalgorithm\n"
-                 "  assert(u >= 0.5 and u < 1.5, \"asked\");\n  y := u < 1;\nend f;\n"
-                 "model M\n  Real x(start = 0, fixed = true), y;\nequation\n  der(x) = 1;\n%send M;\n",
-                 bodies[k]);
+        snprintf(
+            text, sizeof text,
+            "function f\n  input Real u;\n  output Boolean y;\nalgorithm\n"
+            "  assert(u >= 0.5 and u < 1.5, \"asked\");\n  y := u < 1;\nend f;\n"
+            "model M\n  Real x(start = 0, fixed = true), y;\nequation\n  der(x) = 1;\n%send M;\n",
+            bodies[k]);
         OK(begin(&r, text));
         assert_true(step_to(&r, 0.75) >= 0);
         assert_true(value(&r, "y") == 2.0);

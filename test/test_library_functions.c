@@ -184,11 +184,13 @@ static const char CHOICES[] =
     "type " REFERENCE " = enumeration('ZeroAt0K', 'ZeroAt25C', 'UserDefined');\n";
 /* a = 1/T^2 .. T^4 in turn; R = 2, formation 7, from 0 K 3; from 100 K on cp is 5/2 R. */
 #define MADE_UP                                                                                    \
-    "'Modelica.Media.IdealGases.Common.DataRecord'(\"\", 1, 7, 3, 100, {1, 2, 3, 4, 5, 6, 7}, {11, "  \
+    "'Modelica.Media.IdealGases.Common.DataRecord'(\"\", 1, 7, 3, 100, {1, 2, 3, 4, 5, 6, 7}, "    \
+    "{11, "                                                                                        \
     "13}, {0, 0, 2.5, 0, 0, 0, 0}, {0, 1}, 2)"
 /* nitrogen [MZG02] */
 #define NITROGEN                                                                                   \
-    "'Modelica.Media.IdealGases.Common.DataRecord'(\"N2\", 0.0280134, 0, 309498.4543111511, 1000, "  \
+    "'Modelica.Media.IdealGases.Common.DataRecord'(\"N2\", 0.0280134, 0, 309498.4543111511, "      \
+    "1000, "                                                                                       \
     "{22103.71497, -381.846182, 6.08273836, -0.00853091441, 1.384646189e-5, -9.62579362e-9, "      \
     "2.519705809e-12}, {710.846086, -10.76003744}, {587712.406, -2239.249073, 6.06694922, "        \
     "-6.1396855e-4, 1.491806679e-7, -1.923105485e-11, 1.061954386e-15}, {12832.10415, "            \
@@ -217,8 +219,7 @@ static void test_gases(void **state)
       2.0 * (0.495 + 2 * log(100.0) + 3 * 198 + 2 * 39996.0 + 5 / 3.0 * 7999992.0 +
              1.5 * 1599999984.0 + 1.4 * 319999999968.0),
       1e-13);
-    G(GAS "s0_T'(" MADE_UP ", 2)",
-      2.0 * (13 - 0.125 - 1 + 3 * l + 8 + 10 + 16 + 28), 1e-14);
+    G(GAS "s0_T'(" MADE_UP ", 2)", 2.0 * (13 - 0.125 - 1 + 3 * l + 8 + 10 + 16 + 28), 1e-14);
     /* JANAF: cp, s at 298.15 K and 1 bar, in J/(mol K) */
     G("0.0280134*" GAS "cp_T'(" NITROGEN ", 298.15)", 29.124, 1e-4);
     G("0.0280134*" GAS "s0_T'(" NITROGEN ", 298.15)", 191.609, 1e-5);
@@ -319,8 +320,9 @@ static void test_air_backwards(void **state)
                            "(d, T) = " AIR "Inverses.dTofps'(p, x, 1e-3, 1e-9)"),
            250060.0, 1e-12, __LINE__);
     /* h and s are those of an ideal gas in their slopes: cp = 1005 J/(kg K) at 300 K, 1 atm */
-    expect(value_of(there, "Real x, p, x2, p2, y = (x2 - x)/2; equation (x, p) = state(1.1807, 299, "
-                           "2); (x2, p2) = state(1.17283, 301, 2)"),
+    expect(value_of(there,
+                    "Real x, p, x2, p2, y = (x2 - x)/2; equation (x, p) = state(1.1807, 299, "
+                    "2); (x2, p2) = state(1.17283, 301, 2)"),
            1006.6, 1e-3, __LINE__);
 }
 
