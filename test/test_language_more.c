@@ -267,6 +267,34 @@ static void test_assert_in_a_condition(void **state)
     }
 }
 
+/* Equations of a when are sorted one by one: b of the first clause needs c of the second, which
+ * needs a of the first. What needs itself is still refused. */
+static void test_whens_across_each_other(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r,
+             "model M\n  discrete Real a(start = 0), b(start = 0), c(start = 0), d(start = 0);\n"
+             "equation\n  when time > 0.5 then\n    a = time;\n    b = c + pre(b) + 1;\n"
+             "  elsewhen time > 1.5 then\n    a = 10;\n    b = 2*c;\n  end when;\n"
+             "  when {time > 0.5, time > 1.5} then\n    c = 2*a;\n    d = 3*b;\n  end when;\n"
+             "end M;\n"));
+    assert_true(step_to(&r, 1.0) >= 0);
+    assert_true(fabs(value(&r, "a") - 0.5) < 1e-6);
+    assert_true(fabs(value(&r, "c") - 1.0) < 1e-6);
+    assert_true(fabs(value(&r, "b") - 2.0) < 1e-6);
+    assert_true(fabs(value(&r, "d") - 6.0) < 1e-6);
+    assert_true(step_to(&r, 2.0) >= 0);
+    assert_true(fabs(value(&r, "c") - 20.0) < 1e-6);
+    assert_true(fabs(value(&r, "d") - 120.0) < 1e-6);
+    end(&r);
+    assert_int_equal(load(&r, "model M\n  discrete Real a(start = 0), b(start = 0), c;\nequation\n"
+                              "  when time > 0.5 then\n    a = b;\n    c = 1;\n  end when;\n"
+                              "  when time > 0.5 then\n    b = a + 1;\n  end when;\nend M;\n"),
+                     DAE_ERR_MODEL);
+    assert_non_null(strstr(r.diag.text, "depend on each other"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_priorities),
         cmocka_unit_test(test_function_of_records_on_arrays),
         cmocka_unit_test(test_assert_in_a_condition),
+        cmocka_unit_test(test_whens_across_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

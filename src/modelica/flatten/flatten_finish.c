@@ -367,37 +367,108 @@ static void report_event_cycle(flattener *f, const event_graph *g)
                  at ? ": " : " through when-clauses", names);
 }
 
-/* Kahn's algorithm; ties keep the order of the text. */
+/* Kahn's algorithm; ties keep the order of the text. false: *g says what waits, or memory is
+ * exhausted. */
+static bool order_events(flattener *f, event_graph *g)
+{
+    flat_model *m = f->m;
+    size_t done = 0, tail = 0, out = 0, total = m->discrete_count + m->when_count;
+    m->event_order = dae_calloc(total + 1, sizeof *m->event_order);
+    uint32_t *queue = dae_calloc(total + 1, sizeof *queue);
+    flat_discrete *sorted = dae_calloc(m->discrete_count + 1, sizeof *sorted);
+    if (!m->event_order || !queue || !sorted || !build_event_graph(f, g)) f->failed = true;
+    for (size_t k = 0; !f->failed && k < total; k++)
+        if (!g->waits[k]) queue[tail++] = (uint32_t)k;
+    for (; done < tail; done++) {
+        uint32_t k = queue[done];
+        bool is_when = k >= m->discrete_count;
+        m->event_order[done] = (flat_event_step){is_when, is_when ? k - m->discrete_count : out};
+        if (!is_when) sorted[out++] = m->discretes[k];
+        for (uint32_t r = k ? g->start[k] : 0; r < g->start[k + 1]; r++)
+            if (--g->waits[g->reader[r]] == 0) queue[tail++] = g->reader[r];
+    }
+    m->event_count = done;
+    bool ok = !f->failed && done == total;
+    if (ok && m->discrete_count) memcpy(m->discretes, sorted, m->discrete_count * sizeof *sorted);
+    dae_free_all(queue, sorted);
+    return ok;
+}
+
+static void event_graph_free(event_graph *g)
+{
+    dae_free_all(g->definer, g->start, g->reader, g->waits);
+    *g = (event_graph){0};
+}
+
+/* A variable that the clause assigns, other than its first one; -1: it has no other. */
+static int another_assigned(const flat_when *w)
+{
+    int first = -1;
+    for (size_t b = 0; b < w->branch_count; b++)
+        for (size_t k = 0; k < w->branches[b].action_count; k++) {
+            const flat_action *a = &w->branches[b].actions[k];
+            if (a->kind != ACTION_ASSIGN || a->variable == first) continue;
+            if (first >= 0) return a->variable;
+            first = a->variable;
+        }
+    return -1;
+}
+
+/* The actions of the branch that assign v become those of another one. */
+static void move_actions(flattener *f, flat_branch *from, int v, flat_when *to, size_t *capacity)
+{
+    action_list own = {0};
+    size_t kept = 0;
+    for (size_t k = 0; k < from->action_count; k++) {
+        flat_action a = from->actions[k];
+        if (a.kind == ACTION_ASSIGN && a.variable == v)
+            push_action(f, &own, a);
+        else
+            from->actions[kept++] = a;
+    }
+    from->action_count = kept;
+    push_branch(f, to, capacity,
+                (flat_branch){.condition = from->condition,
+                              .at_initial = from->at_initial,
+                              .place = from->place},
+                &own);
+    dae_free(own.items);
+}
+
+/* Equations of a when are equations by themselves [MLS 8.3.5]: clauses that wait for each other get
+ * one clause for each variable, with the same conditions. false: none assigns several. */
+static bool split_whens(flattener *f, const event_graph *g)
+{
+    flat_model *m = f->m;
+    size_t count = m->when_count;
+    bool any = false;
+    for (size_t w = 0; w < count && !f->failed; w++) {
+        flat_when old = m->whens[w]; /* clauses move as they become more; its branches do not */
+        int v = g->waits[m->discrete_count + w] ? another_assigned(&old) : -1;
+        for (; v >= 0 && !f->failed; v = another_assigned(&old)) {
+            flat_when own = {0};
+            size_t capacity = 0;
+            for (size_t b = 0; b < old.branch_count; b++)
+                move_actions(f, &old.branches[b], v, &own, &capacity);
+            push_when(f, &own);
+            any = true;
+        }
+    }
+    return any && !f->failed;
+}
+
 static void sort_events(flattener *f)
 {
     flat_model *m = f->m;
     event_graph g = {0};
-    size_t done = 0, total = m->discrete_count + m->when_count;
-    m->event_order = dae_calloc(total + 1, sizeof *m->event_order);
-    uint32_t *queue = dae_calloc(total + 1, sizeof *queue);
-    flat_discrete *sorted = dae_calloc(m->discrete_count + 1, sizeof *sorted);
-    if (!m->event_order || !queue || !sorted || !build_event_graph(f, &g)) {
-        f->failed = true;
-    } else {
-        size_t tail = 0, out = 0;
-        for (size_t k = 0; k < total; k++)
-            if (!g.waits[k]) queue[tail++] = (uint32_t)k;
-        for (; done < tail; done++) {
-            uint32_t k = queue[done];
-            bool is_when = k >= m->discrete_count;
-            m->event_order[done] =
-                (flat_event_step){is_when, is_when ? k - m->discrete_count : out};
-            if (!is_when) sorted[out++] = m->discretes[k];
-            for (uint32_t r = k ? g.start[k] : 0; r < g.start[k + 1]; r++)
-                if (--g.waits[g.reader[r]] == 0) queue[tail++] = g.reader[r];
-        }
-        m->event_count = done;
-        if (done < total)
-            report_event_cycle(f, &g);
-        else if (m->discrete_count)
-            memcpy(m->discretes, sorted, m->discrete_count * sizeof *sorted);
+    bool sorted = order_events(f, &g);
+    if (!sorted && !f->failed && split_whens(f, &g)) {
+        event_graph_free(&g);
+        dae_free(m->event_order);
+        sorted = order_events(f, &g);
     }
-    dae_free_all(queue, sorted, g.definer, g.start, g.reader, g.waits);
+    if (!sorted && !f->failed) report_event_cycle(f, &g);
+    event_graph_free(&g);
     for (size_t w = 0; w < m->when_count && !f->failed; w++)
         for (size_t b = 0; b < m->whens[w].branch_count; b++)
             sort_actions(f, &m->whens[w].branches[b]);
