@@ -49,6 +49,13 @@ static const char *const delayed =
     "  b = delay(a + h, 0.1 + 0.02*sin(9*time), 0.2);\n  c = delay(b, 0.05);\n"
     "end D;\n";
 
+/* A way from simplified equations to actual ones, to one of three solutions. */
+static const char *const way =
+    "model W\n  parameter Real g = 1;\n  Real h(start = 0.5, fixed = true), u, v;\n"
+    "equation\n  der(h) = -g*h;\n  u = v/2 + h;\n"
+    "  v = homotopy(if noEvent(9*u > 1) then 1 else if noEvent(9*u < -1) then -1 else 9*u, 1);\n"
+    "end W;\n";
+
 /* Translate, set, solve and emit. */
 static dae_status life(void *text_at_hand)
 {
@@ -138,6 +145,7 @@ static void every_allocation_fails_once(void **state)
 {
     heap_faults f = fail_each(*state == text     ? "events"
                               : *state == hidden ? "hidden constraints"
+                              : *state == way    ? "a way"
                                                  : "delays",
                               life, *state);
     assert_int_equal(f.status, DAE_OK);
@@ -152,6 +160,7 @@ int main(void)
         {"every_kind_of_event", every_allocation_fails_once, NULL, NULL, (void *)text},
         {"hidden_constraints", every_allocation_fails_once, NULL, NULL, (void *)hidden},
         {"delays", every_allocation_fails_once, NULL, NULL, (void *)delayed},
+        {"way_to_actual_equations", every_allocation_fails_once, NULL, NULL, (void *)way},
         cmocka_unit_test(inputs_of_a_model)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Starts of models whose discrete side is an unknown, too: initial equations of discrete variables,
- * modes that continuous and discrete values agree on. Expected values are formulas. */
+ * modes that continuous and discrete values agree on; and which of several solutions homotopy
+ * means. Expected values are formulas. */
 #include "model_run.h"
 
 /* ---- initial equations of discrete variables ---- */
@@ -71,12 +72,103 @@ static void test_fast_equations_at_the_start(void **state)
     end(&r);
 }
 
+/* A mode in which nothing says what q is: the other one holds. */
+static void test_singular_mode_is_left(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=1, fixed=true), q, r;\nequation\nder(x) = -x;\nr = 1;\n"
+                       "0 = if q > 0.5 then q - 2*x else r - 1;")));
+    NEAR("q", 2.0);
+    end(&r);
+}
+
+/* ---- homotopy ---- */
+
+/* y^3 - 3 y = 1 has the solutions 2 cos(20, 140, 260 degrees). */
+static double root(int k)
+{
+    return 2.0 * cos((20.0 + 120.0 * k) * acos(-1.0) / 180.0);
+}
+
+/* Where a way leads to depends on where it begins; without one the start value decides. */
+static void test_homotopy_leads_to_its_solution(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real y, z, w;\nequation\n0 = homotopy(y^3 - 3*y - 1, y - 3);\n"
+                       "0 = homotopy(actual = z^3 - 3*z - 1, simplified = z + 3);\n"
+                       "0 = w^3 - 3*w - 1;")));
+    NEAR("y", root(0));
+    NEAR("z", root(1));
+    NEAR("w", root(2));
+    end(&r);
+}
+
+/* A comparator with feedback, v = limit(1000 u) with u = v/2 + x: both limits are solutions. Behind
+ * the start homotopy(a, s) is a: the lower one holds until x = 0.499. */
+#define COMPARATOR(simplified)                                                                     \
+    MODEL("parameter Real p = 0;\nReal x(start=p, fixed=true), u, v;\nequation\nder(x) = 1;\n"     \
+          "u = v/2 + x;\n"                                                                         \
+          "v = homotopy(if noEvent(1000*u > 1) then 1 else if noEvent(1000*u < -1) then -1 "       \
+          "else 1000*u, " simplified ");")
+
+static void test_homotopy_decides_the_branch(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, COMPARATOR("-1")));
+    NEAR("v", -1.0);
+    OK(step_to(&r, 0.25));
+    NEAR("v", -1.0);
+    NEAR("u", -0.25);
+    end(&r);
+    OK(begin(&r, COMPARATOR("1")));
+    NEAR("v", 1.0);
+    end(&r);
+}
+
+/* Parameters and start values that are set from outside hold on the way, too. */
+static void test_homotopy_with_settings(void **state)
+{
+    (void)state;
+    run r;
+    prepare(&r, COMPARATOR("2*x"));
+    assert_int_equal(dae_problem_set_parameter(r.problem, "p", 0.25, &r.diag), DAE_OK);
+    OK(start_at(&r, 0.0));
+    NEAR("v", 1.0);
+    end(&r);
+    prepare(&r, COMPARATOR("2*x"));
+    assert_int_equal(dae_problem_set_start(r.problem, "x", -0.25, &r.diag), DAE_OK);
+    OK(start_at(&r, 0.0));
+    NEAR("v", -1.0);
+    end(&r);
+}
+
+/* A way that turns back: lambda/(1 - lambda) = (y + 2)/((3 - y)((y - 1)^2 + 0.1)) has its peak near
+ * y = 1. That is told, and the text's start value counts. */
+static void test_homotopy_that_turns_back(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real y(start=2.5);\nequation\n"
+                       "0 = homotopy((y - 3)*((y - 1)^2 + 0.1), y + 2);")));
+    NEAR("y", 3.0);
+    assert_non_null(strstr(r.messages, "homotopy leads from the simplified equations to 0.9"));
+    end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_pass_through_initial_equations),
         cmocka_unit_test(test_initial_equations_that_contradict),
         cmocka_unit_test(test_fast_equations_at_the_start),
+        cmocka_unit_test(test_singular_mode_is_left),
+        cmocka_unit_test(test_homotopy_leads_to_its_solution),
+        cmocka_unit_test(test_homotopy_decides_the_branch),
+        cmocka_unit_test(test_homotopy_with_settings),
+        cmocka_unit_test(test_homotopy_that_turns_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

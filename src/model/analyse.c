@@ -137,7 +137,7 @@ static expr map_mode(void *context, graph *g, expr leaf)
 
 /* ---- equations ---- */
 
-static double nominal_of(const model_form *f, int unknown)
+double model_form_nominal(const model_form *f, int unknown)
 {
     int v = f->unknown_variable[unknown];
     double nominal = v < 0 ? NAN : fabs(model_form_constant(f, f->flat->variables[v].nominal));
@@ -160,7 +160,7 @@ bool model_equations(const model_form *f, const mode_slots *slots, const double 
     for (int i = 0; i < f->n; i++) {
         set->model[i] = i;
         set->name[i] = f->unknown_names[i];
-        set->nominal[i] = nominal_of(f, i);
+        set->nominal[i] = model_form_nominal(f, i);
     }
     if (!graph_failed(g)) return true;
     equation_set_free(set);
@@ -249,7 +249,7 @@ static bool nominals_hold(const model_form *f, const equation_set *set)
         double constant;
         expr e = v >= 0 ? f->flat->variables[v].nominal : EXPR_NONE;
         if (e == EXPR_NONE || graph_is_constant(f->flat->graph, e, &constant)) continue;
-        if (nominal_of(f, model) != set->nominal[j]) return false;
+        if (model_form_nominal(f, model) != set->nominal[j]) return false;
     }
     return true;
 }

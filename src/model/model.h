@@ -174,6 +174,8 @@ dae_status model_form_evaluate_parameters(model_form *form, dae_diag *diag);
 /* Tell the parameters that depend on it when the run begins. */
 dae_status model_form_set_start_time(model_form *form, double t, dae_diag *diag);
 
+/* The nominal size of an unknown, 1 where the text has none (analyse.c). */
+double model_form_nominal(const model_form *f, int unknown);
 /* Value of e at compile-time knowledge: parameters only; NAN if it needs more. */
 double model_form_constant(const model_form *form, expr e);
 

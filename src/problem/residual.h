@@ -14,6 +14,8 @@ struct dae_problem {
     matrix_layout layout;
     const char *const *event_names; /* table behind form.events[].name, owned */
     struct model_form *model;       /* behind it, or NULL for callbacks; owned */
+    struct dae_problem *simplified; /* of a model with homotopy: the same with a way from simplified
+                                       to actual (solve/run/homotopy.c); owned, or NULL */
     dae_engine engine;              /* how a model runs */
     struct kernel_store *kernels;   /* code for its matrices, or NULL; borrowed from the model */
     struct form_source *forms;      /* callbacks in another form, behind `form`; owned, or NULL */

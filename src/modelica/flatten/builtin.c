@@ -269,10 +269,23 @@ static value call_smooth(flattener *f, const char *name, const ast_expr *e)
     return v;
 }
 
+/* homotopy(actual, simplified) is its first argument. Beside that model stands another, for the
+ * start: simplified + way*(actual - simplified). */
 static value call_homotopy(flattener *f, const char *name, const ast_expr *e)
 {
-    return check_count(f, name, e, 2, 2) ? evaluate(f, call_argument(e, 0, "actual"))
-                                         : value_error();
+    if (!check_count(f, name, e, 2, 2)) return value_error();
+    value actual = evaluate(f, call_argument(e, 0, "actual"));
+    f->m->homotopies++;
+    if (!f->simplified || value_is_error(&actual) || actual.type != VALUE_REAL) return actual;
+    value simplified = evaluate(f, call_argument(e, 1, "simplified"));
+    if (value_is_error(&simplified)) return simplified;
+    if (!value_is_numeric(&simplified) || simplified.count != actual.count)
+        return wrong_type(f, e->args[1]->place, name, &simplified,
+                          "the type of the first argument");
+    value way = value_scalar(VALUE_REAL, way_to_actual(f));
+    value gap = elementwise(f, OP_SUB, &actual, &simplified, VALUE_REAL);
+    value part = value_is_error(&gap) ? gap : elementwise(f, OP_MUL, &way, &gap, VALUE_REAL);
+    return value_is_error(&part) ? part : elementwise(f, OP_ADD, &simplified, &part, VALUE_REAL);
 }
 
 /* pure(f(x)): a call of an impure function that is to count as pure. Here all of them do. */

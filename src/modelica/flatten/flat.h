@@ -248,6 +248,8 @@ typedef struct flat_model {
     flat_action *asserts;
     size_t assert_count; /* outside when: checked at accepted steps */
     int start_parameter; /* 1 + number of the parameter that is the time at the start; 0: none */
+    int way_parameter;   /* 1 + number of the one that leads from simplified to actual; 0: none */
+    size_t homotopies;   /* calls of homotopy(actual, simplified) */
     int memory_count;    /* number of memory slots */
     int memory_initial;  /* slot: 1 during initialisation (initial()) */
     int memory_terminal; /* slot: 1 at the end of the run (terminal()) */

@@ -163,7 +163,8 @@ static flat_model *flatten_given_within(const ast_file *file, const char *file_n
                    .limits = limits,
                    .setting_count = given->setting_count,
                    .inputs = given->inputs,
-                   .input_count = given->input_count};
+                   .input_count = given->input_count,
+                   .simplified = given->simplified};
     if (!file) return NULL;
     if (!file->model) {
         if (message_errors(messages) == 0)
@@ -175,7 +176,7 @@ static flat_model *flatten_given_within(const ast_file *file, const char *file_n
     bool failed = !open || f.failed || f.units.failed || message_memory_failed(messages) ||
                   graph_failed(f.g) || arena_failed(f.m->texts);
     if (failed) explain_limits(&f);
-    if (f.g) graph_set_limit(f.g, 2 * (size_t)limits.nodes); /* derivatives need room, too */
+    if (f.g) graph_set_limit(f.g, 2 * (size_t)f.limits.nodes); /* derivatives need room, too */
     if (failed || message_errors(messages) > 0) {
         flat_model_free(f.m);
         f.m = NULL;

@@ -40,6 +40,7 @@ typedef struct flatten_given {
     size_t setting_count;
     const flatten_input *inputs; /* those that share a table stand together */
     size_t input_count;
+    bool simplified; /* homotopy(a, s) is s + way*(a - s) over a parameter, `way`, that is 1 */
 } flatten_given;
 
 /* What a model may cost to flatten; beyond it there is an error that says so. */
@@ -61,7 +62,7 @@ typedef struct flatten_limits {
 /* NULL if there are errors (in messages) or memory is exhausted. */
 flat_model *flatten(const ast_file *file, const char *file_name, const flatten_setting *settings,
                     size_t setting_count, message_list *messages);
-/* The same with inputs that are driven. */
+/* The same with inputs that are driven, or for a start from simplified equations. */
 flat_model *flatten_driven(const ast_file *file, const char *file_name, const flatten_given *given,
                            message_list *messages);
 /* The first one within other limits than the default ones. */

@@ -239,24 +239,36 @@ bool initial_section_is_done(flattener *f, const ast_section *section)
     return true;
 }
 
-/* ---- the time at the start ---- */
+/* ---- parameters that no text declares ---- */
 
-expr time_at_start(flattener *f)
+/* Such a one; *number: 1 + its number, 0 as long as it has none. */
+static expr own_parameter(flattener *f, int *number, const char *name, const char *measure,
+                          double start)
 {
     flat_model *m = f->m;
     size_t k = m->parameter_count;
-    if (m->start_parameter > 0) return graph_parameter(f->g, m->start_parameter - 1);
+    if (*number > 0) return graph_parameter(f->g, *number - 1);
     if (!flatten_grow(f, &m->parameters, &f->parameter_capacity, k + 1, sizeof *m->parameters) ||
         !flatten_grow(f, &f->parameter_value, &f->parameter_value_capacity, k + 1,
                       sizeof *f->parameter_value))
         return EXPR_NONE;
-    m->parameters[k] = (flat_parameter){.name = model_text(f, "time at the start"),
+    m->parameters[k] = (flat_parameter){.name = model_text(f, name),
                                         .type = FLAT_REAL,
-                                        .unit = model_text(f, "s"),
-                                        .value = constant(f, 0.0),
+                                        .unit = model_text(f, measure),
+                                        .value = constant(f, start),
                                         .final_ = true};
     f->parameter_value[k] = NAN; /* decides nothing before the run */
     m->parameter_count = k + 1;
-    m->start_parameter = (int)k + 1;
+    *number = (int)k + 1;
     return graph_parameter(f->g, (int)k);
+}
+
+expr time_at_start(flattener *f)
+{
+    return own_parameter(f, &f->m->start_parameter, "time at the start", "s", 0.0);
+}
+
+expr way_to_actual(flattener *f)
+{
+    return own_parameter(f, &f->m->way_parameter, "way to actual", "1", 1.0);
 }

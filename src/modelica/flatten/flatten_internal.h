@@ -212,6 +212,7 @@ typedef struct flattener {
 
     const flatten_setting *settings;
     size_t setting_count;
+    bool simplified; /* homotopy(a, s) leads from s to a */
     bool *setting_used;
     const flatten_input *inputs;
     size_t input_count;
@@ -542,6 +543,7 @@ value initial_definition(flattener *f, symbol *s);
 bool initial_item_is_done(flattener *f, const ast_item *item);
 bool initial_section_is_done(flattener *f, const ast_section *section);
 expr time_at_start(flattener *f); /* a parameter */
+expr way_to_actual(flattener *f); /* a parameter: 0 simplified, 1 actual */
 
 /* builtin.c, flatten_expr.c: calls; all kinds of expressions */
 

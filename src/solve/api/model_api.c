@@ -12,6 +12,7 @@
 #include "base/vector.h"
 #include "model/model_code.h"
 #include "model/model_structure.h"
+#include "model/model_way.h"
 #include "modelica/flatten/flatten.h"
 #include "modelica/syntax/parser.h"
 #include "solve/api/model_inputs.h"
@@ -82,7 +83,7 @@ static dae_status explain_messages(const message_list *messages, dae_diag *diag)
 }
 
 /* The flat model of a tree with its settings; NULL after messages or a diagnostic. */
-static flat_model *translate(const dae_model *model, arena *a, ast_file *tree,
+static flat_model *translate(const dae_model *model, arena *a, ast_file *tree, bool simplified,
                              message_list *messages, dae_status *status, dae_diag *diag)
 {
     size_t count = 0;
@@ -93,7 +94,7 @@ static flat_model *translate(const dae_model *model, arena *a, ast_file *tree,
     *status = settings ? model_values_assign(a, tree, model, settings, &count, diag)
                        : diag_set(diag, DAE_ERR_MEMORY, "Out of memory.");
     if (*status == DAE_OK) *status = model_inputs_read(&inputs, a, tree, model, diag);
-    flatten_given given = {settings, count, inputs.list, inputs.count};
+    flatten_given given = {settings, count, inputs.list, inputs.count, simplified};
     if (*status == DAE_OK) flat = flatten_driven(tree, model->file, &given, messages);
     if (*status == DAE_OK && !flat) *status = explain_messages(messages, diag);
     model_inputs_free(&inputs);
@@ -220,20 +221,56 @@ static void mark_asked(flat_model *flat, const dae_model *m)
             flat->variables[v].asked |= flat_name_means(m->unknowns[k], flat->variables[v].name);
 }
 
-/* The form of a text, checked and listed. */
+/* The form of a tree with ways from simplified equations to actual ones, without what it asserts;
+ * NULL: it has none of its own, or they lead nowhere else. */
+static dae_status simplified_form(const dae_model *m, arena *a, ast_file *tree,
+                                  message_list *messages, model_form **form)
+{
+    dae_diag own;
+    dae_status status = DAE_OK;
+    bool matters = false;
+    diag_clear(&own);
+    flat_model *flat = translate(m, a, tree, true, messages, &status, &own);
+    if (flat) flat->assert_count = 0;
+    if (flat) status = form_of_flat(flat, messages, form, NULL, &own);
+    bool done = !*form || model_way_matters(*form, &matters);
+    if (matters) done = model_listing_make(*form, tree);
+    if (matters && done) return DAE_OK;
+    model_form_free(*form);
+    *form = NULL;
+    return done ? status : DAE_ERR_MEMORY;
+}
+
+/* The problem of that; NULL: there is none. */
+static dae_status simplified_of(const dae_model *m, arena *a, ast_file *tree, const char *text,
+                                size_t length, dae_problem **simplified, dae_diag *diag)
+{
+    model_form *form = NULL;
+    message_list *messages = message_list_new(m->file, text, length, 0);
+    dae_status status = messages ? simplified_form(m, a, tree, messages, &form) : DAE_ERR_MEMORY;
+    if (form) status = wrap_form(form, DAE_ENGINE_TAPE, simplified, NULL);
+    message_list_free(messages);
+    return status == DAE_ERR_MEMORY
+               ? diag_set(diag, status, "Out of memory while translating the model.")
+               : DAE_OK;
+}
+
+/* The form of a text, checked and listed, and the model beside it for its start. */
 static dae_status form_of(const dae_model *m, const char *text, size_t length,
-                          message_list *messages, model_form **form, flat_model **singular,
-                          dae_diag *diag)
+                          message_list *messages, model_form **form, dae_problem **simplified,
+                          flat_model **singular, dae_diag *diag)
 {
     arena *a = arena_new(0);
     ast_file *tree = a ? parse_file(a, text, length, messages) : NULL;
     dae_status status = tree ? DAE_OK : explain_messages(messages, diag);
-    flat_model *flat = tree ? translate(m, a, tree, messages, &status, diag) : NULL;
+    flat_model *flat = tree ? translate(m, a, tree, false, messages, &status, diag) : NULL;
     if (flat) mark_asked(flat, m);
     if (flat) status = form_of_flat(flat, messages, form, singular, diag);
     if (status == DAE_OK && !model_listing_make(*form, tree))
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while translating the model.");
     if (status == DAE_OK) status = check_bounds(*form, m, messages, diag);
+    if (status == DAE_OK && (*form)->flat->homotopies > 0)
+        status = simplified_of(m, a, tree, text, length, simplified, diag);
     if (status != DAE_OK) {
         model_form_free(*form);
         *form = NULL;
@@ -264,11 +301,16 @@ static dae_status translate_model(const dae_model *m, dae_problem **problem, fla
     if (status == DAE_OK && !messages)
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while translating the model.");
     model_form *form = NULL;
+    dae_problem *simplified = NULL;
     if (status == DAE_OK) {
-        status = form_of(m, text, length, messages, &form, singular, diag);
+        status = form_of(m, text, length, messages, &form, &simplified, singular, diag);
         if (!interrupted()) pass_messages(m, messages);
     }
     if (status == DAE_OK) status = wrap_form(form, m->engine, problem, diag);
+    if (status == DAE_OK)
+        (*problem)->simplified = simplified;
+    else
+        dae_problem_free(simplified);
     message_list_free(messages);
     dae_free(owned);
     return status;

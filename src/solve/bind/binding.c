@@ -199,7 +199,10 @@ dae_status binding_loosen(dae_solver *s)
     b->n = s->base->form.n;
     s->run.phase = PHASE_NEW;
     dae_status status = options_copy(&b->options, &s->base_options, b->n, &s->diag);
-    if (status == DAE_OK && !allocate_values(b, b->n)) status = out_of_memory(b, &s->diag);
+    if (status == DAE_OK && !allocate_values(b, b->n)) {
+        status = out_of_memory(b, &s->diag);
+        binding_empty(b); /* all of them, or none */
+    }
     return status;
 }
 

@@ -3,8 +3,9 @@
  * The first guess of a relation comes from start values, also where nobody gave any: q > 0 is false
  * at q = 0. If the equations of that mode have no solution, as 1 = (if q > 0 then q^2 else -q^2),
  * the guess is to blame: relations are turned round, one after the other and all of them, and
- * unknowns that nobody gave are looked for on their other side. What is found must agree with the
- * relations, as ever. */
+ * unknowns that nobody gave are looked for on their other side. Of many relations those of
+ * algebraic variables are turned; what time and states say of others is no guess. What is found
+ * must agree with the relations, as ever. */
 #include <math.h>
 
 #include "base/diag.h"
@@ -12,7 +13,8 @@
 #include "base/vector.h"
 #include "solve/hybrid/hybrid_parts.h"
 
-enum { MOST_RELATIONS = 12 }; /* more are turned all at once only */
+/* So many relations are turned one after the other; of more, so many of algebraic variables. */
+enum { MOST_RELATIONS = 12, MOST_ALGEBRAIC = 32 };
 
 /* What the start was before the first attempt. */
 typedef struct first_start {
@@ -20,43 +22,61 @@ typedef struct first_start {
     int n;
 } first_start;
 
-/* Relation r is turned in attempt k: 0 none, then one after the other, then all. */
-static bool is_turned(size_t relations, size_t k, size_t r)
+/* Whether relation r is among those that are turned one after the other. */
+static bool is_open(const dae_solver *s, size_t r)
 {
-    bool single = relations <= MOST_RELATIONS;
-    if (k == 0) return false;
-    return single && k <= relations ? r + 1 == k : true;
+    return flat_of(s)->relation_count <= MOST_RELATIONS || s->hybrid->instance->form->rounded[r];
 }
 
-static size_t attempts(size_t relations)
+/* How many these are; 0: too many. */
+static size_t open_relations(const dae_solver *s)
 {
-    if (relations == 0) return 1;
-    return relations <= MOST_RELATIONS && relations > 1 ? relations + 2 : 2;
+    size_t count = 0;
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++) count += is_open(s, r);
+    return count <= MOST_ALGEBRAIC ? count : 0;
+}
+
+/* Turn the relations of attempt k: 0 none, then one after the other, then all. */
+static void turn_relations(dae_solver *s, size_t k)
+{
+    const flat_model *m = flat_of(s);
+    const size_t single = open_relations(s);
+    size_t at = 0;
+    for (size_t r = 0; k > 0 && r < m->relation_count; r++) {
+        double *side = &s->hybrid->instance->memory[m->relations[r].memory];
+        bool open = is_open(s, r);
+        if (k > single ? true : open && at + 1 == k) *side = *side == 0.0;
+        at += open;
+    }
+}
+
+/* None, each, all; where there is one relation each is all. */
+static size_t attempts(const dae_solver *s)
+{
+    const size_t single = open_relations(s);
+    if (flat_of(s)->relation_count == 0) return 1;
+    return single + 2 - (single == 1 && flat_of(s)->relation_count == 1);
 }
 
 /* Everything as it was at the first attempt, but for the relations that are turned round. */
 static dae_status begin_again(dae_solver *s, double t, dae_init mode, const first_start *from,
                               size_t k)
 {
-    const flat_model *m = flat_of(s);
-    hybrid *h = s->hybrid;
     dae_status status = release_mode(s);
     if (status != DAE_OK) return status;
     vector_copy(from->n, from->y, s->bound.y);
     vector_copy(from->n, from->yp, s->bound.yp);
     memory_start(s);
-    h->other[0] = 0;
+    s->hybrid->other[0] = 0;
     status = relations_guess(s, t, mode);
-    for (size_t r = 0; r < m->relation_count; r++) {
-        double *side = &h->instance->memory[m->relations[r].memory];
-        if (is_turned(m->relation_count, k, r)) *side = *side == 0.0;
-    }
+    turn_relations(s, k);
     return status;
 }
 
+/* Failures of a mode that another one may not have; DAE_ERR_MODEL: its structure is singular. */
 static bool worth_another(dae_status status)
 {
-    return status == DAE_ERR_INITIAL || status == DAE_ERR_SINGULAR ||
+    return status == DAE_ERR_INITIAL || status == DAE_ERR_SINGULAR || status == DAE_ERR_MODEL ||
            status == DAE_ERR_EVALUATION || status == DAE_ERR_EVENT;
 }
 
@@ -64,7 +84,7 @@ static bool worth_another(dae_status status)
 static dae_status try_others(dae_solver *s, double t, dae_init mode, const first_start *from,
                              dae_status failed)
 {
-    const size_t most = attempts(flat_of(s)->relation_count);
+    const size_t most = attempts(s);
     const dae_diag before = s->diag;
     dae_status status = failed;
     for (size_t k = 0; k < 2 * most && worth_another(status); k++) {

@@ -8,6 +8,10 @@
 dae_status solver_start(dae_solver *s, double t0, const double *y0, const double *yp0);
 dae_status solver_step(dae_solver *s, double tend);
 
+/* homotopy.c: y = values of the unknowns at the end of the way from simplified equations to actual
+ * ones, guesses for a start at t, if that is found; s is bound as it was written. */
+dae_status homotopy_guesses(dae_solver *s, double t, double *y, bool *found);
+
 /* first_step.c: the first step size towards tend, signed. */
 double solver_first_step(dae_solver *s, double tend);
 /* A step is accepted: what it says of first steps behind events, if it is one. */

@@ -71,6 +71,24 @@ static dae_status make_room(dae_solver *s, double t0, const double *y0, const do
     return status == DAE_OK ? forget_matrices(s) : status;
 }
 
+/* The start of a model with homotopy: at the end of its way, else at its start values. */
+static dae_status begin_on_the_way(dae_solver *s, double t0)
+{
+    bool found = false;
+    double *y = DAE_ARRAY(double, s->base->form.n);
+    dae_status status =
+        y ? DAE_OK : diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for a start.");
+    if (status == DAE_OK && s->hybrid->opening.stands) status = forget_modes(s);
+    s->hybrid->opening.stands = false;
+    if (status == DAE_OK) status = homotopy_guesses(s, t0, y, &found);
+    if (status == DAE_OK) status = begin_with(s, t0, found ? y : NULL, NULL);
+    dae_free(y);
+    if (!found || status == DAE_OK || status == DAE_ERR_MEMORY) return status;
+    diag_clear(&s->diag);
+    status = forget_modes(s);
+    return status == DAE_OK ? begin_with(s, t0, NULL, NULL) : status;
+}
+
 dae_status solver_start(dae_solver *s, double t0, const double *y0, const double *yp0)
 {
     if (!s) return DAE_ERR_ARGUMENT;
@@ -92,7 +110,8 @@ dae_status solver_start(dae_solver *s, double t0, const double *y0, const double
     sizes_start(s, y0);
     dae_status status = make_room(s, t0, y0, yp0);
     if (status != DAE_OK) return status;
-    status = begin_with(s, t0, y0, yp0);
+    bool leads = s->base->simplified && !y0 && !yp0;
+    status = leads ? begin_on_the_way(s, t0) : begin_with(s, t0, y0, yp0);
     bool again = status == DAE_ERR_SINGULAR && !s->hybrid && change_may_help(s, status);
     if (again) return begin_residual(s, t0, y0, yp0);
     bool conflict = status == DAE_ERR_INITIAL || status == DAE_ERR_SINGULAR;
