@@ -47,6 +47,21 @@ static const expected starts[] = {
            "600*i = phi*r;\ni = sin(time);\nv = 600*der(phi);"),
      {"g", "mu", "phi", "v"},
      {1e-7, 1.0, 0.0, 0.036}},
+    /* of start values that cannot all hold, those of preferred states do; avoided ones come last */
+    {MODEL("Real x(start=1), y(start=2, stateSelect=StateSelect.prefer), s;\n"
+           "initial equation\ns = 5;\nequation\nder(x) = -x;\nder(y) = -y;\ns = x + y;"),
+     {"x", "y"},
+     {3.0, 2.0}},
+    {MODEL("Real x(start=1), y(start=-0.6, stateSelect=StateSelect.always), u, v, p;\nequation\n"
+           "der(x) = u;\nder(y) = v;\nder(u) = -p*x;\nder(v) = -p*y - 9.81;\nx^2 + y^2 = 1;"),
+     {"x", "y", "u", "p"},
+     {0.8, -0.6, 0.0, 0.6 * 9.81}},
+    {MODEL("Real a(start=1), x(start=0.2, stateSelect=StateSelect.avoid), u, v;\n"
+           "Real y(start=0.3, stateSelect=StateSelect.avoid), f, g;\nequation\n"
+           "x = sin(a);\ny = -cos(a);\nder(x) = u;\nder(y) = v;\nder(u) = f;\n"
+           "der(v) = g - 9.81;\nf*cos(a) + g*sin(a) = 0;"),
+     {"a", "x", "y"},
+     {1.0, 0.8414709848078965, -0.5403023058681398}},
 };
 
 static void every_method_begins_at_the_same_point(void **state)

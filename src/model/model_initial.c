@@ -44,15 +44,21 @@ bool build_split_initials(model_form *f)
     return true;
 }
 
-/* fixed[i], given[i]: some variable that stands for unknown i is fixed, has a start value */
-static void mark_starts(const model_form *f, bool *fixed, bool *given)
+/* What the variables that stand for an unknown say about its start. */
+typedef struct start_word {
+    bool fixed;
+    int wish; /* 0: there is no start value; else 1 to 5, the more the rather it shall be a state */
+} start_word;
+
+static void mark_starts(const model_form *f, start_word *word)
 {
     for (size_t v = 0; v < f->flat->variable_count; v++) {
         const flat_variable *q = &f->flat->variables[v];
         int sign, first = q->discrete ? -1 : f->first_unknown[model_alias_root(f, (int)v, &sign)];
         if (first < 0) continue;
-        fixed[first] = fixed[first] || q->fixed;
-        given[first] = given[first] || q->has_start;
+        int wish = q->has_start ? 1 + (int)q->state_select : 0;
+        word[first].fixed = word[first].fixed || q->fixed;
+        word[first].wish = wish > word[first].wish ? wish : word[first].wish;
     }
 }
 
@@ -85,31 +91,32 @@ static void mark_resting(const model_form *f, bool *resting)
     }
 }
 
-enum { RANK_FIXED = 6 };
+enum { WISHES = 6, RANK_FIXED = 3 * WISHES + 1 };
 
 /* How willingly the start value of a state is kept: fixed ones first, then states that no initial
- * equation mentions, then others that have a start value, then those without, then those that rest;
- * 0: not at all. */
+ * equation mentions, then others, then those that rest; among these by stateSelect, and what has no
+ * start value last; 0: not at all. */
 static bool rank_starts(const model_form *f, int *rank, bool *any_fixed_algebraic)
 {
     int n = f->n;
-    bool *fixed = DAE_ARRAY(bool, n), *mentioned = DAE_ARRAY(bool, n), *given = DAE_ARRAY(bool, n);
-    bool *resting = DAE_ARRAY(bool, n);
+    bool *mentioned = DAE_ARRAY(bool, n), *resting = DAE_ARRAY(bool, n);
+    start_word *word = DAE_ARRAY(start_word, n);
     bool ok =
-        fixed && mentioned && given && resting &&
+        word && mentioned && resting &&
         graph_leaves(f->flat->graph, f->condition.e, f->condition.outputs, note_unknown, mentioned);
     if (ok) {
-        mark_starts(f, fixed, given);
+        mark_starts(f, word);
         mark_resting(f, resting);
     }
     for (int i = 0; ok && i < n; i++) {
-        if (fixed[i])
+        int kind = resting[i] ? 0 : mentioned[i] ? 1 : 2;
+        if (word[i].fixed)
             rank[i] = RANK_FIXED;
         else if (f->differential[i])
-            rank[i] = resting[i] ? 1 + given[i] : !mentioned[i] ? 5 : 3 + given[i];
-        if (fixed[i] && !f->differential[i]) *any_fixed_algebraic = true;
+            rank[i] = 1 + kind * WISHES + word[i].wish;
+        if (word[i].fixed && !f->differential[i]) *any_fixed_algebraic = true;
     }
-    dae_free_all(fixed, mentioned, given, resting);
+    dae_free_all(word, mentioned, resting);
     return ok;
 }
 

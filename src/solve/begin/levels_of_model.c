@@ -81,6 +81,15 @@ static bool level_context_new(level_context *c, model_instance *m, double t, int
     return false;
 }
 
+/* What one search for consistent values needs beside the equations. */
+typedef struct level_values {
+    double *given, *scale, *reach, *u, *spare; /* spare: twice the number of unknowns */
+    dae_tag *tag;
+    int *rank;
+    bool *open, *state;
+    signed char *wish;
+} level_values;
+
 /* tag[i] = GUESS for unknowns that some variable gives a start value. */
 static void tag_starts(const dae_solver *s, dae_tag *tag)
 {
@@ -163,16 +172,35 @@ static void size_values(const dae_solver *s, const double *given, double *scale,
  * far that those keep theirs, with what put_back in init/levels.c takes for unmoved. */
 static const double BEHIND = 1e6;
 
+/* wish[i] = what stateSelect says of unknowns that have a start value: 1 to keep it before others,
+ * -1 to keep it behind them. */
+static void note_wishes(const dae_solver *s, signed char *wish)
+{
+    const model_form *f = form_of_levels(s->modes->current->plan.form);
+    for (int i = 0; i < f->initial->n; i++) wish[i] = -1;
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        const flat_variable *q = &f->flat->variables[v];
+        int i = q->discrete ? -1 : f->first_unknown[f->alias[v].top];
+        bool outside = !isnan(f->start[v]);
+        if (i < 0 || !(q->has_start || outside)) continue;
+        int here = outside || q->state_select > SELECT_DEFAULT ? 1
+                   : q->state_select == SELECT_DEFAULT         ? 0
+                                                               : -1;
+        if (here > wish[i]) wish[i] = (signed char)here;
+    }
+}
+
 /* States without a start value begin at 0 where they can: before algebraic variables, behind all
- * that was said. */
-static void prefer_states(const dae_solver *s, dae_tag *tag, double *reach, bool *open)
+ * that was said. Start values of those that had better be no states come there, too. */
+static void prefer_states(const dae_solver *s, level_values *w)
 {
     const model_form *f = form_of_levels(s->modes->current->plan.form);
     for (int i = 0; i < f->n; i++) {
-        if (tag[i] != DAE_TAG_FREE || !f->differential[i]) continue;
-        tag[i] = DAE_TAG_GUESS;
-        reach[i] *= BEHIND;
-        open[i] = true;
+        if (w->tag[i] == DAE_TAG_GUESS && w->wish[i] < 0) w->reach[i] *= BEHIND;
+        if (w->tag[i] != DAE_TAG_FREE || !f->differential[i]) continue;
+        w->tag[i] = DAE_TAG_GUESS;
+        w->reach[i] *= BEHIND;
+        w->open[i] = true;
     }
 }
 
@@ -300,17 +328,9 @@ static void note_other(dae_solver *s, const level_system *system, const double *
              t, system->variable_names[j], u[j], report->other_u[j]);
 }
 
-/* What one search for consistent values needs beside the equations. */
-typedef struct level_values {
-    double *given, *scale, *reach, *u, *spare; /* spare: twice the number of unknowns */
-    dae_tag *tag;
-    int *rank;
-    bool *open, *state;
-} level_values;
-
 static void level_values_free(level_values *w)
 {
-    dae_free_all(w->given, w->tag, w->rank, w->open);
+    dae_free_all(w->given, w->tag, w->rank, w->open, w->wish);
     *w = (level_values){0};
 }
 
@@ -318,9 +338,12 @@ static bool level_values_new(level_values *w, int n)
 {
     double *values = DAE_ARRAY(double, 6 * (size_t)n);
     bool *marks = DAE_ARRAY(bool, 2 * (size_t)n);
-    *w = (level_values){
-        .given = values, .tag = DAE_ARRAY(dae_tag, n), .rank = DAE_ARRAY(int, n), .open = marks};
-    if (!values || !marks || !w->tag || !w->rank) {
+    *w = (level_values){.given = values,
+                        .tag = DAE_ARRAY(dae_tag, n),
+                        .rank = DAE_ARRAY(int, n),
+                        .open = marks,
+                        .wish = DAE_ARRAY(signed char, n)};
+    if (!values || !marks || !w->tag || !w->rank || !w->wish) {
         level_values_free(w);
         return false;
     }
@@ -347,10 +370,12 @@ static bool describe_values(const dae_solver *s, bool initial, level_values *w)
     tag_values(s, initial, w->tag, w->given);
     if (!initial && !give_seen(s, w->tag, w->given)) return false;
     size_values(s, w->given, w->scale, w->reach);
-    if (initial)
-        prefer_states(s, w->tag, w->reach, w->open);
-    else
+    if (initial) {
+        note_wishes(s, w->wish);
+        prefer_states(s, w);
+    } else {
         rank_values(s, w->rank);
+    }
     note_states(s, w->state);
     return true;
 }
@@ -376,6 +401,48 @@ static fact_key levels_key(const dae_solver *s, const level_context *c, bool ini
     fact_key_add(&key, w->tag, n * sizeof *w->tag);
     fact_key_add(&key, w->open, n * sizeof *w->open);
     return key;
+}
+
+/* Whether unknown i was given a start value, and stateSelect says `wish` of it. */
+static bool is_wished(const level_values *w, int i, int wish)
+{
+    return w->tag[i] == DAE_TAG_GUESS && !w->open[i] && w->wish[i] == wish;
+}
+
+/* How many unknowns have that wish, and are not where they were given. */
+static int count_wished(const level_values *w, int n, int wish, bool moved)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        if (is_wished(w, i, wish) && (!moved || w->u[i] != w->given[i])) count++;
+    return count;
+}
+
+/* The values nearest to start values, of which preferred states keep theirs first: others give way,
+ * and then stay as near as they can while those that were kept are fixed. */
+static dae_status solve_by_wishes(const level_system *system, const level_request *request,
+                                  level_values *w, level_report *report, dae_diag *diag)
+{
+    const int n = system->n;
+    if (count_wished(w, n, 1, false) == 0 || count_wished(w, n, 0, false) == 0)
+        return levels_solve(system, request, w->u, report, diag);
+    for (int i = 0; i < n; i++)
+        if (is_wished(w, i, 0)) w->reach[i] *= BEHIND;
+    dae_status status = levels_solve(system, request, w->u, report, diag);
+    for (int i = 0; i < n; i++)
+        if (is_wished(w, i, 0)) w->reach[i] /= BEHIND;
+    if (status != DAE_OK || count_wished(w, n, 0, true) == 0) return status;
+    level_report second = {.other = -1};
+    dae_diag unused;
+    diag_clear(&unused);
+    vector_copy(n, w->u, w->spare);
+    for (int i = 0; i < n; i++)
+        if (is_wished(w, i, 1) && w->u[i] == w->given[i]) w->tag[i] = DAE_TAG_FIXED;
+    status = levels_solve(system, request, w->u, &second, &unused);
+    if (status != DAE_OK) vector_copy(n, w->spare, w->u);
+    level_report_free(status == DAE_OK ? report : &second);
+    if (status == DAE_OK) *report = second;
+    return status == DAE_ERR_MEMORY ? status : DAE_OK;
 }
 
 static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, level_values *w)
@@ -408,7 +475,8 @@ static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, 
     dae_status status = DAE_OK;
     report.other = -1;
     bool known = recalls(s, FACT_LEVELS, &key, w->u, bytes);
-    if (!known) status = levels_solve(&system, &request, w->u, &report, &s->diag);
+    if (!known && initial) status = solve_by_wishes(&system, &request, w, &report, &s->diag);
+    if (!known && !initial) status = levels_solve(&system, &request, w->u, &report, &s->diag);
     s->diag.t = c->t;
     if (!known && status == DAE_OK && report.other < 0)
         remembers(s, FACT_LEVELS, &key, w->u, bytes);
