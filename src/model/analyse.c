@@ -48,6 +48,32 @@ static void note_slot(void *context, const expr_node *node)
     if (node->op == EXPR_MEMORY) decides[node->index] = true;
 }
 
+/* Per place of the walk, bits 1u << op of the kinds of leaves below: what most questions end at.
+ * Owned; NULL: memory. */
+static unsigned *kinds_below(const graph *g, const walk *w)
+{
+    unsigned *kinds = DAE_ARRAY(unsigned, w->count);
+    for (size_t i = 0; kinds && i < w->count; i++) {
+        const expr_node *node = graph_node(g, w->order[i]);
+        kinds[i] = node->arity ? 0u : 1u << node->op;
+        for (int k = 0; k < node->arity; k++)
+            kinds[i] |= kinds[walk_place(w, expr_operand(node, k))];
+    }
+    return kinds;
+}
+
+/* Whether the branches of a SELECT have other variables, so that its condition decides the
+ * structure. */
+static bool branches_differ(leaf_orders seen[2], const walk *w, const unsigned *kinds,
+                            const expr_node *node, bool *ok)
+{
+    const unsigned memory = 1u << EXPR_MEMORY,
+                   then = kinds[walk_place(w, node->b)] & READS_VARIABLES;
+    if (!(kinds[walk_place(w, node->a)] & memory)) return false; /* it is no event's */
+    if (then != (kinds[walk_place(w, node->c)] & READS_VARIABLES)) return true;
+    return then && !same_leaves(seen, node->b, node->c, ok);
+}
+
 /* decides[k]: memory slot k is in the condition of a branch that matters. */
 static bool mark_slots(const model_form *f, bool *decides)
 {
@@ -55,16 +81,17 @@ static bool mark_slots(const model_form *f, bool *decides)
     walk w = {0};
     int *work = DAE_ARRAY(int, 4 * (size_t)f->n);
     bool ok = work && walk_from(&w, g, f->residual.e, f->residual.outputs);
+    unsigned *kinds = ok ? kinds_below(g, &w) : NULL;
+    ok = ok && kinds;
     leaf_orders seen[2] = {{g, work, ok ? work + f->n : NULL, 0},
                            {g, ok ? work + 2 * f->n : NULL, ok ? work + 3 * f->n : NULL, 0}};
     for (size_t k = 0; ok && k < w.count; k++) {
         const expr_node *node = graph_node(g, w.order[k]);
-        if (node->op != EXPR_SELECT) continue;
-        bool same = same_leaves(seen, node->b, node->c, &ok);
-        if (ok && !same) ok = graph_leaves(g, &node->a, 1, note_slot, decides);
+        if (node->op == EXPR_SELECT && branches_differ(seen, &w, kinds, node, &ok) && ok)
+            ok = graph_leaves(g, &node->a, 1, note_slot, decides);
     }
     walk_free(&w);
-    dae_free(work);
+    dae_free_all(work, kinds);
     return ok;
 }
 
