@@ -1,6 +1,6 @@
 model M
   Real x, y;
 equation
-  x = delay(y, 0.1);
+  x = spatialDistribution(y, x, y, true);
   y = cardinality(x);
 end M;
