@@ -43,6 +43,7 @@ static void partition(event_finder *f, size_t n)
     f->held = f->entry_sign + count;
     f->jumped = f->unresolved + count;
     f->quiet = f->jumped + count;
+    f->mute = f->quiet + count;
 }
 
 dae_status event_finder_new(event_finder **finder, evaluator *eval, double tolerance,
@@ -58,7 +59,7 @@ dae_status event_finder_new(event_finder **finder, evaluator *eval, double toler
     if (f) {
         f->real_store = DAE_ARRAY(double, 2 * n + (12 + CAPACITY) * count);
         f->int_store = DAE_ARRAY(int, 6 * count);
-        f->unresolved = DAE_ARRAY(bool, 3 * count);
+        f->unresolved = DAE_ARRAY(bool, 4 * count);
         f->fit = DAE_ARRAY(component_fit, count);
     }
     if (!f || !f->real_store || !f->int_store || !f->unresolved || !f->fit) {
@@ -110,7 +111,7 @@ eval_status event_finder_start(event_finder *f, double t, const double *y, const
         f->band[i] = at_find ? 4.0 * f->overshoot[i] : 0.0;
         f->sign[i] = fabs(f->g[i]) > f->band[i] ? sign_of(f->g[i]) : 0;
         f->held[i] = 0;
-        f->quiet[i] = false;
+        f->quiet[i] = f->mute[i] = false;
     }
     f->t = f->start_time = t;
     f->fresh = true;
@@ -138,6 +139,11 @@ void event_finder_quiet(event_finder *f, int i)
     f->g[i] = 0.0;
     f->sign[i] = 0;
     f->rest = 0; /* samples in which it is not */
+}
+
+void event_finder_mute(event_finder *f, int i, bool mute)
+{
+    f->mute[i] = mute;
 }
 
 void event_finder_slopes(event_finder *f, bool read)

@@ -35,6 +35,10 @@ void event_finder_rounding(event_finder *finder, int i, double rounding);
  * there. */
 void event_finder_quiet(event_finder *finder, int i);
 
+/* Whether component i matters (it does after each start): if not it stays as it is, whatever g
+ * says. Between a start and the first search. */
+void event_finder_mute(event_finder *finder, int i, bool mute);
+
 /* Whether g reads y' (it does at first): else the interpolant is asked for y alone, yp = NULL. */
 void event_finder_slopes(event_finder *finder, bool read);
 

@@ -50,6 +50,7 @@ struct event_finder {
     bool *unresolved;             /* of the last find: flagged while presumed; */
     bool *jumped;                 /* flagged by a jump or a pole */
     bool *quiet;                  /* zero for the rest of the step */
+    bool *mute;                   /* as it was at the start, until the next */
     double *peak;                 /* largest |g_i| since its last crossing */
     double *last_peak;            /* the same at the last find, where flagged */
     bool fresh;                   /* no search since the start */

@@ -25,7 +25,7 @@ eval_status evaluate_trial(event_finder *f, const trajectory *path, double t)
     eval_status status = path->at(path->context, t, f->y, f->slopes ? f->yp : NULL);
     if (status == EVAL_OK) status = evaluate_events(f->eval, t, f->y, f->yp, f->trial);
     for (int i = 0; i < f->count && status == EVAL_OK; i++)
-        if (f->quiet[i]) f->trial[i] = 0.0;
+        if (f->quiet[i] || f->mute[i]) f->trial[i] = f->mute[i] ? f->g[i] : 0.0;
     return status;
 }
 

@@ -317,6 +317,7 @@ typedef struct range_node {
     bool varies, wild;  /* with time; by more than a polynomial; */
     bool moved, pieces; /* with a variable; in pieces that one decides; */
     bool opaque;        /* with something in it of which no range is known */
+    bool open;          /* work: a root has more than one value, through it */
     range value;
 } range_node;
 
@@ -489,8 +490,11 @@ static range of_leaf(const expr_node *n, const range_leaves *leaves)
     case EXPR_CONSTANT: return (range){point(n->value), NONE};
     case EXPR_TIME: return (range){leaves->time, point(1.0)};
     case EXPR_PARAMETER: return (range){point(leaves->parameters[n->index]), NONE};
-    case EXPR_MEMORY: return (range){point(leaves->memory[n->index]), NONE};
+    case EXPR_MEMORY:
+        if (leaves->either && leaves->either[n->index]) return (range){UNIT, ALL};
+        return (range){point(leaves->memory[n->index]), NONE};
     case EXPR_VARIABLE:
+        if (!leaves->y) return (range){ALL, ALL};
         if (n->order == 0) return leaves->y[n->index];
         if (n->order == 1) return (range){leaves->y[n->index].slope, ALL};
         return (range){ALL, ALL};
@@ -512,6 +516,32 @@ void range_program_run(range_program *p, const range_leaves *leaves, range *out)
         }
     }
     for (size_t k = 0; k < p->root_count; k++) out[k] = p->nodes[p->roots[k]].value;
+}
+
+/* What has more than one value has it through operands that have. */
+static void open_operands(range_program *p, const range_node *k)
+{
+    const uint32_t at[3] = {k->a, k->b, k->c};
+    for (int j = 0; j < operands(graph_node(p->g, k->e)); j++) {
+        range_node *o = &p->nodes[at[j]];
+        o->open = o->value.value.lo != o->value.value.hi;
+    }
+}
+
+void range_program_open_slots(range_program *p, bool *slots)
+{
+    for (size_t k = 0; k < p->count; k++) p->nodes[k].open = false;
+    for (size_t k = 0; k < p->root_count; k++) {
+        range_node *root = &p->nodes[p->roots[k]];
+        root->open = root->value.value.lo != root->value.value.hi;
+    }
+    for (size_t k = p->count; k-- > 0;) {
+        const range_node *at = &p->nodes[k];
+        const expr_node *n = graph_node(p->g, at->e);
+        if (!at->open) continue;
+        if (n->op == EXPR_MEMORY) slots[n->index] = true;
+        open_operands(p, at);
+    }
 }
 
 bool range_is_plain(const range *r)

@@ -21,8 +21,9 @@ typedef struct range {
 /* Where leaves get their ranges from. */
 typedef struct range_leaves {
     interval time;
-    const range *y; /* per variable of order 0: its value and derivative */
+    const range *y; /* per variable of order 0: its value and derivative; NULL: not known */
     const double *parameters, *memory;
+    const bool *either; /* per slot of the memory: it may be 0 or 1; NULL: none */
 } range_leaves;
 
 typedef struct range_program range_program;
@@ -44,6 +45,10 @@ bool range_program_has_pieces(const range_program *p, size_t root);
 bool range_may_have_pieces(const graph *g, const expr *roots, size_t count);
 /* out: a range per root. Derivatives of variables in it have no bounds on their slopes. */
 void range_program_run(range_program *p, const range_leaves *leaves, range *out);
+
+/* slots[k] = true for the slots of the memory that may be either, and that a root does not have the
+ * same value with, as the last run tells; others are left as they are. */
+void range_program_open_slots(range_program *p, bool *slots);
 
 /* Whether what has this range goes through zero at most once: it keeps away from zero, goes only
  * one way, or does not move at all. */

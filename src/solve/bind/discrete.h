@@ -45,12 +45,15 @@ typedef struct relation_trace {
     int resting;      /* +-1: it does so again and again, and is held on this side, else 0, */
     double band;      /* as long as its crossing function is within this; */
     bool reacted;     /* the model has had another event since */
+    bool mute;        /* nothing hears it up to the next event */
 } relation_trace;
 
 /* Bounds of crossing functions (hybrid_range.c). */
 typedef struct relation_ranges relation_ranges;
 /* What equations and crossing functions read of the memory (hybrid_reads.c). */
 typedef struct memory_reads memory_reads;
+/* Which relations nothing hears (hybrid_mute.c). */
+typedef struct mute_relations mute_relations;
 /* Changes of relations of time that are no events (hybrid_seams.c). */
 typedef struct time_seams time_seams;
 /* The same of variables (hybrid_state_seams.c). */
@@ -85,6 +88,7 @@ typedef struct hybrid {
     relation_trace *trace;    /* per relation */
     relation_ranges *ranges;  /* owned; NULL: not needed so far */
     memory_reads *reads;      /* owned; NULL: not known, and all of it counts as read */
+    mute_relations *mute;     /* owned; NULL: not needed so far */
     time_seams *seams;        /* owned; NULL: not needed so far */
     delay_table *delays;      /* pasts of delayed expressions; owned, NULL: there are none */
     state_seams *state_seams; /* owned; NULL: not needed so far */

@@ -75,6 +75,7 @@ static dae_status solve_event(dae_solver *s, double t)
     events_settle(s, t);
     model_instance_prepare(s->hybrid->instance);
     if (s->hybrid->stays) status = carry_on(s, t);
+    mute_update(s); /* flags and pre(..) are down */
     if (status == DAE_OK) status = hybrid_check(s, t, s->bound.y, s->bound.yp);
     if (status == DAE_OK && s->hybrid->other[0]) solver_note(s, s->hybrid->other);
     s->hybrid->other[0] = 0;

@@ -129,6 +129,11 @@ bool branch_is_index_one(const dae_solver *s);
  * did not end, find one that holds. */
 dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status);
 
+/* hybrid_mute.c */
+
+/* Which relations nothing hears, for the memory as it is: their crossings are not searched for. */
+void mute_update(dae_solver *s);
+
 /* hybrid_range.c */
 
 /* Let the search of crossings know bounds of the crossing functions of the form at hand. */

@@ -130,6 +130,12 @@ static void solution_ranges(const dae_solver *s, relation_ranges *q, double a, d
     for (int i = 0; i < q->n; i++) q->y[i] = range_of_unknown(q, i, fabs(b - a));
 }
 
+/* Crossing functions of relations come first, those of assertions behind them. */
+static bool is_mute(const dae_solver *s, size_t k)
+{
+    return k < flat_of(s)->relation_count && s->hybrid->trace[k].mute;
+}
+
 /* The first wild crossing function that may have several crossings between a and b, or
  * EVENTS_PLAIN. */
 static int first_not_plain(void *context, double a, double b)
@@ -144,7 +150,7 @@ static int first_not_plain(void *context, double a, double b)
                            .memory = s->hybrid->instance->memory};
     range_program_run(q->program, &leaves, q->result);
     for (size_t k = 0; k < q->count; k++)
-        if (!range_is_plain(&q->result[k])) return (int)q->root[k];
+        if (!range_is_plain(&q->result[k]) && !is_mute(s, q->root[k])) return (int)q->root[k];
     return EVENTS_PLAIN;
 }
 

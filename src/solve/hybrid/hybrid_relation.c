@@ -244,7 +244,7 @@ void relations_decide(dae_solver *s, bool decided)
 static bool overdue(const hybrid *h, size_t r, double crossing)
 {
     bool held = h->instance->memory[h->instance->form->flat->relations[r].memory] != 0.0;
-    if (!h->instance->form->rounded[r]) return false;
+    if (!h->instance->form->rounded[r] || h->trace[r].mute) return false;
     return fabs(crossing) > noise_of(h, r) / NOISE_OF_ATOL && held != (crossing < 0.0);
 }
 
@@ -281,7 +281,8 @@ static bool meets(const hybrid *h, size_t r, double t, double moment)
 }
 
 /* The relations whose crossing is the event take their new sides; they are decided. Where exactly
- * their zero was met tells what is a step off it: zero_r = crossing function there. */
+ * their zero was met tells what is a step off it: zero_r = crossing function there. Those that
+ * nothing heard so far take the side on which they are. */
 void relations_cross(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
@@ -300,7 +301,9 @@ void relations_cross(dae_solver *s, double t)
         bool through = h->decided[r] && !(flags && event_finder_jumped(s->bound.events, (int)r));
         h->zero[r] = through && !h->instance->form->rounded[r] ? c : 0.0;
         bool below = late ? c < 0.0 : joins ? c > 0.0 : crosses && flags[r] < 0;
-        if (h->decided[r]) h->instance->memory[m->relations[r].memory] = below;
+        bool follows = h->trace[r].mute && h->came[r] && !h->decided[r];
+        if (follows) below = c < 0.0;
+        if (h->decided[r] || follows) h->instance->memory[m->relations[r].memory] = below;
     }
 }
 

@@ -11,6 +11,7 @@ void hybrid_arm(dae_solver *s)
         event_finder_hold(s->bound.events, (int)r, held ? -1 : 1, q->resting != 0 ? q->band : 0.0);
         event_finder_rounding(s->bound.events, (int)r, q->rounding);
     }
+    mute_update(s);
 }
 
 bool crowd_shrinks(const dae_solver *s)
