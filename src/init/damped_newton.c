@@ -173,8 +173,7 @@ bool newton_full_rank(initializer *init)
     return init->rank.rank == n;
 }
 
-/* Whether every |F_i| is within the noise of its own evaluation. */
-static bool at_roundoff(const initializer *init, const double *f)
+bool newton_at_roundoff(const initializer *init, const double *f)
 {
     if (!init->rows.known) return false;
     for (int i = 0; i < init->n; i++)
@@ -230,7 +229,7 @@ static void source_take(engine *e)
 
 static engine_outcome source_met(engine *e, bool *met)
 {
-    *met = at_roundoff(e->user, e->r);
+    *met = newton_at_roundoff(e->user, e->r);
     return ENGINE_MET;
 }
 

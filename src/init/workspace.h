@@ -119,6 +119,8 @@ double newton_norm(int n, const double *dx);
 void newton_move(const initializer *init, double lambda, const double *dx);
 /* Longest part of stride dx that the bounds allow. */
 double newton_room(initializer *init, double stride, const double *dx);
+/* Whether every |F_i| is within the noise of its own evaluation. */
+bool newton_at_roundoff(const initializer *init, const double *f);
 /* Whether the matrix of the unknowns has full rank, rows and columns equilibrated. */
 bool newton_full_rank(initializer *init);
 
