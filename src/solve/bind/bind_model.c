@@ -198,7 +198,7 @@ dae_status bind_mode(dae_solver *s, model_mode *v, const double *user_y, const d
     s->modes->current = v;
     s->bound.unknowns = &unknowns_of_form;
     values_from_user(s, user_y, user_yp);
-    return DAE_OK;
+    return floors_take(s) ? DAE_OK : plan_exhausted(&s->diag);
 }
 
 /* The model as it is written, or its reduced system, over the user's unknowns. */
@@ -212,7 +212,7 @@ static dae_status bind_base(dae_solver *s, const dae_problem *problem, bool proj
     status = bind_problem(s, NULL, problem, &options);
     if (status != DAE_OK) return status;
     values_from_user(s, user_y, user_yp);
-    return DAE_OK;
+    return floors_take(s) ? DAE_OK : plan_exhausted(&s->diag);
 }
 
 dae_status bind_written(dae_solver *s, const double *user_y, const double *user_yp)

@@ -77,6 +77,7 @@ typedef struct run_state {
     double shown; /* the user has seen the run up to here; NAN: up to t */
     stall stall;
     attempt last;
+    double tried;          /* the step that was tried first, where it ended or will end */
     bool evaluation_first; /* a callback was the first to reject the step that is tried */
     bool index_suspect;    /* residual callbacks may have an index that the method is not for */
     bool watch_due;        /* states are to be looked at before the next step */
@@ -84,6 +85,10 @@ typedef struct run_state {
     int leaps;             /* and how many there were since */
     double *sizes; /* per unknown of base: largest value at the ends of steps; then per unknown:
                       value that a start gave it, 0: none */
+
+    double *floors; /* per unknown of base, then per derivative of it: what rounding has raised its
+                       tolerance to, 0: nothing */
+    double floor_told; /* by how many times; the worst that the user knows of, 0: none */
 
     bool jump_reported;      /* the user knows of one */
     bool unwatched_reported; /* of multipliers that are not in the error test */
@@ -194,6 +199,11 @@ int user_unknown(const dae_solver *s, int i);
 /* What has no place there: look at a point, then ask for its value, or slope. */
 void look_at_eliminated(const dae_solver *s, double t, const double *y, const double *yp);
 double value_of_eliminated(const dae_solver *s, int i, bool slope);
+/* floors.c: tolerances that rounding has raised hold for the run. Those of the present form are
+ * kept; a form that is bound takes them, false: memory; a run begins without. */
+void floors_keep(dae_solver *s);
+bool floors_take(dae_solver *s);
+void floors_drop(dae_solver *s);
 /* A line for the user, through opt.message, of characters that may be shown. */
 void solver_note(const dae_solver *s, const char *text);
 /* The file of the model, or its name, for messages. */

@@ -1,7 +1,7 @@
 /* Start values by homotopy.
  *
  * A text with homotopy(actual, simplified) has a second model beside it, in which these calls are
- * simplified + way*(actual - simplified) over a parameter, `way` (flatten_simplified). It is
+ * simplified + way*(actual - simplified) over a parameter, `way` (flatten_given.simplified). It is
  * started with way = 0, where start values matter least, and then followed to way = 1 in steps that
  * are so short that its values go on where they came from. Where nonlinear equations have several
  * solutions, as a comparator with feedback, the one at the end of this way is meant (Modelica 3.6,

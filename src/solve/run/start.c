@@ -106,7 +106,7 @@ dae_status solver_start(dae_solver *s, double t0, const double *y0, const double
     if (!finite_input(s, t0, y0, yp0)) return s->diag.status;
     if (sequence_check_span(&s->base_options, t0, &s->diag) != DAE_OK) return s->diag.status;
     s->run.stall = (stall){.t0 = t0};
-    norm_drop_floors(&s->bound.norm);
+    floors_drop(s);
     sizes_start(s, y0);
     dae_status status = make_room(s, t0, y0, yp0);
     if (status != DAE_OK) return status;

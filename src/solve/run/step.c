@@ -240,6 +240,12 @@ static bool too_many_failures(const dae_solver *s)
            s->run.control.other_failures >= s->bound.options.max_convergence_failures;
 }
 
+/* Which limit ends the attempts at a step. */
+static const char *limit_text(const dae_solver *s)
+{
+    return too_many_failures(s) ? "too many failures in one step" : smallness_text(s);
+}
+
 static bool is_stuck(const dae_solver *s)
 {
     return too_many_failures(s) || step_too_small(s, s->run.control.h);
@@ -273,6 +279,36 @@ static void attempt_once(dae_solver *s, double h, attempt *a)
     evaluate_residual(&s->bound.eval, a->t + a->h, a->y, a->yp, s->bound.work, &s->stats.residuals);
 }
 
+/* Whether it was rounding that made the last attempt fail, by its largest error or correction, and
+ * the tolerances could be raised to what it permits. */
+static bool raises_tolerances(dae_solver *s, double tend)
+{
+    const dae_diag said = s->diag;
+    const attempt *a = &s->run.last;
+    const bool iterates = a->status == ATTEMPT_CONVERGENCE;
+    const double *off = iterates ? s->bound.newton.delta : a->estimate;
+    const double *scale = iterates ? s->bound.norm.newton : s->bound.norm.tested;
+    if (!off || (!iterates && a->status != ATTEMPT_OK)) return false;
+    const int i = vector_argmax(s->bound.n, off, scale);
+    const double error = fabs(off[i]) * (iterates ? 1.0 : a->error_constant);
+    const bool held = rounding_hides(s, tend, s->run.tried, i, error) == ROUNDING_HELD;
+    if (!held) s->diag = said;
+    return held;
+}
+
+/* Whether Newton's iteration failed for rounding, and may be tried again with the step that failed
+ * first. That is asked once in a step, before much shorter steps bring about noise of their own:
+ * what inductors and capacities do to it goes with 1/h. */
+static bool newton_met_noise(dae_solver *s, const attempt *a)
+{
+    enum { SUSPICIOUS = 2 };
+    if (a->status != ATTEMPT_CONVERGENCE || s->run.control.other_failures != SUSPICIOUS)
+        return false;
+    if (!raises_tolerances(s, s->run.goal)) return false;
+    s->run.control.h = s->run.tried;
+    return true;
+}
+
 /* Try until an attempt passes; on DAE_OK s->run.last holds it. */
 static dae_status attempt_until_accepted(dae_solver *s)
 {
@@ -288,6 +324,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
             return explain_lost_step(s, h);
         if (fabs(h) > longest_step(s) * (1.0 + 2e-9)) /* a stop time may stretch it */
             return explain_long_step(s, h);
+        if (first) s->run.tried = h;
         attempt_once(s, h, a);
         if (a->status >= ATTEMPT_UNSUPPORTED) return explain_fatal(s, a);
         s->stats.attempts++;
@@ -310,10 +347,8 @@ static dae_status attempt_until_accepted(dae_solver *s)
             s->run.control.error_failures = 0;
             continue;
         }
-        if (!is_stuck(s)) continue;
-        const char *limit =
-            too_many_failures(s) ? "too many failures in one step" : smallness_text(s);
-        dae_status status = hybrid_explain_lag(s, explain_rejections(s, a, limit));
+        if (newton_met_noise(s, a) || !is_stuck(s)) continue;
+        dae_status status = hybrid_explain_lag(s, explain_rejections(s, a, limit_text(s)));
         return lost ? hybrid_explain_lost(s, status) : status;
     }
 }
@@ -568,14 +603,21 @@ static void start_again(dae_solver *s, double tend)
     start_method(s, tend);
 }
 
+/* What rounding may be the cause of. */
+static bool may_be_rounding(dae_status status)
+{
+    return status == DAE_ERR_CONVERGENCE || status == DAE_ERR_ERROR_TEST ||
+           status == DAE_ERR_STALL || status == DAE_STEPPED;
+}
+
 /* Where rounding is what keeps steps small: DAE_OK if the run may go on with tolerances that it
  * permits, or that it may not; else `status`, what was found before. */
 static dae_status look_at_rounding(dae_solver *s, dae_status status, double tend)
 {
-    bool small = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_ERROR_TEST ||
-                 status == DAE_ERR_STALL || status == DAE_STEPPED;
+    static const double OUT = 100.0; /* of steps that lead nowhere, by steps so many times longer */
     bool stalling = status == DAE_ERR_STALL || status == DAE_STEPPED;
-    rounding_result found = small ? rounding_look(s, tend, stalling) : ROUNDING_FINE;
+    double step = stalling ? OUT * s->stats.last_h : s->run.tried;
+    rounding_result found = may_be_rounding(status) ? rounding_look(s, tend, step) : ROUNDING_FINE;
     if (found == ROUNDING_FINE) return status;
     if (found == ROUNDING_TOO_MUCH) return explain_growth(s, DAE_ERR_TOLERANCE);
     start_again(s, tend);
@@ -639,11 +681,21 @@ static dae_status make_step(dae_solver *s, double tend)
     return status;
 }
 
+/* Whether a step failed for rounding alone, and the run may go on with tolerances that it permits.
+ * That is asked before another mode is sought, which would have the same trouble. */
+static bool holds_to_rounding(dae_solver *s, dae_status failure, double tend)
+{
+    if (!may_be_rounding(failure) || !raises_tolerances(s, tend)) return false;
+    start_again(s, tend);
+    return true;
+}
+
 /* Where a step failed: DAE_STEPPED if the model goes on from another branch of its equations,
  * DAE_OK if another step is worth a try (beyond a jump, or with another method), or why the run
  * ends. */
 static dae_status recover(dae_solver *s, dae_status failure, double tend)
 {
+    if (holds_to_rounding(s, failure, tend)) return DAE_OK;
     if (s->hybrid && (hybrid_rescue(s, failure) || hybrid_fold(s, failure))) return DAE_STEPPED;
     if (leap_over(s, failure, tend)) return DAE_OK;
     if (!change_may_help(s, failure)) return look_at_rounding(s, explain_mode(s, failure), tend);

@@ -121,7 +121,7 @@ static bool may_exempt(const dae_solver *s, const attempt *a)
 static jump_result exempt(dae_solver *s, const attempt *a, int i, int steps)
 {
     double error = a->error_constant * fabs(a->estimate[i]);
-    rounding_result found = rounding_hides(s, s->run.goal, i, error);
+    rounding_result found = rounding_hides(s, s->run.goal, 0.0, i, error);
     if (found == ROUNDING_TOO_MUCH) return JUMP_ROUNDING;
     if (found == ROUNDING_HELD) return JUMP_AGAIN;
     norm_exempt(&s->bound.norm, i, steps);

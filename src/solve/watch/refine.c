@@ -773,7 +773,7 @@ dae_status refine_point(dae_solver *s, double t, bool *refined)
     bool failed = status == DAE_ERR_CONVERGENCE || status == DAE_ERR_EVALUATION;
     bool noisy = status == DAE_ERR_CONVERGENCE || (status == DAE_OK && meets_noise(s));
     if ((!failed && !noisy) || binding_uses_forms(&s->bound)) return status;
-    rounding_result found = noisy ? rounding_look(s, s->run.t_new, false) : ROUNDING_FINE;
+    rounding_result found = noisy ? rounding_look(s, s->run.t_new, 0.0) : ROUNDING_FINE;
     if (found == ROUNDING_TOO_MUCH) return DAE_ERR_TOLERANCE;
     if (!failed && found == ROUNDING_FINE) return status;
     diag_clear(&s->diag);

@@ -7,11 +7,14 @@
  * steps of no use for ever, or until Newton's iteration or the error test fails at h = 0. So the
  * tolerances are raised to what can be had, with a note, or the run ends by name.
  *
- * eps is measured: where y moves by some units in the last place, by d, and y' by cj d, F changes
- * by G d and by the difference of two errors. Beside it the values that a step begins with are
- * rounded, by r, which moves those at its end by cj G^-1 dF/dy' r: in algebraic variables that is
- * r times what they gain from the states. And the times of a step are rounded, and with them what
- * depends on time alone: sin(314 t) near its zeros is far less sure than its size tells. */
+ * eps is measured: from y - d to y + d, and y' by cj d, F changes by 2 G d and by the difference of
+ * two errors. There are millions of units in the last place in d, lest both errors be the same: in
+ * i1 + i2 with i1 = 100 and i2 = 1e-4 the sum rounds likewise until those digits of i2 change that
+ * enter it. Squares of d drop out, and cubes are far below rounding. Beside it the
+ * values that a step begins with are rounded, by r, which moves those at its end by cj G^-1 dF/dy'
+ * r: in algebraic variables that is r times what they gain from the states. And the times of a step
+ * are rounded, and with them what depends on time alone: sin(314 t) near its zeros is far less sure
+ * than its size tells. */
 #include <float.h>
 #include <math.h>
 
@@ -20,12 +23,12 @@
 #include "base/vector.h"
 #include "solve/watch/watch.h"
 
-enum { TRIALS = 8, MOST_UNITS = 8 };
+enum { TRIALS = 8, MOST_UNITS = 1 << 24 };
 /* The length of a step that the rest of the run takes so many of: shorter ones make constraints of
  * an index above 1 sensitive, by 1/h and 1/h^2, which is the consequence and not the cause. But
- * where a run goes on in steps that are shorter still, it must get out of these: from so many times
- * their length. */
-static const double STEPS = 1e3, OUT = 100.0;
+ * where a run goes on in steps that are shorter still, for the sake of something that decays as
+ * fast, they count, too; unless so many of them would not do: these are no steps. */
+static const double STEPS = 1e3, HOPELESS = 1e9;
 /* Differences of noise, as error estimates are, have to be well below the tolerance. */
 static const double PART = 0.05;
 /* Tolerances that are raised are raised by as much more, lest they be so for ever, but not beyond
@@ -37,8 +40,9 @@ static const double MOST_LOST = 0.1;
 typedef struct rounding_scene {
     double t, cj;
     double *y, *yp;   /* the point */
-    double *y2, *yp2; /* beside it */
-    double *f, *x;
+    double *d;        /* the way aside, */
+    double *y2, *yp2; /* and the point there */
+    double *f, *f2, *x;
     double *noise; /* per variable: the largest |G^-1 eps| */
 } rounding_scene;
 
@@ -51,20 +55,42 @@ static double ample_tolerance(const dae_solver *s, int i)
     return fmax(s->bound.norm.weights[i], rtol * s->bound.extent[i]);
 }
 
-/* y2 = y + d, y2' = y' + cj d with d of up to so many units in the last place of y */
-static void step_aside(const dae_solver *s, rounding_scene *r, unsigned *seed)
+/* d: up to so many units in the last place of y, such that y + d and y - d are numbers */
+static void choose_way(const dae_solver *s, const rounding_scene *r, unsigned *seed)
 {
     for (int i = 0; i < s->bound.n; i++) {
         *seed = *seed * 1664525u + 1013904223u;
         double unit = (double)(*seed >> 8) / 8388608.0 - 1.0; /* in [-1, 1) */
-        r->y2[i] = r->y[i] + unit * MOST_UNITS * DBL_EPSILON * fabs(r->y[i]);
-        r->yp2[i] = r->yp[i] + r->cj * (r->y2[i] - r->y[i]);
+        double there = r->y[i] + unit * MOST_UNITS * DBL_EPSILON * fabs(r->y[i]);
+        r->d[i] = there - r->y[i];
     }
 }
 
-/* yp2 = G^-1 dF/dy' y2 */
-static bool rounding_of_start(dae_solver *s, rounding_scene *r)
+/* f = F(y + sign d, y' + sign cj d) */
+static bool evaluate_aside(dae_solver *s, const rounding_scene *r, double sign, double *f)
 {
+    long count = 0;
+    for (int i = 0; i < s->bound.n; i++) {
+        r->y2[i] = r->y[i] + sign * r->d[i];
+        r->yp2[i] = r->yp[i] + sign * r->cj * r->d[i];
+    }
+    return evaluate_residual(&s->bound.eval, r->t, r->y2, r->yp2, f, &count) == EVAL_OK;
+}
+
+/* x = G^-1 (F(y + d) - F(y - d)) / 2 - d */
+static bool noise_of_values(dae_solver *s, const rounding_scene *r)
+{
+    if (!evaluate_aside(s, r, 1.0, r->x) || !evaluate_aside(s, r, -1.0, r->f2)) return false;
+    for (int i = 0; i < s->bound.n; i++) r->x[i] = 0.5 * (r->x[i] - r->f2[i]);
+    if (iteration_solve(&s->bound.view, NULL, r->x) != ITERATION_OK) return false;
+    vector_axpy(s->bound.n, -1.0, r->d, r->x);
+    return true;
+}
+
+/* yp2 = cj G^-1 dF/dy' d in half a unit, as the values before are rounded */
+static bool rounding_of_start(dae_solver *s, const rounding_scene *r)
+{
+    for (int i = 0; i < s->bound.n; i++) r->y2[i] = 0.5 * r->cj / MOST_UNITS * r->d[i];
     return iteration_apply_yp(&s->bound.view, NULL, r->y2, r->yp2) == ITERATION_OK &&
            iteration_solve(&s->bound.view, NULL, r->yp2) == ITERATION_OK;
 }
@@ -88,8 +114,8 @@ static bool add_noise_of_time(dae_solver *s, rounding_scene *r)
     return true;
 }
 
-/* noise = max |G^-1 (F(y2) - F(y)) - d| over the trials, and what a rounding of t adds, if that
- * counts; false: it cannot be told */
+/* noise = the largest x over the trials, rounding of the start included, and what a rounding of t
+ * adds, if that counts; false: it cannot be told */
 static bool measure_noise(dae_solver *s, rounding_scene *r, bool of_time)
 {
     unsigned seed = 7;
@@ -101,17 +127,8 @@ static bool measure_noise(dae_solver *s, rounding_scene *r, bool of_time)
         iteration_factor(&s->bound.view, r->cj, NULL) != ITERATION_OK)
         return false;
     for (int trial = 0; trial < TRIALS; trial++) {
-        step_aside(s, r, &seed);
-        if (evaluate_residual(&s->bound.eval, r->t, r->y2, r->yp2, r->x, &count) != EVAL_OK)
-            return false;
-        vector_axpy(s->bound.n, -1.0, r->f, r->x);
-        if (iteration_solve(&s->bound.view, NULL, r->x) != ITERATION_OK) return false;
-        for (int i = 0; i < s->bound.n; i++) {
-            r->y2[i] -= r->y[i]; /* d */
-            r->x[i] -= r->y2[i];
-            r->y2[i] *= 0.5 * r->cj / MOST_UNITS; /* half a unit, for the values before */
-        }
-        if (!rounding_of_start(s, r)) return false;
+        choose_way(s, r, &seed);
+        if (!noise_of_values(s, r) || !rounding_of_start(s, r)) return false;
         for (int i = 0; i < s->bound.n; i++)
             r->noise[i] = fmax(r->noise[i], fabs(r->x[i]) + fabs(r->yp2[i]));
     }
@@ -123,10 +140,11 @@ static bool measure_noise(dae_solver *s, rounding_scene *r, bool of_time)
 static bool find_noise(dae_solver *s, double h, bool of_time, double *noise)
 {
     int n = s->bound.n;
-    double *work = DAE_ARRAY(double, 6 * (size_t)n);
+    double *work = DAE_ARRAY(double, 8 * (size_t)n);
     if (!work) return false;
     rounding_scene r = {.t = s->run.t_new, .cj = 1.0 / h, .y = work, .yp = work + n};
     r.y2 = work + 2 * n, r.yp2 = work + 3 * n, r.f = work + 4 * n, r.x = work + 5 * n;
+    r.f2 = work + 6 * n, r.d = work + 7 * n;
     r.noise = noise;
     solver_interpolate(s, r.t, 0, r.y);
     solver_interpolate(s, r.t, 1, r.yp);
@@ -145,6 +163,12 @@ static bool applies(const dae_solver *s)
            s->bound.options.precision == DAE_PRECISION_DOUBLE;
 }
 
+/* Whether variable i is in the error test, or was, and comes back: Newton's iteration sees it. */
+static bool counts(const error_norm *norm, int i)
+{
+    return norm->tested[i] > 0.0 || norm->exempt[i] > 0;
+}
+
 /* The variable of the error test whose noise is largest in tolerances; -1: all are well below */
 static int worst_of(const dae_solver *s, const double *noise)
 {
@@ -152,7 +176,7 @@ static int worst_of(const dae_solver *s, const double *noise)
     double worst = PART;
     for (int i = 0; i < s->bound.n; i++) {
         double size = noise[i] / s->bound.norm.weights[i];
-        if (!(s->bound.norm.tested[i] > 0.0) || !(size > worst)) continue;
+        if (!counts(&s->bound.norm, i) || !(size > worst)) continue;
         worst = size;
         variable = i;
     }
@@ -173,24 +197,35 @@ static double size_of(const dae_solver *s, int i)
     return fmax(nominal, fmax(s->bound.extent[i], fabs(s->bound.work[i])));
 }
 
+/* Whether the tolerance of variable i is below what such a noise permits. */
+static bool is_below(const dae_solver *s, int i, double noise)
+{
+    return MARGIN * noise / PART > s->bound.norm.weights[i];
+}
+
 /* Hold every variable to what rounding permits; false: some would lose nearly all of their digits,
  * or nobody would be told. */
 static bool raise_floors(dae_solver *s, const double *noise)
 {
     if (!s->bound.options.message) return false;
     for (int i = 0; i < s->bound.n; i++)
-        if (s->bound.norm.tested[i] > 0.0 &&
-            MARGIN * noise[i] / PART > MOST_OF_SIZE * size_of(s, i))
+        if (counts(&s->bound.norm, i) && MARGIN * noise[i] / PART > MOST_OF_SIZE * size_of(s, i))
             return false;
     for (int i = 0; i < s->bound.n; i++)
-        if (noise[i] / PART > s->bound.norm.weights[i] &&
+        if (is_below(s, i, noise[i]) &&
             !norm_raise_floor(&s->bound.norm, i, MARGIN * noise[i] / PART))
             return false;
+    floors_keep(s);
     return norm_update(&s->bound.norm, s->run.t_new, s->bound.work) < 0;
 }
 
+/* Of the first one in a run, and of those that are worse by far. */
 static void tell_floor(dae_solver *s, int variable, double noise, double tolerance)
 {
+    static const double WORSE = 10.0;
+    const double raised = s->bound.norm.floor ? s->bound.norm.floor[variable] / tolerance : 0.0;
+    if (!(raised > WORSE * s->run.floor_told)) return;
+    s->run.floor_told = raised;
     const char *name = problem_variable(s->bound.problem, variable);
     dae_diag text;
     diag_clear(&text);
@@ -220,60 +255,70 @@ static void explain(dae_solver *s, int variable, double noise)
              fmax(2.0, noise / (PART * tolerance)));
 }
 
-/* The noise with steps h, and with steps `out`, unless that is 0; false: it cannot be told */
-static bool noise_of_steps(dae_solver *s, double h, double out, bool of_time, double *noise)
+/* The noise with steps h, and with shorter ones, unless these are 0; false: it cannot be told */
+static bool noise_of_steps(dae_solver *s, double h, double shorter, bool of_time, double *noise)
 {
     vector_zero(s->bound.n, noise);
-    return find_noise(s, h, of_time, noise) && (out == 0.0 || find_noise(s, out, of_time, noise));
+    return find_noise(s, h, of_time, noise) &&
+           (shorter == 0.0 || find_noise(s, shorter, of_time, noise));
 }
 
 /* The variable that rounding harms most; -1: none. Where a rounding of t makes a state unsure y'
  * has no bound: the equations are singular there, and that is to be told. */
-static int find_worst(dae_solver *s, double h, double out, double *noise)
+static int find_worst(dae_solver *s, double h, double shorter, double *noise)
 {
-    int variable = noise_of_steps(s, h, out, true, noise) ? worst_of(s, noise) : -1;
+    int variable = noise_of_steps(s, h, shorter, true, noise) ? worst_of(s, noise) : -1;
     if (variable < 0 || s->bound.kinds[variable] != DAE_KIND_DIFFERENTIAL) return variable;
-    return noise_of_steps(s, h, out, false, noise) ? worst_of(s, noise) : -1;
+    return noise_of_steps(s, h, shorter, false, noise) ? worst_of(s, noise) : -1;
 }
 
-rounding_result rounding_look(dae_solver *s, double tend, bool stalling)
+/* The steps to look at: those of the way to tend, and shorter ones, if `step` is one; false: there
+ * is no way to go. */
+static bool choose_steps(const dae_solver *s, double tend, double step, double *h, double *shorter)
 {
     double way = fmax(fabs(tend - s->run.t_new), fabs(s->run.t_new - s->run.stall.t0));
-    if (!applies(s) || !(way > 0.0)) return ROUNDING_FINE;
+    *h = copysign(way / STEPS, s->run.direction);
+    *shorter = step != 0.0 && fabs(step) < fabs(*h) ? step : 0.0;
+    if (*shorter != 0.0 && fabs(step) < way / HOPELESS) *shorter = copysign(way / HOPELESS, step);
+    return applies(s) && way > 0.0;
+}
+
+rounding_result rounding_look(dae_solver *s, double tend, double step)
+{
+    double h, shorter;
+    if (!choose_steps(s, tend, step, &h, &shorter)) return ROUNDING_FINE;
     rounding_result result = ROUNDING_FINE;
     double *noise = DAE_ARRAY(double, s->bound.n);
-    double h = copysign(way / STEPS, s->run.direction), out = OUT * s->stats.last_h;
-    bool leaves = stalling && fabs(out) < fabs(h);
-    int variable = noise ? find_worst(s, h, leaves ? out : 0.0, noise) : -1;
+    int variable = noise ? find_worst(s, h, shorter, noise) : -1;
     solver_interpolate(s, s->run.t_new, 0, s->bound.work);
     if (variable >= 0) {
         double tolerance = s->bound.norm.weights[variable], worst = noise[variable];
-        bool first = !s->bound.norm.floor, ample = worst <= PART * ample_tolerance(s, variable);
+        bool ample = worst <= PART * ample_tolerance(s, variable);
         bool lost = worst > MOST_LOST * size_of(s, variable);
         if (raise_floors(s, noise))
             result = ROUNDING_HELD;
         else if (!ample && !lost)
             result = ROUNDING_TOO_MUCH;
-        if (result == ROUNDING_HELD && first) tell_floor(s, variable, noise[variable], tolerance);
+        if (result == ROUNDING_HELD) tell_floor(s, variable, noise[variable], tolerance);
         if (result == ROUNDING_TOO_MUCH) explain(s, variable, noise[variable]);
     }
     dae_free(noise);
     return result;
 }
 
-rounding_result rounding_hides(dae_solver *s, double tend, int i, double error)
+rounding_result rounding_hides(dae_solver *s, double tend, double step, int i, double error)
 {
-    double way = fmax(fabs(tend - s->run.t_new), fabs(s->run.t_new - s->run.stall.t0));
-    double *noise = applies(s) && way > 0.0 ? DAE_ARRAY(double, s->bound.n) : NULL;
+    double h, shorter;
+    bool possible = choose_steps(s, tend, step, &h, &shorter);
+    double *noise = possible ? DAE_ARRAY(double, s->bound.n) : NULL;
     rounding_result result = ROUNDING_FINE;
-    if (noise && find_noise(s, copysign(way / STEPS, s->run.direction), true, noise) &&
-        error <= noise[i] / PART) {
+    bool told = noise && noise_of_steps(s, h, shorter, true, noise);
+    if (told && error <= noise[i] / PART && is_below(s, i, noise[i])) {
         const double tolerance = s->bound.norm.weights[i];
-        const bool first = !s->bound.norm.floor;
         solver_interpolate(s, s->run.t_new, 0, s->bound.work);
         result = raise_floors(s, noise) ? ROUNDING_HELD : ROUNDING_TOO_MUCH;
         if (result == ROUNDING_TOO_MUCH) explain(s, i, noise[i]);
-        if (result == ROUNDING_HELD && first) tell_floor(s, i, noise[i], tolerance);
+        if (result == ROUNDING_HELD) tell_floor(s, i, noise[i], tolerance);
     }
     dae_free(noise);
     return result;

@@ -48,11 +48,13 @@ void sizes_note(dae_solver *s, const double *y, const double *yp);
 
 /* rounding.c: whether the tolerances are below what rounding in the equations permits where a run
  * to tend stands. If so they are raised to that from here on, with a note, or the diagnostic says
- * so. stalling: it goes on, but in steps that lead nowhere. */
+ * so. step: the length of the steps that it takes, or means to take; 0: those of the way to tend.
+ */
 typedef enum rounding_result { ROUNDING_FINE, ROUNDING_HELD, ROUNDING_TOO_MUCH } rounding_result;
-rounding_result rounding_look(dae_solver *s, double tend, bool stalling);
-/* The same for one variable that fails the error test by `error` as a jump would. */
-rounding_result rounding_hides(dae_solver *s, double tend, int i, double error);
+rounding_result rounding_look(dae_solver *s, double tend, double step);
+/* The same for one variable that the error test, or Newton's iteration, finds to be off by `error`,
+ * as a jump would: whether that is rounding. */
+rounding_result rounding_hides(dae_solver *s, double tend, double step, int i, double error);
 
 /* doubtful_outputs.c: a row of output is looked at; what was found is reported, once. */
 void output_doubt_row(dae_solver *s, double t, const double *y, const double *yp,
