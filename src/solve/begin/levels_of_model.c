@@ -445,6 +445,16 @@ static dae_status solve_by_wishes(const level_system *system, const level_reques
     return status == DAE_ERR_MEMORY ? status : DAE_OK;
 }
 
+/* Whether equations, initial ones too, and fixed values leave something for start values to decide,
+ * by their numbers. */
+static bool leaves_choice(const dae_solver *s)
+{
+    const model_form *f = form_of_levels(s->modes->current->plan.form);
+    int open = f->analysed->structure.freedom - (int)s->base->model->condition_count;
+    for (int i = 0; i < s->base->form.n; i++) open -= s->modes->fixed_by[i] >= 0;
+    return open > 0;
+}
+
 static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, level_values *w)
 {
     const model_form *levels = c->m->form;
@@ -474,6 +484,7 @@ static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, 
     vector_copy(levels->n, w->given, w->u);
     dae_status status = DAE_OK;
     report.other = -1;
+    if (initial) s->hybrid->starts_chosen = leaves_choice(s);
     bool known = recalls(s, FACT_LEVELS, &key, w->u, bytes);
     if (!known && initial) status = solve_by_wishes(&system, &request, w, &report, &s->diag);
     if (!known && !initial) status = levels_solve(&system, &request, w->u, &report, &s->diag);

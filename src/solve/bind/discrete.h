@@ -159,6 +159,7 @@ typedef struct hybrid {
     double *initial_y, *initial_yp; /* its unknowns */
     int *fixed_by;            /* per unknown: the variable whose fixed start value it has, -1 */
     int conflict;             /* a variable whose fixed start value contradicts another's, -1 */
+    bool starts_chosen;       /* start values that are not fixed decided where the run begins */
     double *start;            /* n: the start values given */
     double *entry, *entry_yp; /* n each: the values that the last search for consistent ones had */
     bool turned; /* unknowns that nobody gave are looked for on their negative side first */

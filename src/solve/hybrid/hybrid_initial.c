@@ -170,8 +170,11 @@ dae_status hybrid_solve_initial(dae_solver *s, double t)
     memcpy(h->initial->parameters, h->instance->parameters, parameters * sizeof(double));
     memcpy(h->initial->memory, h->instance->memory,
            (size_t)form->flat->memory_count * sizeof(double));
-    for (int k = 0; k < initial->pinned_count; k++)
+    h->starts_chosen = false;
+    for (int k = 0; k < initial->pinned_count; k++) {
         h->initial->parameters[parameters + (size_t)k] = h->start[initial->pinned[k]];
+        if (h->fixed_by[initial->pinned[k]] < 0) h->starts_chosen = true;
+    }
     model_instance_prepare(h->initial);
     vector_copy(s->bound.n, s->bound.y, h->initial_y);
     for (int i = s->bound.n; i < initial->n; i++)

@@ -1,5 +1,6 @@
-/* Start values that came to nothing: those of outputs, which are computed, and those that were set
- * from outside and gave way to the equations. A fixed one never does. */
+/* Start values that came to nothing: those of outputs, which are computed, those that were set
+ * from outside and gave way to the equations, and those of states that gave way to other start
+ * values, which decided in their place. A fixed one never does. */
 #include <math.h>
 
 #include "base/diag.h"
@@ -18,21 +19,33 @@ static bool is_output(const model_form *f, int v)
     return a->evaluated && !a->used;
 }
 
+/* Whether the start value of v might have been kept where start values had to decide. */
+static bool is_state(const model_form *f, int v)
+{
+    const flat_variable *q = &f->flat->variables[v];
+    int sign, first = f->first_unknown[hybrid_root(f, v, &sign)];
+    return first >= 0 && f->differential[first] && q->has_start &&
+           q->state_select >= SELECT_DEFAULT;
+}
+
 /* The start value of visible variable k that a user expects to see; NAN: none. A start value of
  * the text is a guess where something is solved for, and 0 stands in many texts without meaning. */
-static double expected_start(const model_form *f, int k)
+static double expected_start(const dae_solver *s, int k)
 {
+    const model_form *f = s->hybrid->instance->form;
     int v = f->visible[k];
     const flat_variable *q = &f->flat->variables[v];
-    bool outside = !isnan(f->start[v]), output = is_output(f, v);
-    if (q->discrete || !(outside || output)) return (double)NAN;
+    if (q->discrete) return (double)NAN;
+    bool outside = !isnan(f->start[v]);
+    if (!outside && !is_output(f, v) && !(s->hybrid->starts_chosen && is_state(f, v)))
+        return (double)NAN;
     double start = hybrid_start_value(f, (size_t)v);
     return outside || start != 0.0 ? start : (double)NAN;
 }
 
 static bool came_to_nothing(const dae_solver *s, int k, const double *values)
 {
-    double start = expected_start(s->hybrid->instance->form, k), value = values[k];
+    double start = expected_start(s, k), value = values[k];
     double size = fmax(fabs(start), fabs(value));
     return !isnan(start) && isfinite(value) &&
            fabs(value - start) > MOVED * (s->bound.options.rtol * size + s->bound.options.atol);
@@ -70,7 +83,7 @@ void hybrid_tell_lost_starts(dae_solver *s, double t)
 {
     const model_form *f = s->hybrid->instance->form;
     bool any = false;
-    for (int k = 0; k < f->visible_count && !any; k++) any = !isnan(expected_start(f, k));
+    for (int k = 0; k < f->visible_count && !any; k++) any = !isnan(expected_start(s, k));
     double *values = any && s->bound.options.message ? DAE_ARRAY(double, f->visible_count) : NULL;
     if (!values) return;
     model_instance_outputs(s->hybrid->instance, t, s->bound.y, s->bound.yp, values);
