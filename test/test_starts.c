@@ -62,6 +62,11 @@ static const expected starts[] = {
            "der(v) = g - 9.81;\nf*cos(a) + g*sin(a) = 0;"),
      {"a", "x", "y"},
      {1.0, 0.8414709848078965, -0.5403023058681398}},
+    /* fixed without a start value: at 0, whatever others would like to have */
+    {MODEL("Real x(start=0.6), y(start=-0.8), u(fixed=true), v(start=1), p;\nequation\n"
+           "der(x) = u;\nder(y) = v;\nder(u) = -p*x;\nder(v) = -p*y - 9.81;\nx^2 + y^2 = 1;"),
+     {"x", "y", "u", "v"},
+     {0.6, -0.8, 0.0, 0.0}},
 };
 
 static void every_method_begins_at_the_same_point(void **state)

@@ -194,7 +194,8 @@ static inline int hybrid_root(const model_form *f, int v, int *sign)
     return f->alias[v].top;
 }
 
-/* The start value of flat variable v: set from outside, or its attribute; NAN if there is none. */
+/* The start value of flat variable v: set from outside, or its attribute; 0 if it is fixed without
+ * one, NAN if there is none. */
 double hybrid_start_value(const model_form *f, size_t v);
 
 /* Whether visible variable k is an output. */

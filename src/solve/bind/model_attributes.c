@@ -50,10 +50,13 @@ bool model_options(const model_form *f, dae_options *options)
 
 /* ---- start values ---- */
 
-/* The start value of flat variable v: set from outside, or its attribute; NAN if there is none. */
+/* The start value of flat variable v: set from outside, or its attribute; 0 if it is fixed without
+ * one, NAN if there is none. */
 double hybrid_start_value(const model_form *f, size_t v)
 {
-    return isnan(f->start[v]) ? f->attribute[v] : f->start[v];
+    const flat_variable *q = &f->flat->variables[v];
+    if (!isnan(f->start[v])) return f->start[v];
+    return q->fixed && !q->has_start && !q->discrete ? 0.0 : f->attribute[v];
 }
 
 bool hybrid_is_output(const model_form *f, int k)
