@@ -66,6 +66,30 @@ static void test_source(void **state)
                3.0, "y", late_sine);
 }
 
+/* Rows of a step that has ended: what it needs of the past is still there. */
+static void test_rows_of_a_step(void **state)
+{
+    (void)state;
+    run r;
+    dae_status status;
+    double from = 0.0;
+    prepare(&r, MODEL("Real y = delay(sin(time), 0.3), x(start=0, fixed=true);\nequation\n"
+                      "der(x) = 1;"));
+    r.options.rtol = r.options.atol = 1e-6;
+    OK(start_at(&r, 0.0));
+    while ((status = dae_solver_step(r.solver, 3.0)) > 0) {
+        double t = from + 0.05 * (dae_solver_time(r.solver) - from);
+        if (status == DAE_STEPPED) {
+            assert_int_equal(dae_solver_variables(r.solver, t, r.values), DAE_OK);
+            double y = r.values[dae_problem_find_variable(r.problem, "y")];
+            assert_true(fabs(y - late_sine(t)) < 1e-6);
+        }
+        from = dae_solver_time(r.solver);
+    }
+    OK(status);
+    end(&r);
+}
+
 static double varied(double t)
 {
     double then = t - 0.5 - 0.2 * sin(t);
@@ -369,6 +393,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_feedback),
                                        cmocka_unit_test(test_source),
+                                       cmocka_unit_test(test_rows_of_a_step),
                                        cmocka_unit_test(test_varying),
                                        cmocka_unit_test(test_echoes),
                                        cmocka_unit_test(test_force_at_index_3),

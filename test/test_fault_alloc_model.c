@@ -39,14 +39,13 @@ static const char *const hidden =
     "  end when;\n"
     "end N;\n";
 
-/* Delays: of a state, of what jumps, of one that moves, of a delayed value. */
+/* Delays: of a state, and of what jumps, with a delay time that moves. */
 static const char *const delayed =
     "model D\n"
     "  parameter Real g = 9.81;\n"
-    "  Real h(start = 1, fixed = true), v(start = 0, fixed = true), a, b, c;\n"
-    "equation\n  der(h) = v;\n  der(v) = -delay(h, g/100);\n"
-    "  a = (if time < 0.12 then 0 else 1) + delay(a, 0.1)/2;\n"
-    "  b = delay(a + h, 0.1 + 0.02*sin(9*time), 0.2);\n  c = delay(b, 0.05);\n"
+    "  Real h(start = 1, fixed = true), a;\n"
+    "equation\n  der(h) = -delay(h, g/25);\n"
+    "  a = delay(if time < 0.12 then h else 0, 0.3 + 0.02*sin(time), 0.4);\n"
     "end D;\n";
 
 /* A way from simplified equations to actual ones, to one of three solutions. */
