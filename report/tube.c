@@ -142,6 +142,14 @@ static report_status judge(tube *u, double t, double reference, double value, re
     return report_series_add(u->picture, t, row, error);
 }
 
+/* Whether the last point passed is behind a jump at the end of the reference. Tools set one event a
+ * rounding error apart, and behind the end the reference cannot follow. */
+static bool behind_last_jump(const path *p, double end)
+{
+    size_t k = p->passed;
+    return k > 1 && p->t[k - 1] == end && p->t[k - 2] == end;
+}
+
 /* Go along both curves: at each point of either within the times of the reference, the values of
  * both. Points at one time are taken in pairs, so that sides of a jump meet. */
 static report_status walk(tube *u, report_error *error)
@@ -158,7 +166,7 @@ static report_status walk(tube *u, report_error *error)
         if (next_a == t) a->passed++;
         if (next_b == t) b->passed++;
         /* a curve that ends within half_time of the reference is not drawn out */
-        if (t >= b->t[0] && t <= end_of(b))
+        if (t >= b->t[0] && t <= end_of(b) && !behind_last_jump(b, end))
             status = judge(u, t, value_at(a, t), value_at(b, t), error);
     }
     return status;
