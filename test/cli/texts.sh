@@ -49,26 +49,27 @@ refused() {
     [ $got -eq 1 ] || [ $got -eq 3 ] || fail "$2 exits with $got"
     grep -q -- "$1" err || fail "$2: no '$1'"
 }
-cat >fib.mo <<'END'
+cat >leaves.mo <<'END'
 model M
-  function fib
-    input Integer n;
-    output Integer y;
+  function leaves
+    input Integer depth;
+    input Real path;
+    output Real y;
   algorithm
-    if n < 2 then
-      y := n;
+    if depth < 1 then
+      y := path;
     else
-      y := fib(n - 1) + fib(n - 2);
+      y := leaves(depth - 1, 2*path) + leaves(depth - 1, 2*path + 1);
     end if;
-  end fib;
+  end leaves;
   Real x;
 equation
-  x = fib(60);
+  x = leaves(60, 0);
 end M;
 END
-refused 'fib.mo:[0-9]*:[0-9]*: error: a call of fib takes more than' fib.mo
-sed 's/fib(60)/fib(20)/' fib.mo >small.mo
-"$daedal" run small.mo >out 2>err && grep -q 'x  6765' out || fail "fib(20)"
+refused 'leaves.mo:[0-9]*:[0-9]*: error: a call of leaves takes more than' leaves.mo
+sed 's/leaves(60, 0)/leaves(4, 0)/' leaves.mo >small.mo
+"$daedal" run small.mo >out 2>err && grep -q 'x  120' out || fail "leaves(4, 0)"
 cat >loops.mo <<'END'
 model M
   function f

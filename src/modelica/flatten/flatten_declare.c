@@ -177,6 +177,11 @@ static value declare_variables(flattener *f, instance *in, const attributes *a, 
     return v;
 }
 
+static int own_unit(flattener *f, const attributes *a, const type_info *t)
+{
+    return t->type == VALUE_REAL && a->unit ? unit_number(&f->units, a->unit) : UNIT_UNKNOWN;
+}
+
 /* A variable, or a parameter that rests or follows from those that do. */
 static value declare_unknown(flattener *f, instance *in, const attributes *a, const type_info *t,
                              bool resting)
@@ -185,6 +190,7 @@ static value declare_unknown(flattener *f, instance *in, const attributes *a, co
     in->discrete = (in->discrete && !parameter) || t->type != VALUE_REAL;
     value v = declare_variables(f, in, a, t);
     v.class_ = t->class_;
+    v.unit = own_unit(f, a, t);
     for (size_t k = 0; parameter && k < v.count && !f->failed; k++)
         f->m->variables[variable_of(f, v.e[k])].rests = true;
     if (value_is_error(&v) || f->failed) return v;
@@ -215,7 +221,6 @@ static bool is_resting(flattener *f, instance *in, const attributes *a, const ty
 static value declare_simple(flattener *f, instance *in, const type_info *t)
 {
     attributes a = read_attributes(f, in, t->type, t->class_);
-    int own_unit = t->type == VALUE_REAL && a.unit ? unit_number(&f->units, a.unit) : UNIT_UNKNOWN;
     bool resting = is_resting(f, in, &a, t);
     bool follows = !resting && follows_from_resting(f, in, t);
     if (in->role == ROLE_VARIABLE && t->type == VALUE_STRING)
@@ -227,7 +232,7 @@ static value declare_simple(flattener *f, instance *in, const type_info *t)
                   ? declare_unknown(f, in, &a, t, resting)
                   : declare_parameters(f, in, &a, t);
     v.class_ = t->class_;
-    v.unit = own_unit;
+    v.unit = own_unit(f, &a, t);
     return v;
 }
 

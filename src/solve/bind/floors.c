@@ -2,6 +2,7 @@
  * other unknowns, but the same variables, and what rounding did to them it does there again. */
 #include <math.h>
 
+#include "base/memory.h"
 #include "base/vector.h"
 #include "solve/bind/solver.h"
 
@@ -14,18 +15,23 @@ static int unknown_of(const dae_solver *s, int k)
     return at.slope ? -1 : at.unknown;
 }
 
-void floors_keep(dae_solver *s)
+/* Callbacks have one form, which keeps its own. */
+bool floors_keep(dae_solver *s)
 {
     const error_norm *norm = &s->bound.norm;
+    if (!s->modes) return true;
+    if (!s->run.floors) s->run.floors = DAE_ARRAY(double, 2 * (size_t)s->base->form.n);
+    if (!s->run.floors) return false;
     for (int k = 0; norm->floor && k < 2 * s->base->form.n; k++) {
         const int i = unknown_of(s, k);
         if (i >= 0) s->run.floors[k] = fmax(s->run.floors[k], norm->floor[i]);
     }
+    return true;
 }
 
 bool floors_take(dae_solver *s)
 {
-    for (int k = 0; k < 2 * s->base->form.n; k++) {
+    for (int k = 0; s->run.floors && k < 2 * s->base->form.n; k++) {
         if (!(s->run.floors[k] > 0.0)) continue;
         const int i = unknown_of(s, k);
         if (i >= 0 && !norm_raise_floor(&s->bound.norm, i, s->run.floors[k])) return false;
@@ -36,6 +42,6 @@ bool floors_take(dae_solver *s)
 void floors_drop(dae_solver *s)
 {
     norm_drop_floors(&s->bound.norm);
-    vector_zero(2 * s->base->form.n, s->run.floors);
+    if (s->run.floors) vector_zero(2 * s->base->form.n, s->run.floors);
     s->run.floor_told = 0.0;
 }

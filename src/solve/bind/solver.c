@@ -81,11 +81,9 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
     if (full.herk) s->base_options.herk = &s->herk;
     if (status == DAE_OK) status = herk_options_read(full.herk, &s->herk, diag);
     s->run.sizes = DAE_ARRAY(double, 2 * (size_t)n);
-    s->run.floors = DAE_ARRAY(double, 2 * (size_t)n);
     s->run.shown = NAN;
     if (s->wishes.open) s->run.past.values = DAE_ARRAY(double, 4 * (size_t)n);
-    if (status == DAE_OK &&
-        (!s->run.sizes || !s->run.floors || (s->wishes.open && !s->run.past.values)))
+    if (status == DAE_OK && (!s->run.sizes || (s->wishes.open && !s->run.past.values)))
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", n);
     if (status == DAE_OK) status = monitors_new(s, &full, diag);
     if (status == DAE_OK) status = problem->model ? hold_model(s, diag) : bind_callbacks(s, diag);

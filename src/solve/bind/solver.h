@@ -87,7 +87,7 @@ typedef struct run_state {
                       value that a start gave it, 0: none */
 
     double *floors; /* per unknown of base, then per derivative of it: what rounding has raised its
-                       tolerance to, 0: nothing */
+                       tolerance to, 0: nothing; NULL: none is raised */
     double floor_told; /* by how many times; the worst that the user knows of, 0: none */
 
     bool jump_reported;      /* the user knows of one */
@@ -200,8 +200,8 @@ int user_unknown(const dae_solver *s, int i);
 void look_at_eliminated(const dae_solver *s, double t, const double *y, const double *yp);
 double value_of_eliminated(const dae_solver *s, int i, bool slope);
 /* floors.c: tolerances that rounding has raised hold for the run. Those of the present form are
- * kept; a form that is bound takes them, false: memory; a run begins without. */
-void floors_keep(dae_solver *s);
+ * kept; a form that is bound takes them; a run begins without. false: memory. */
+bool floors_keep(dae_solver *s);
 bool floors_take(dae_solver *s);
 void floors_drop(dae_solver *s);
 /* A line for the user, through opt.message, of characters that may be shown. */

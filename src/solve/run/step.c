@@ -280,9 +280,11 @@ static void attempt_once(dae_solver *s, double h, attempt *a)
 }
 
 /* Whether it was rounding that made the last attempt fail, by its largest error or correction, and
- * the tolerances could be raised to what it permits. */
+ * the tolerances could be raised to what it permits. Callbacks are asked only where a run would end:
+ * shorter steps may cost less than their evaluations. */
 static bool raises_tolerances(dae_solver *s, double tend)
 {
+    if (!s->modes) return false;
     const dae_diag said = s->diag;
     const attempt *a = &s->run.last;
     const bool iterates = a->status == ATTEMPT_CONVERGENCE;
@@ -616,7 +618,7 @@ static dae_status look_at_rounding(dae_solver *s, dae_status status, double tend
 {
     static const double OUT = 100.0; /* of steps that lead nowhere, by steps so many times longer */
     bool stalling = status == DAE_ERR_STALL || status == DAE_STEPPED;
-    double step = stalling ? OUT * s->stats.last_h : s->run.tried;
+    double step = stalling ? OUT * s->stats.last_h : 0.0;
     rounding_result found = may_be_rounding(status) ? rounding_look(s, tend, step) : ROUNDING_FINE;
     if (found == ROUNDING_FINE) return status;
     if (found == ROUNDING_TOO_MUCH) return explain_growth(s, DAE_ERR_TOLERANCE);

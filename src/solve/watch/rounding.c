@@ -23,7 +23,10 @@
 #include "base/vector.h"
 #include "solve/watch/watch.h"
 
-enum { TRIALS = 8, MOST_UNITS = 1 << 24 };
+enum { TRIALS = 8, MOST_UNITS = 1 << 25 };
+/* Rounding does not depend on how far aside is looked. What falls by more than MEANT where the way
+ * is shorter by NEARER is none: a kink, a curve, or a Jacobian that is off. */
+static const double NEARER = 1.0 / 8.0, MEANT = 1.0 / 4.0;
 /* The length of a step that the rest of the run takes so many of: shorter ones make constraints of
  * an index above 1 sensitive, by 1/h and 1/h^2, which is the consequence and not the cause. But
  * where a run goes on in steps that are shorter still, for the sake of something that decays as
@@ -43,7 +46,9 @@ typedef struct rounding_scene {
     double *d;        /* the way aside, */
     double *y2, *yp2; /* and the point there */
     double *f, *f2, *x;
-    double *noise; /* per variable: the largest |G^-1 eps| */
+    double *afar, *close; /* the largest |G^-1 eps| at both distances, */
+    double *start;        /* and what rounding of the values before adds */
+    double *noise;        /* per variable: the largest of all that */
 } rounding_scene;
 
 /* The tolerance of variable i for the size that it had along the run. Where values pass through
@@ -55,13 +60,24 @@ static double ample_tolerance(const dae_solver *s, int i)
     return fmax(s->bound.norm.weights[i], rtol * s->bound.extent[i]);
 }
 
+/* How far y_i may move up and down within its bounds. */
+static double room_of(const dae_solver *s, int i, double y)
+{
+    const dae_residual *form = &s->bound.problem->form;
+    double room = INFINITY;
+    if (form->lower_bounds) room = fmin(room, y - form->lower_bounds[i]);
+    if (form->upper_bounds) room = fmin(room, form->upper_bounds[i] - y);
+    return fmax(room, 0.0);
+}
+
 /* d: up to so many units in the last place of y, such that y + d and y - d are numbers */
-static void choose_way(const dae_solver *s, const rounding_scene *r, unsigned *seed)
+static void choose_way(const dae_solver *s, const rounding_scene *r, double units, unsigned *seed)
 {
     for (int i = 0; i < s->bound.n; i++) {
         *seed = *seed * 1664525u + 1013904223u;
         double unit = (double)(*seed >> 8) / 8388608.0 - 1.0; /* in [-1, 1) */
-        double there = r->y[i] + unit * MOST_UNITS * DBL_EPSILON * fabs(r->y[i]);
+        double way = fmin(units * DBL_EPSILON * fabs(r->y[i]), room_of(s, i, r->y[i]));
+        double there = r->y[i] + unit * way;
         r->d[i] = there - r->y[i];
     }
 }
@@ -87,10 +103,10 @@ static bool noise_of_values(dae_solver *s, const rounding_scene *r)
     return true;
 }
 
-/* yp2 = cj G^-1 dF/dy' d in half a unit, as the values before are rounded */
-static bool rounding_of_start(dae_solver *s, const rounding_scene *r)
+/* yp2 = cj G^-1 dF/dy' d in half a unit, as the values before are rounded; d has so many */
+static bool rounding_of_start(dae_solver *s, const rounding_scene *r, double units)
 {
-    for (int i = 0; i < s->bound.n; i++) r->y2[i] = 0.5 * r->cj / MOST_UNITS * r->d[i];
+    for (int i = 0; i < s->bound.n; i++) r->y2[i] = 0.5 * r->cj / units * r->d[i];
     return iteration_apply_yp(&s->bound.view, NULL, r->y2, r->yp2) == ITERATION_OK &&
            iteration_solve(&s->bound.view, NULL, r->yp2) == ITERATION_OK;
 }
@@ -114,23 +130,38 @@ static bool add_noise_of_time(dae_solver *s, rounding_scene *r)
     return true;
 }
 
-/* noise = the largest x over the trials, rounding of the start included, and what a rounding of t
- * adds, if that counts; false: it cannot be told */
-static bool measure_noise(dae_solver *s, rounding_scene *r, bool of_time)
+/* largest = max |x| over trials at so many units aside, and r->start likewise */
+static bool noise_aside(dae_solver *s, const rounding_scene *r, double units, double *largest)
 {
     unsigned seed = 7;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        choose_way(s, r, units, &seed);
+        if (!noise_of_values(s, r) || !rounding_of_start(s, r, units)) return false;
+        for (int i = 0; i < s->bound.n; i++) {
+            largest[i] = fmax(largest[i], fabs(r->x[i]));
+            r->start[i] = fmax(r->start[i], fabs(r->yp2[i]));
+        }
+    }
+    return true;
+}
+
+/* noise = what both distances tell, rounding of the start included, and what a rounding of t adds,
+ * if that counts; false: it cannot be told */
+static bool measure_noise(dae_solver *s, rounding_scene *r, bool of_time)
+{
     long count = 0;
     double h = 1.0 / r->cj;
     if (evaluate_residual(&s->bound.eval, r->t, r->y, r->yp, r->f, &count) != EVAL_OK ||
         iteration_evaluate(&s->bound.view, r->t, r->y, r->yp, r->cj, fabs(h), s->bound.norm.weights,
                            r->f) != ITERATION_OK ||
-        iteration_factor(&s->bound.view, r->cj, NULL) != ITERATION_OK)
+        iteration_factor(&s->bound.view, r->cj, NULL) != ITERATION_OK ||
+        !noise_aside(s, r, MOST_UNITS, r->afar) ||
+        !noise_aside(s, r, NEARER * MOST_UNITS, r->close))
         return false;
-    for (int trial = 0; trial < TRIALS; trial++) {
-        choose_way(s, r, &seed);
-        if (!noise_of_values(s, r) || !rounding_of_start(s, r)) return false;
-        for (int i = 0; i < s->bound.n; i++)
-            r->noise[i] = fmax(r->noise[i], fabs(r->x[i]) + fabs(r->yp2[i]));
+    for (int i = 0; i < s->bound.n; i++) {
+        bool meant = r->close[i] >= MEANT * r->afar[i];
+        double values = meant ? fmax(r->close[i], r->afar[i]) : 0.0;
+        r->noise[i] = fmax(r->noise[i], values + r->start[i]);
     }
     return (!of_time || add_noise_of_time(s, r)) && vector_finite(s->bound.n, r->noise);
 }
@@ -140,11 +171,12 @@ static bool measure_noise(dae_solver *s, rounding_scene *r, bool of_time)
 static bool find_noise(dae_solver *s, double h, bool of_time, double *noise)
 {
     int n = s->bound.n;
-    double *work = DAE_ARRAY(double, 8 * (size_t)n);
+    double *work = DAE_ARRAY(double, 11 * (size_t)n);
     if (!work) return false;
     rounding_scene r = {.t = s->run.t_new, .cj = 1.0 / h, .y = work, .yp = work + n};
     r.y2 = work + 2 * n, r.yp2 = work + 3 * n, r.f = work + 4 * n, r.x = work + 5 * n;
     r.f2 = work + 6 * n, r.d = work + 7 * n;
+    r.afar = work + 8 * n, r.close = work + 9 * n, r.start = work + 10 * n;
     r.noise = noise;
     solver_interpolate(s, r.t, 0, r.y);
     solver_interpolate(s, r.t, 1, r.yp);
@@ -215,8 +247,7 @@ static bool raise_floors(dae_solver *s, const double *noise)
         if (is_below(s, i, noise[i]) &&
             !norm_raise_floor(&s->bound.norm, i, MARGIN * noise[i] / PART))
             return false;
-    floors_keep(s);
-    return norm_update(&s->bound.norm, s->run.t_new, s->bound.work) < 0;
+    return floors_keep(s) && norm_update(&s->bound.norm, s->run.t_new, s->bound.work) < 0;
 }
 
 /* Of the first one in a run, and of those that are worse by far. */
