@@ -1,5 +1,6 @@
 /* Loops whose passes depend on the run, in functions and algorithms: values and derivatives against
- * the same written in C, and what stops a run: subscripts, asserts, loops that do not end. */
+ * the same written in C, and what stops a run: subscripts, asserts, loops that do not end, values
+ * that are missing on the path taken. */
 #include "test_modelica_flatten.h"
 
 #include "expr/derive.h"
@@ -258,6 +259,127 @@ static void undefined_values_are_asserted(void **state)
     release(&f);
 }
 
+/* ---- values that are missing on some paths ---- */
+
+/* Outputs that are assigned on some paths: who uses them asserts these paths, others nothing. */
+static void outputs_of_some_paths(void **state)
+{
+    (void)state;
+    flattened f = flatten_good(
+        "record R\n  Real a;\n  Real b;\nend R;\n"
+        "function f\n  input Real x;\n  output R r;\n  output Real z;\nalgorithm\n"
+        "  r.a := 2*x;\n  if x > 1 then\n    r.b := 3*x;\n    z := 4*x;\n  end if;\nend f;\n"
+        "function first\n  input R r;\n  output Real y;\nalgorithm\n  y := r.a;\nend first;\n"
+        "function part\n  input Real x;\n  output Real y;\nalgorithm\n"
+        "  if x > 0 then\n    y := x;\n  end if;\nend part;\n"
+        "model M\n  Real x, p, q, u, v, w;\n  R r;\nequation\n  der(x) = 1;\n"
+        "  p = part(x);\n  q = noEvent(if x > 0 then part(x) else 7);\n  u = f(x).a;\n"
+        "  v = first(f(x));\n  r = f(x + 1);\n  (, w) = f(x + 1);\nend M;\n");
+    assert_int_equal(f.m->assert_count, 3); /* p, r.b, w */
+    for (double x = -1.5; x < 2.0; x++) {
+        give(&f, "x", x);
+        assert_near(check_of(&f, "output 'y' of part is used, but it is not ass", NULL), x > 0);
+        assert_near(check_of(&f, "output 'r' of f", NULL), x > 0);
+        assert_near(check_of(&f, "output 'z' of f", NULL), x > 0);
+        assert_near(number(&f, "q"), x > 0 ? x : 7.0);
+        assert_near(number(&f, "u"), 2.0 * x);
+        assert_near(number(&f, "v"), 2.0 * x);
+        if (x > 0) assert_near(number(&f, "p"), x);
+        if (x > 0) assert_near(number(&f, "w"), 4.0 * (x + 1.0));
+    }
+    assert_int_equal(f.m->asserts[0].place.line, 35);
+    release(&f);
+}
+
+/* Paths that together are all of them: nothing is asserted. */
+static void all_paths_together(void **state)
+{
+    (void)state;
+    flattened f = flatten_good(
+        "function early\n  input Real x;\n  output Real y;\nalgorithm\n"
+        "  if x < 1 then\n    y := 10;\n    return;\n  end if;\n"
+        "  if x < 2 then\n    y := 20;\n    return;\n  end if;\n  y := 30;\nend early;\n"
+        "function guarded\n  input Real x;\n  output Real y;\nprotected\n  Real t;\nalgorithm\n"
+        "  y := 0;\n  if x > 1 then\n    t := 5*x;\n  end if;\n"
+        "  if x > 1 then\n    y := t;\n  end if;\nend guarded;\n"
+        "function either\n  input Integer k;\n  output Real y;\nalgorithm\n"
+        "  if k == 1 then\n    y := 1;\n  end if;\n"
+        "  if k <> 1 then\n    y := 2;\n  end if;\nend either;\n"
+        "model M\n  Real x, a, b, c;\nequation\n  der(x) = 1;\n  a = early(x);\n"
+        "  b = guarded(x);\n  c = either(integer(x));\nend M;\n");
+    for (size_t k = 0; k < f.m->assert_count; k++)
+        assert_null(strstr(f.m->asserts[k].message, "not assigned"));
+    for (double x = 0.5; x < 3.0; x++) {
+        give(&f, "x", x);
+        assert_near(number(&f, "a"), x < 1 ? 10.0 : x < 2 ? 20.0 : 30.0);
+        assert_near(number(&f, "b"), x > 1 ? 5.0 * x : 0.0);
+    }
+    release(&f);
+}
+
+/* Elements by subscripts of the run: element i is assigned where one of them was i. */
+static void elements_of_some_paths(void **state)
+{
+    (void)state;
+    flattened f = flatten_good(
+        "function fill\n  input Real k;\n  input Real n;\n  output Real y[3];\n"
+        "protected\n  Integer j;\nalgorithm\n  j := integer(k);\n  for i in 1:integer(n) loop\n"
+        "    y[j] := 10*i;\n    j := mod(j, 3) + 1;\n  end for;\nend fill;\n"
+        "function one\n  input Real k;\n  input Real i;\n  output Real y;\n"
+        "protected\n  Real t[3];\nalgorithm\n  t[integer(k)] := 5;\n  y := t[integer(i)];\n"
+        "end one;\n"
+        "model M\n  Real a[3], b[3], c;\n  Real k, n, i;\nequation\n"
+        "  der(k) = 1;\n  der(n) = 1;\n  der(i) = 1;\n"
+        "  a = fill(k, 3);\n  b = fill(k, n);\n  c = one(k, i);\nend M;\n");
+    for (int k = 1; k <= 3; k++)
+        for (int n = 0; n <= 4; n++) {
+            give(&f, "k", k);
+            give(&f, "n", n);
+            give(&f, "i", n > 1 ? n - 1 : 1);
+            for (int at = 1; at <= 3; at++) {
+                char name[8];
+                snprintf(name, sizeof name, "a[%d]", at);
+                assert_near(number(&f, name), 10.0 * ((at - k + 3) % 3 + 1));
+                snprintf(name, sizeof name, "b[%d]", at);
+                if (n == 3) assert_near(number(&f, name), 10.0 * ((at - k + 3) % 3 + 1));
+            }
+            assert_near(check_of(&f, "'t' of one", NULL), k == (n > 1 ? n - 1 : 1));
+            int fine = 0, all = 0;
+            for (size_t m = 0; m < f.m->assert_count; m++) {
+                const flat_action *c = &f.m->asserts[m];
+                if (!strstr(c->message, "'y' of fill") || c->place.line != 32) continue;
+                all++;
+                fine += number_of(&f, c->value) != 0.0;
+            }
+            assert_int_equal(all, 3); /* of b, whose number of passes is that of the run */
+            assert_int_equal(fine, n < 3 ? n : 3);
+        }
+    release(&f);
+}
+
+/* A loop of the run without a pass assigns nothing; one with a break may have. */
+static void loops_of_some_paths(void **state)
+{
+    (void)state;
+    flattened f = flatten_good(
+        "function last\n  input Real x;\n  output Real y;\nprotected\n  Real s;\n  Real t;\n"
+        "algorithm\n  s := 0;\n  while s < x loop\n    t := 2*s;\n    s := s + 1;\n"
+        "    y := t;\n  end while;\nend last;\n"
+        "function above\n  input Real x;\n  output Real y;\nprotected\n  Real s;\n"
+        "algorithm\n  s := 0;\n  while s < x loop\n    s := s + 1;\n    if s > 2 then\n"
+        "      y := s;\n      break;\n    end if;\n  end while;\nend above;\n"
+        "model M\n  Real x, a, b;\nequation\n  der(x) = 1;\n  a = last(x);\n"
+        "  b = above(x);\nend M;\n");
+    for (double x = -0.5; x < 5.0; x++) {
+        give(&f, "x", x);
+        assert_near(check_of(&f, "'y' of last", NULL), x > 0);
+        assert_near(check_of(&f, "'y' of above", NULL), x > 2);
+        if (x > 0) assert_near(number(&f, "a"), 2.0 * floor(x));
+        if (x > 2) assert_near(number(&f, "b"), 3.0);
+    }
+    release(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +391,10 @@ int main(void)
         cmocka_unit_test(integers_are_asserted),
         cmocka_unit_test(divisors_are_asserted),
         cmocka_unit_test(undefined_values_are_asserted),
+        cmocka_unit_test(outputs_of_some_paths),
+        cmocka_unit_test(all_paths_together),
+        cmocka_unit_test(elements_of_some_paths),
+        cmocka_unit_test(loops_of_some_paths),
     };
     return cmocka_run_group_tests_name("loops of the run", tests, NULL, NULL);
 }

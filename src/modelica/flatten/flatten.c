@@ -47,11 +47,11 @@ static void flattener_close(flattener *f)
     name_free(&f->globals);
     name_free(&f->symbols);
     name_free(&f->wholes);
-    dae_free_all(f->setting_used, f->driven, f->edges, f->locals, f->journal, f->bindings,
-                 f->equations.items, f->initial_equations.items, f->asserts.items, f->slot_variable,
-                 f->slot_pre, f->parameter_value, f->semilinears, f->hidden.slots,
-                 f->relation_table.slots, f->depends, f->stamp, f->number, f->stack, f->texts,
-                 f->unit_reports);
+    dae_free_all(f->setting_used, f->driven, f->edges, f->locals, f->journal, f->partials,
+                 f->partial_of, f->bindings, f->equations.items, f->initial_equations.items,
+                 f->asserts.items, f->slot_variable, f->slot_pre, f->parameter_value,
+                 f->semilinears, f->hidden.slots, f->relation_table.slots, f->depends, f->stamp,
+                 f->number, f->stack, f->texts, f->unit_reports);
     unit_table_free(&f->units);
     calls_free(&f->calls);
     arena_free(f->permanent);

@@ -179,3 +179,46 @@ void push_check(flattener *f, expr holds, const char *message, const expr *value
     a.message = model_text(f, message);
     if (a.message && find_holes(f, &a, values, type)) push_assert(f, &a);
 }
+
+/* ---- values that are not assigned on all paths ---- */
+
+static const char *missing_message(flattener *f, const partial_cell *p, const char *name)
+{
+    if (name && f->scope.function)
+        return flatten_text(f, "'%s' of %s is used, but it is not assigned on this path", name,
+                            f->scope.function->name);
+    if (!p->variable) return "a variable is used that is not assigned on this path of a function";
+    return flatten_text(f, "output '%s' of %s is used, but it is not assigned on this path",
+                        p->variable, p->function_);
+}
+
+/* The node of one element; *ok: false if it is known to be missing, which was reported. */
+static expr used_element(flattener *f, expr e, const char *name, source_place place, bool *ok)
+{
+    const partial_cell *p = partial_find(f, e);
+    if (!p || f->scope.shape_only) return e;
+    expr guard = current_guard(f), v = p->value, holds = p->assigned;
+    const char *message = missing_message(f, p, name);
+    expr reached = guard == EXPR_NONE ? constant(f, 0.0) : graph_unary(f->g, EXPR_NOT, guard);
+    if (always_holds(f, graph_binary(f->g, EXPR_OR, reached, holds))) return v;
+    if (f->scope.parameters_only && guard == EXPR_NONE && fixed_value(f, holds) == 0.0) {
+        *ok = report_error(f, place, "%s", message);
+        return v;
+    }
+    push_check(f, holds, message, NULL, FLAT_REAL, place);
+    return f->scope.parameters_only ? e : v; /* no number, where nothing is asserted */
+}
+
+value used_value(flattener *f, value v, const char *name, source_place place)
+{
+    bool found = false, ok = true;
+    if (f->partial_count == 0 || !value_is_simple(&v)) return v;
+    for (size_t k = 0; k < v.count && !found; k++)
+        found = partial_find(f, value_element(&v, k)) != NULL;
+    if (!found) return v;
+    const expr *from = value_elements(&v);
+    expr *to = v.e ? flatten_take(f, v.count * sizeof *to) : &v.scalar;
+    for (size_t k = 0; to && k < v.count; k++) to[k] = used_element(f, from[k], name, place, &ok);
+    if (v.e) v.e = to;
+    return to && ok ? v : value_error();
+}

@@ -96,11 +96,13 @@ void equate(flattener *f, const value *left, const value *right, source_place pl
         return;
     }
     check_units(f, place, left->unit, right->unit, "equation");
+    const value a = used_value(f, *left, NULL, place), b = used_value(f, *right, NULL, place);
+    if (value_is_error(&a) || value_is_error(&b)) return;
     bool real = left->type == VALUE_REAL || right->type == VALUE_REAL;
     for (size_t k = 0; k < left->count; k++)
         push_pair(f, f->target,
-                  (equation_pair){.left = value_element(left, k),
-                                  .right = value_element(right, k),
+                  (equation_pair){.left = value_element(&a, k),
+                                  .right = value_element(&b, k),
                                   .type = real ? VALUE_REAL : left->type,
                                   .place = place,
                                   .comment = comment});

@@ -20,13 +20,13 @@ void set_cell(flattener *f, expr *cell, expr e)
     *cell = e;
 }
 
-/* if c then a else b, where a missing value may be anything */
+/* if c then a else b, where a value may be missing */
 static expr merge_cells(flattener *f, expr c, expr a, expr b, source_place place)
 {
     double x = 0.0, y = 1.0;
-    if (a == b || b == EXPR_NONE) return a;
-    if (a == EXPR_NONE) return b;
+    if (a == b) return a;
     if ((a | b) & STRING_BIT) {
+        if (a == EXPR_NONE || b == EXPR_NONE) return a | b;
         report_error(f, place, "a String cannot depend on a condition of the run");
         return a;
     }
@@ -34,7 +34,7 @@ static expr merge_cells(flattener *f, expr c, expr a, expr b, source_place place
         if (x == 1.0 && y == 0.0) return c;
         if (x == 0.0 && y == 1.0) return graph_unary(f->g, EXPR_NOT, c);
     }
-    return graph_select(f->g, c, a, b);
+    return choose_cell(f, c, a, b);
 }
 
 /* ---- assignment ---- */
@@ -662,9 +662,11 @@ static void overlay_equations(flattener *f, const value *leaves, const value *ce
                 report_error(f, place, "a String of the model cannot be assigned to");
             continue;
         }
+        value right = value_scalar(leaves->type, changed->values[at]);
+        right = used_value(f, right, NULL, place);
         push_pair(f, f->target,
                   (equation_pair){.left = leaves->e[k],
-                                  .right = changed->values[at],
+                                  .right = value_element(&right, 0),
                                   .type = leaves->type,
                                   .place = place,
                                   .assigned = true});

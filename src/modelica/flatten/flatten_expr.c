@@ -167,7 +167,7 @@ value evaluate_expression(flattener *f, const ast_expr *e)
     }
     f->depth++;
     f->at = e->place;
-    value v = evaluate_kind(f, e);
+    value v = used_value(f, evaluate_kind(f, e), NULL, e->place);
     f->depth--;
     return v;
 }

@@ -185,12 +185,26 @@ static bool open_frame(flattener *f, const ast_class *fn, const value *values, c
     return true;
 }
 
+/* What an output is called in a message, if it was not assigned on all paths. */
+static void name_partials(flattener *f, const value *v, const ast_class *fn, const char *name)
+{
+    if (f->partial_count == 0) return;
+    for (size_t k = 0; v->fields && k < v->field_count; k++)
+        name_partials(f, &v->fields[k], fn, name);
+    for (size_t k = 0; !v->fields && k < v->count; k++) {
+        partial_cell *p = partial_find(f, value_element(v, k));
+        if (p) p->variable = name;
+        if (p) p->function_ = fn->name;
+    }
+}
+
 static value output_value(flattener *f, const ast_class *fn, const ast_component *c)
 {
     const local *l = find_local(f, c->name);
     if (!l) return value_error();
     if (!graph_failed(f->g) && !f->failed && value_has_gap(&l->value))
         return error_value(f, c->place, "output '%s' of %s gets no value", c->name, fn->name);
+    name_partials(f, &l->value, fn, c->name);
     value v = l->value;
     if (v.rank == 0 && v.e) {
         v.scalar = v.e[0];

@@ -117,6 +117,12 @@ typedef struct journal_entry {
     expr old;
 } journal_entry;
 
+/* A cell that has its value on some paths of a function only (flatten_missing.c). */
+typedef struct partial_cell {
+    expr value, assigned;             /* the condition of these paths */
+    const char *variable, *function_; /* the output it was, and whose; NULL: none yet */
+} partial_cell;
+
 /* A piece of text made at compile time, with holes for values of the run. */
 typedef struct text_piece {
     const char *text;
@@ -241,6 +247,10 @@ typedef struct flattener {
     double call_start; /* passes and bytes of values before the outermost call of a function */
     size_t call_bytes;
     kept_calls calls;
+    partial_cell *partials;
+    size_t partial_count, partial_capacity;
+    uint32_t *partial_of; /* per node: number of its partial cell from 1, 0: it is none */
+    size_t partial_of_capacity;
     double passes;
     flatten_scope scope;
     int journal_depth; /* > 0: changes of locals must be undoable */
@@ -383,9 +393,23 @@ typedef struct record_level {
 bool record_allowed(flattener *f, const ast_class *record, const record_level *outer,
                     source_place place);
 
+expr constant(flattener *f, double x);
+
+/* flatten_missing.c: variables with a value on some paths only */
+
+bool always_holds(const flattener *f, expr e);          /* whatever its relations are */
+partial_cell *partial_find(const flattener *f, expr e); /* NULL: e is no such cell */
+/* A cell that has this value if `assigned` holds, else none. */
+expr partial_new(flattener *f, expr v, expr assigned);
+expr cell_value(const flattener *f,
+                expr e); /* of a cell that is assigned; EXPR_NONE: it never is */
+expr cell_assigned(flattener *f, expr e);
+/* if c then a else b, for cells that may have no value, or have it on some paths only; no Strings
+ */
+expr choose_cell(flattener *f, expr c, expr a, expr b);
+
 /* flatten_values.c: values made of values */
 
-expr constant(flattener *f, double x);
 value value_constant(flattener *f, value_type type, double x);
 value value_boolean(flattener *f, bool x);
 value value_new(flattener *f, value_type type, int rank, const size_t *dims);
@@ -470,6 +494,9 @@ void push_assert(flattener *f, const flat_action *a);
  * stands for a "{..}" of the message. */
 void push_check(flattener *f, expr holds, const char *message, const expr *values, flat_type type,
                 source_place place);
+/* The value as it is used here: elements that are assigned on some paths only are asserted to be.
+ * `name`: the variable of the function at hand that is read; NULL: its output was. */
+value used_value(flattener *f, value v, const char *name, source_place place);
 
 /* flatten_event.c: relations, rounding, pre, sample */
 

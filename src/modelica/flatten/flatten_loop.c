@@ -4,7 +4,9 @@
  * CELL of the loop before it, and what it holds afterwards is the cell's next value. Which cells
  * these are is found by trying: a body executed with too few of them changes others, too. Asserts
  * in the body become cells that say whether all passes were fine; passes are counted in a cell, so
- * that every loop ends, and one that was stopped makes the run stop with a message. */
+ * that every loop ends, and one that was stopped makes the run stop with a message. A cell that has
+ * no value before the loop, or on some paths only, has one afterwards if there was a pass, where
+ * each assigns it; else a cell of its own, a flag, tells whether it was assigned. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -21,10 +23,12 @@ typedef struct run_loop {
     cell_index live_index;
     change_list cells; /* those that do */
     cell_index cell_index;
-    int first;        /* number of the first one; then come passes and the iterator, */
+    size_t *flags; /* per cell: number of its flag from 1, 0: it needs none */
+    size_t flag_count;
+    int first;        /* number of the first one; then come passes, the iterator and flags, */
     expr condition;   /* by these numbers: one more pass */
     change_list next; /* what a pass leaves in the cells */
-    expr next_passes;
+    expr passes_before, next_passes;
     action_list checks; /* asserts of a pass */
 } run_loop;
 
@@ -54,7 +58,8 @@ static bool find_live(run_loop *l)
         if (f->locals[k].assignable) most += count_cells(&f->locals[k].value);
     l->live.cells = flatten_take(f, (most + 1) * sizeof *l->live.cells);
     l->cells.cells = flatten_take(f, (most + 1) * sizeof *l->cells.cells);
-    if (!l->live.cells || !l->cells.cells || !flatten_work(f, (double)most) ||
+    l->flags = flatten_take(f, (most + 1) * sizeof *l->flags);
+    if (!l->live.cells || !l->cells.cells || !l->flags || !flatten_work(f, (double)most) ||
         !cell_index_new(f, &l->live_index, most) || !cell_index_new(f, &l->cell_index, most))
         return false;
     for (size_t k = f->scope.local_base; k < f->local_count; k++)
@@ -74,6 +79,24 @@ static expr passes_cell(const run_loop *l)
 static expr iterator_cell(const run_loop *l)
 {
     return graph_cell(l->f->g, l->first + (int)l->cells.count + 1);
+}
+
+static int flag_number(const run_loop *l, size_t flag)
+{
+    return (int)(l->cells.count + 1 + flag);
+}
+
+/* Cell k, given its value and the passes: whether it was assigned is told by `flag`, if it has one.
+ */
+static expr loop_cell(const run_loop *l, size_t k, expr v, expr passes, expr flag)
+{
+    flattener *f = l->f;
+    expr before = cell_assigned(f, *l->cells.cells[k]);
+    if (graph_is_number(f->g, before, 1.0)) return v;
+    if (l->flags[k]) return partial_new(f, v, flag);
+    expr start = l->passes_before == EXPR_NONE ? constant(f, 0.0) : l->passes_before;
+    expr passed = graph_binary(f->g, EXPR_LT, start, passes);
+    return partial_new(f, v, graph_binary(f->g, EXPR_OR, before, passed));
 }
 
 /* Whether there is one more pass, by cells as they are before it. */
@@ -112,9 +135,13 @@ static bool execute_body(run_loop *l)
 static bool symbolic_pass(run_loop *l, expr guard)
 {
     flattener *f = l->f;
-    for (size_t k = 0; k < l->cells.count; k++)
-        set_cell(f, l->cells.cells[k], graph_cell(f->g, l->first + (int)k));
-    f->pass_count = passes_cell(l);
+    expr passes = passes_cell(l);
+    for (size_t k = 0; k < l->cells.count; k++) {
+        expr flag = graph_cell(f->g, l->first + flag_number(l, l->flags[k]));
+        expr v = graph_cell(f->g, l->first + (int)k);
+        set_cell(f, l->cells.cells[k], loop_cell(l, k, v, passes, flag));
+    }
+    f->pass_count = passes;
     l->condition = head_condition(l, guard);
     if (l->condition == EXPR_NONE) return false;
     set_cell(f, f->returned, constant(f, 0.0)); /* else there would be no pass */
@@ -122,6 +149,18 @@ static bool symbolic_pass(run_loop *l, expr guard)
     if (!execute_body(l)) return false;
     l->next_passes = graph_binary(f->g, EXPR_ADD, f->pass_count, constant(f, 1.0));
     return true;
+}
+
+/* Flags for cells that a pass leaves without a value on some paths; whether there are new ones. */
+static bool find_flags(run_loop *l, size_t known)
+{
+    size_t before = l->flag_count;
+    for (size_t k = 0; k < l->next.count; k++) {
+        size_t at = cell_find(&l->cell_index, &l->cells, l->next.cells[k]);
+        if (at >= known || l->flags[at] || !partial_find(l->f, l->next.values[k])) continue;
+        l->flags[at] = ++l->flag_count;
+    }
+    return l->flag_count > before;
 }
 
 /* What a pass changes; *more: cells that were not known to change. */
@@ -133,8 +172,9 @@ static bool try_pass(run_loop *l, bool *more)
     int cells = f->cell_count;
     size_t mark = f->journal_count;
     l->first = cells;
+    l->passes_before = passes;
     l->checks.count = 0;
-    f->cell_count += (int)l->cells.count + 2;
+    f->cell_count += (int)(l->cells.count + 2 + l->flag_count);
     f->scope.guard = EXPR_NONE;
     f->scope.branch = NULL;
     f->scope.checks = &l->checks;
@@ -154,7 +194,7 @@ static bool try_pass(run_loop *l, bool *more)
             return report_error(f, l->item->place, "a String cannot change in a loop of the run");
         cell_position(&l->cell_index, &l->cells, cell);
     }
-    *more = l->cells.count > known;
+    *more = find_flags(l, known) || l->cells.count > known;
     return true;
 }
 
@@ -178,6 +218,19 @@ static expr next_cell(const run_loop *l, const draft_lists *d)
     return graph_cell(l->f->g, l->first + (int)d->count);
 }
 
+/* In the order of their numbers, which is not that of the cells. */
+static bool add_flags(run_loop *l, draft_lists *d, const expr *last)
+{
+    size_t first = d->count;
+    d->count += l->flag_count;
+    for (size_t k = 0; k < l->cells.count; k++) {
+        if (!l->flags[k]) continue;
+        d->start[first + l->flags[k] - 1] = cell_assigned(l->f, *l->cells.cells[k]);
+        d->next[first + l->flags[k] - 1] = cell_assigned(l->f, last[k]);
+    }
+    return !l->f->failed && !graph_failed(l->f->g);
+}
+
 static bool add_changing(run_loop *l, draft_lists *d)
 {
     flattener *f = l->f;
@@ -188,15 +241,15 @@ static bool add_changing(run_loop *l, draft_lists *d)
         if (at != SIZE_MAX) last[at] = l->next.values[k];
     }
     for (size_t k = 0; k < l->cells.count; k++) {
-        expr before = *l->cells.cells[k];
-        if (!add_cell(l, d, before == EXPR_NONE ? zero : before, last[k])) return false;
+        expr before = cell_value(f, *l->cells.cells[k]);
+        if (!add_cell(l, d, before == EXPR_NONE ? zero : before, cell_value(f, last[k])))
+            return false;
     }
     expr passes = f->pass_count == EXPR_NONE ? zero : f->pass_count;
     if (!add_cell(l, d, passes, l->next_passes)) return false;
-    expr i = iterator_cell(l);
-    if (!l->range) return add_cell(l, d, zero, i);
-    expr up = graph_binary(f->g, EXPR_ADD, i, constant(f, l->range->step));
-    return add_cell(l, d, l->range->start, up);
+    expr i = iterator_cell(l), up = i;
+    if (l->range) up = graph_binary(f->g, EXPR_ADD, i, constant(f, l->range->step));
+    return add_cell(l, d, l->range ? l->range->start : zero, up) && add_flags(l, d, last);
 }
 
 /* fine := fine and holds; a value of the message is that of the pass which was not. A pass that is
@@ -220,7 +273,7 @@ static bool add_check(run_loop *l, draft_lists *d, const flat_action *a)
 static bool push_checks(run_loop *l, expr loop)
 {
     flattener *f = l->f;
-    size_t at = l->cells.count + 2;
+    size_t at = l->cells.count + 2 + l->flag_count;
     for (size_t c = 0; c < l->checks.count; c++) {
         flat_action a = l->checks.items[c];
         a.value = loop_result(f->g, loop, (int)at++);
@@ -249,7 +302,7 @@ static void push_limit(run_loop *l, expr passes)
 static bool close_loop(run_loop *l)
 {
     flattener *f = l->f;
-    size_t most = l->cells.count + 2;
+    size_t most = l->cells.count + 2 + l->flag_count;
     for (size_t k = 0; k < l->checks.count; k++) most += 1 + l->checks.items[k].hole_count;
     draft_lists d = {flatten_take(f, most * sizeof *d.start),
                      flatten_take(f, most * sizeof *d.next), 0};
@@ -262,9 +315,12 @@ static bool close_loop(run_loop *l)
         f->failed = true;
         return false;
     }
-    for (size_t k = 0; k < l->cells.count; k++)
-        set_cell(f, l->cells.cells[k], loop_result(f->g, loop, (int)k));
     expr passes = loop_result(f->g, loop, (int)l->cells.count);
+    for (size_t k = 0; k < l->cells.count; k++) {
+        expr flag = loop_result(f->g, loop, l->flags[k] ? flag_number(l, l->flags[k]) : 0);
+        expr v = loop_result(f->g, loop, (int)k);
+        set_cell(f, l->cells.cells[k], loop_cell(l, k, v, passes, flag));
+    }
     push_limit(l, passes);
     if (f->pass_count != EXPR_NONE) f->pass_count = passes;
     return push_checks(l, loop) && !f->failed;

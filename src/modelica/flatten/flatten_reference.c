@@ -398,6 +398,8 @@ static value located_value(flattener *f, const located *l, source_place place)
     if (l->local_index < 0 || value_is_error(&v)) return v;
     const local *from = &f->locals[l->local_index];
     if (!from->assignable) return v;
+    v = used_value(f, v, from->name, place);
+    if (value_is_error(&v)) return v;
     if (!f->scope.shape_only && !f->failed && !graph_failed(f->g) && value_has_gap(&v))
         return error_value(f, place, "'%s' is used before it has a value", from->name);
     return detach(f, &v);

@@ -210,13 +210,13 @@ value select_values(flattener *f, expr condition, const value *a, const value *b
     }
     if (a->rank == 0) {
         out.e = NULL;
-        out.scalar = graph_select(f->g, condition, value_element(a, 0), value_element(b, 0));
+        out.scalar = choose_cell(f, condition, value_element(a, 0), value_element(b, 0));
         return out;
     }
     out.e = flatten_take(f, a->count * sizeof *out.e);
     if (!out.e) return value_error();
     for (size_t k = 0; k < a->count; k++)
-        out.e[k] = graph_select(f->g, condition, value_element(a, k), value_element(b, k));
+        out.e[k] = choose_cell(f, condition, value_element(a, k), value_element(b, k));
     return out;
 }
 

@@ -53,6 +53,8 @@ static void assign_discrete(flattener *f, const ast_expr *left, const value *v, 
         return;
     }
     check_units(f, place, target.unit, v->unit, "equation");
+    const value used = used_value(f, *v, NULL, place);
+    if (value_is_error(&used)) return;
     for (size_t k = 0; k < target.count && !graph_failed(f->g); k++) {
         bool string = target.type == VALUE_STRING;
         const expr_node *n = string ? NULL : graph_node(f->g, value_element(&target, k));
@@ -64,7 +66,7 @@ static void assign_discrete(flattener *f, const ast_expr *left, const value *v, 
         push_action(f, f->scope.actions,
                     (flat_action){.kind = ACTION_ASSIGN,
                                   .variable = variable,
-                                  .value = value_element(v, k),
+                                  .value = value_element(&used, k),
                                   .place = place});
     }
 }
