@@ -62,6 +62,16 @@ static const expected starts[] = {
            "der(v) = g - 9.81;\nf*cos(a) + g*sin(a) = 0;"),
      {"a", "x", "y"},
      {1.0, 0.8414709848078965, -0.5403023058681398}},
+    /* a state gives way to an algebraic variable that shall rather be one */
+    {MODEL("Real m, E, h(start=0.8, stateSelect=StateSelect.prefer);\n"
+           "Real T(start=293, stateSelect=StateSelect.prefer);\nequation\n"
+           "der(m) = -1;\nder(E) = -T;\nm = 1000*(h + 0.1);\nE = 4*m*(T - 273);"),
+     {"m", "E", "h", "T"},
+     {900.0, 72000.0, 0.8, 293.0}},
+    {MODEL("Real m(start=500), h(start=0.8, stateSelect=StateSelect.prefer);\nequation\n"
+           "der(m) = -1;\nm = 1000*(h + 0.1);"),
+     {"m", "h"},
+     {900.0, 0.8}},
     /* fixed without a start value: at 0, whatever others would like to have */
     {MODEL("Real x(start=0.6), y(start=-0.8), u(fixed=true), v(start=1), p;\nequation\n"
            "der(x) = u;\nder(y) = v;\nder(u) = -p*x;\nder(v) = -p*y - 9.81;\nx^2 + y^2 = 1;"),

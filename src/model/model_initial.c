@@ -93,10 +93,35 @@ static void mark_resting(const model_form *f, bool *resting)
 
 enum { WISHES = 6, RANK_FIXED = 3 * WISHES + 1 };
 
+/* Whether an algebraic unknown shall be a state, and says where it begins. */
+static bool is_wished(const model_form *f, const start_word *word, int i)
+{
+    return !f->differential[i] && word[i].wish > 1 + (int)SELECT_DEFAULT;
+}
+
+/* Why start values of algebraic unknowns have a say: one is fixed; or one is wished as a state, and
+ * rather than some state is. */
+typedef struct algebraic_starts {
+    bool fixed, wished;
+} algebraic_starts;
+
+static algebraic_starts find_algebraic(const model_form *f, const start_word *word)
+{
+    algebraic_starts a = {false, false};
+    int highest = 0, lowest = WISHES;
+    for (int i = 0; i < f->n; i++) {
+        a.fixed = a.fixed || (word[i].fixed && !f->differential[i]);
+        if (is_wished(f, word, i) && word[i].wish > highest) highest = word[i].wish;
+        if (f->differential[i] && !word[i].fixed && word[i].wish < lowest) lowest = word[i].wish;
+    }
+    a.wished = highest > lowest;
+    return a;
+}
+
 /* How willingly the start value of a state is kept: fixed ones first, then states that no initial
- * equation mentions, then others, then those that rest; among these by stateSelect, and what has no
- * start value last; 0: not at all. */
-static bool rank_starts(const model_form *f, int *rank, bool *any_fixed_algebraic)
+ * equation mentions, then others, then those that rest; among these by stateSelect, algebraic
+ * variables that shall be states included, and what has no start value last; 0: not at all. */
+static bool rank_starts(const model_form *f, int *rank, algebraic_starts *algebraic)
 {
     int n = f->n;
     bool *mentioned = DAE_ARRAY(bool, n), *resting = DAE_ARRAY(bool, n);
@@ -112,10 +137,10 @@ static bool rank_starts(const model_form *f, int *rank, bool *any_fixed_algebrai
         int kind = resting[i] ? 0 : mentioned[i] ? 1 : 2;
         if (word[i].fixed)
             rank[i] = RANK_FIXED;
-        else if (f->differential[i])
+        else if (f->differential[i] || is_wished(f, word, i))
             rank[i] = 1 + kind * WISHES + word[i].wish;
-        if (word[i].fixed && !f->differential[i]) *any_fixed_algebraic = true;
     }
+    if (ok) *algebraic = find_algebraic(f, word);
     dae_free_all(word, mentioned, resting);
     return ok;
 }
@@ -291,14 +316,17 @@ bool build_levels(model_form *f)
 /* Build f->initial where it is needed and square; otherwise f->initial stays NULL. */
 bool build_initial(model_form *f)
 {
-    bool needed = f->condition_count > 0, square = false;
+    algebraic_starts algebraic = {false, false};
+    bool square = false;
     int *rank = DAE_ARRAY(int, f->n), *place = DAE_ARRAY(int, f->n);
-    bool ok = rank && place && rank_starts(f, rank, &needed);
+    bool ok = rank && place && rank_starts(f, rank, &algebraic);
+    const bool asked = f->condition_count > 0 || algebraic.fixed,
+               needed = asked || algebraic.wished;
     build b = {.f = ok && needed ? DAE_NEW(model_form) : NULL};
     if (ok && needed) ok = b.f && assemble_initial(&b, f, rank, place, &square);
     build_free(&b);
     dae_free_all(place, rank);
-    f->overdetermined = needed && !square;
+    f->overdetermined = asked && !square;
     if (ok && square)
         f->initial = b.f;
     else

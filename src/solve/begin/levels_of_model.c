@@ -190,14 +190,24 @@ static void note_wishes(const dae_solver *s, signed char *wish)
     }
 }
 
+/* Whether an algebraic variable shall be a state, and has a start value. */
+static bool algebraic_wished(const model_form *f, const level_values *w)
+{
+    for (int i = 0; i < f->n; i++)
+        if (!f->differential[i] && w->tag[i] == DAE_TAG_GUESS && w->wish[i] > 0) return true;
+    return false;
+}
+
 /* States without a start value begin at 0 where they can: before algebraic variables, behind all
- * that was said. Start values of those that had better be no states come there, too. */
+ * that was said; but they follow algebraic variables that shall be states. Start values of those
+ * that had better be no states come there, too. */
 static void prefer_states(const dae_solver *s, level_values *w)
 {
     const model_form *f = form_of_levels(s->modes->current->plan.form);
+    const bool wished = algebraic_wished(f, w);
     for (int i = 0; i < f->n; i++) {
         if (w->tag[i] == DAE_TAG_GUESS && w->wish[i] < 0) w->reach[i] *= BEHIND;
-        if (w->tag[i] != DAE_TAG_FREE || !f->differential[i]) continue;
+        if (w->tag[i] != DAE_TAG_FREE || !f->differential[i] || wished) continue;
         w->tag[i] = DAE_TAG_GUESS;
         w->reach[i] *= BEHIND;
         w->open[i] = true;

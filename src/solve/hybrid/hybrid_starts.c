@@ -28,6 +28,13 @@ static bool is_state(const model_form *f, int v)
            q->state_select >= SELECT_DEFAULT;
 }
 
+/* Whether v shall be a state, and start values alone decide. */
+static bool is_wished(const model_form *f, int v)
+{
+    const flat_variable *q = &f->flat->variables[v];
+    return q->has_start && q->state_select > SELECT_DEFAULT && f->condition.outputs == 0;
+}
+
 /* The start value of visible variable k that a user expects to see; NAN: none. A start value of
  * the text is a guess where something is solved for, and 0 stands in many texts without meaning. */
 static double expected_start(const dae_solver *s, int k)
@@ -37,7 +44,8 @@ static double expected_start(const dae_solver *s, int k)
     const flat_variable *q = &f->flat->variables[v];
     if (q->discrete) return (double)NAN;
     bool outside = !isnan(f->start[v]);
-    if (!outside && !is_output(f, v) && !(s->hybrid->starts_chosen && is_state(f, v)))
+    if (!outside && !is_output(f, v) && !is_wished(f, v) &&
+        !(s->hybrid->starts_chosen && is_state(f, v)))
         return (double)NAN;
     double start = hybrid_start_value(f, (size_t)v);
     return outside || start != 0.0 ? start : (double)NAN;
@@ -69,14 +77,27 @@ static void tell_lost_start(dae_solver *s, int first, const double *values)
         diag_append(&text, "the equations and other start values decide it; fixed = true would "
                            "insist on it.");
     text_list list = text_list_in(&text, MOST_NAMES);
-    for (int k = first + 1; k < f->visible_count; k++) {
-        if (!came_to_nothing(s, k, values)) continue;
+    for (int k = 0; k < f->visible_count; k++) {
+        if (k == first || !came_to_nothing(s, k, values)) continue;
         if (list.count == 0) diag_append(&text, " Likewise: ");
         text_list_add(&list, "%.100s", f->flat->variables[f->visible[k]].name);
     }
     text_list_end(&list);
     if (list.count) diag_append(&text, ".");
     solver_note(s, text.text);
+}
+
+/* The first start value that came to nothing, one that decides before those of outputs; -1: none */
+static int first_lost(const dae_solver *s, const double *values)
+{
+    const model_form *f = s->hybrid->instance->form;
+    int first = -1;
+    for (int k = 0; k < f->visible_count; k++) {
+        if (!came_to_nothing(s, k, values)) continue;
+        if (!is_output(f, f->visible[k])) return k;
+        if (first < 0) first = k;
+    }
+    return first;
 }
 
 void hybrid_tell_lost_starts(dae_solver *s, double t)
@@ -87,10 +108,7 @@ void hybrid_tell_lost_starts(dae_solver *s, double t)
     double *values = any && s->bound.options.message ? DAE_ARRAY(double, f->visible_count) : NULL;
     if (!values) return;
     model_instance_outputs(s->hybrid->instance, t, s->bound.y, s->bound.yp, values);
-    for (int k = 0; k < f->visible_count; k++)
-        if (came_to_nothing(s, k, values)) {
-            tell_lost_start(s, k, values);
-            break;
-        }
+    int first = first_lost(s, values);
+    if (first >= 0) tell_lost_start(s, first, values);
     dae_free(values);
 }
