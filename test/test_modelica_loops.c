@@ -337,7 +337,7 @@ static void elements_of_some_paths(void **state)
             give(&f, "n", n);
             give(&f, "i", n > 1 ? n - 1 : 1);
             for (int at = 1; at <= 3; at++) {
-                char name[8];
+                char name[16];
                 snprintf(name, sizeof name, "a[%d]", at);
                 assert_near(number(&f, name), 10.0 * ((at - k + 3) % 3 + 1));
                 snprintf(name, sizeof name, "b[%d]", at);
