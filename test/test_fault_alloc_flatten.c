@@ -13,7 +13,7 @@ static const char *const usual =
     "  protected\n    Real v[n];\n  algorithm\n    for i in 1:n loop\n      v[i] := x^i;\n"
     "      if v[i] > 5 then\n        break;\n      end if;\n    end for;\n"
     "    assert(x > -9, \"small \" + String(x));\n"
-    "    y := sum(v[1:1]) + max(v[1], 2);\n    p := Point(x, {y, 2});\n  end f;\n"
+    "    y := sum(v[1:2]) + max(v[1], 2);\n    p := Point(x, {y, 2});\n  end f;\n"
     "  parameter Size s = Size.large;\n  parameter String name = \"a\" + \"b\";\n"
     "  parameter Integer n = 4;\n  parameter Point q(x = 1, y = {2, 3});\n"
     "  Real u[n](each start = 1, each unit = \"V\"), w[n, 2] = fill(time, n, 2);\n"
