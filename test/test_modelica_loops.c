@@ -317,6 +317,34 @@ static void all_paths_together(void **state)
     release(&f);
 }
 
+/* Conditions in conditions, and one of more relations than are looked through. */
+static void conditions_of_paths(void **state)
+{
+    (void)state;
+    flattened f = flatten_good(
+        "function nested\n  input Real x;\n  output Real y;\nalgorithm\n  if x > 1 then\n"
+        "    if x < 3 then\n      y := x;\n    end if;\n  else\n    if x < 0 then\n"
+        "      y := -x;\n    end if;\n  end if;\nend nested;\n"
+        "function deep\n  input Real x;\n  output Real y;\nalgorithm\n  if x > 1 then\n"
+        "    if x < 3 then\n      y := x;\n    end if;\n  end if;\nend deep;\n"
+        "function other\n  input Real x;\n  output Real y;\nalgorithm\n"
+        "  if x == 1 or x == 2 or x == 3 or x == 4 or x == 5 or x == 6 or not x < 7.2 "
+        "then\n    y := 2*x;\n  end if;\nend other;\n"
+        "model M\n  Real x, a, b, c;\nequation\n  der(x) = 1;\n  a = nested(x);\n  c = deep(x);\n"
+        "  b = other(x);\nend M;\n");
+    for (double x = -1.0; x < 9.0; x += 0.5) {
+        bool in = (x > 1 && x < 3) || x < 0;
+        bool one = (x == floor(x) && x > 0 && x < 7) || x > 7.2;
+        give(&f, "x", x);
+        assert_near(check_of(&f, "'y' of nested", NULL), in);
+        assert_near(check_of(&f, "'y' of other", NULL), one);
+        assert_near(check_of(&f, "'y' of deep", NULL), x > 1 && x < 3);
+        if (in) assert_near(number(&f, "a"), fabs(x));
+        if (one) assert_near(number(&f, "b"), 2.0 * x);
+    }
+    release(&f);
+}
+
 /* Elements by subscripts of the run: element i is assigned where one of them was i. */
 static void elements_of_some_paths(void **state)
 {
@@ -393,6 +421,7 @@ int main(void)
         cmocka_unit_test(undefined_values_are_asserted),
         cmocka_unit_test(outputs_of_some_paths),
         cmocka_unit_test(all_paths_together),
+        cmocka_unit_test(conditions_of_paths),
         cmocka_unit_test(elements_of_some_paths),
         cmocka_unit_test(loops_of_some_paths),
     };

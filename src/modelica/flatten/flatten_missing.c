@@ -79,7 +79,7 @@ static uint64_t truth_of(truth_tables *t, expr e)
 bool always_holds(const flattener *f, expr e)
 {
     truth_tables t = {.g = f->g};
-    return e != EXPR_NONE && truth_of(&t, e) == ~UINT64_C(0) && !t.too_many;
+    return e != EXPR_NONE && truth_of(&t, e) == ~UINT64_C(0); /* 0 if they are too many */
 }
 
 /* ---- the table ---- */
