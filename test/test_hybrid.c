@@ -216,6 +216,21 @@ static void test_warning_between_steps(void **state)
     end(&r);
 }
 
+/* What is within an assertion that holds anyway is not looked for, however fast it is: the sine
+ * crosses its bound 3e8 times up to t = 1, where x < 10 holds. It counts from x = 10 on. */
+static void test_assertion_that_holds_anyway(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nequation\nder(x) = 1;\n"
+                       "assert(x < 10 or sin(1e9*x^2) > -0.5, \"too low\");")));
+    OK(step_to(&r, 1.0));
+    assert_true(dae_solver_stats(r.solver)->steps < 100);
+    assert_int_equal(step_to(&r, 11.0), DAE_ERR_ASSERT);
+    assert_true(fabs(dae_solver_time(r.solver) - 10.0) < 1e-5);
+    end(&r);
+}
+
 /* A condition that cannot be evaluated beyond a point fails there; it is no error of its own. */
 static void test_assertion_outside_its_domain(void **state)
 {
@@ -529,6 +544,7 @@ int main(void)
         cmocka_unit_test(test_samples_are_counted),
         cmocka_unit_test(test_assertion_between_steps),
         cmocka_unit_test(test_warning_between_steps),
+        cmocka_unit_test(test_assertion_that_holds_anyway),
         cmocka_unit_test(test_assertion_outside_its_domain),
         cmocka_unit_test(test_jumps_without_events),
         cmocka_unit_test(test_infinite_slopes),

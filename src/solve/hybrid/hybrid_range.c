@@ -2,6 +2,7 @@
  * crossing functions over a piece of time, from the ranges of the solution and the expression
  * itself. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
@@ -10,16 +11,26 @@
 #include "model/model_watch.h"
 #include "solve/hybrid/hybrid_parts.h"
 
+/* Root `root` of the ranges is in the condition of an assertion. */
+typedef struct watched {
+    size_t root, assertion;
+} watched;
+
 struct relation_ranges {
     owned_part part;
-    const model_form *form;   /* the unknowns are those of this one */
-    int n;                    /* of them */
-    range_program *program;   /* of the wild ones; NULL: there are none */
-    bool *wild;               /* per crossing function */
-    bool slopes;              /* one of them reads y' */
-    size_t *root;             /* per root of the program: its crossing function */
-    size_t count;             /* of roots */
-    range *result, *y;        /* work: per root, per unknown */
+    const model_form *form; /* the unknowns are those of this one */
+    int n;                  /* of them */
+    range_program *program; /* of the wild ones; NULL: there are none */
+    bool *wild;             /* per crossing function */
+    bool slopes;            /* one of them reads y' */
+    size_t *root;           /* per root of the program: its crossing function */
+    size_t count;           /* of roots */
+    range *result, *y;      /* work: per root, per unknown */
+    range_program *held;    /* of the conditions of assertions; NULL: no root is of one */
+    range *holds;           /* work: per assertion */
+    watched *pair;          /* which root is of the condition of which assertion */
+    size_t pair_count, pair_capacity;
+    bool *matters;            /* work: per root: one of its assertions may not hold */
     double *at[3], *slope[3]; /* work: y and y' at both ends and in the middle */
     double *store;
 };
@@ -28,7 +39,8 @@ static void ranges_free(void *self)
 {
     relation_ranges *q = self;
     range_program_free(q->program);
-    dae_free_all(q->wild, q->root, q->result, q->y, q->store, q);
+    range_program_free(q->held);
+    dae_free_all(q->holds, q->pair, q->matters, q->wild, q->root, q->result, q->y, q->store, q);
 }
 
 typedef struct delay_scan {
@@ -81,6 +93,53 @@ static bool program_of_wild(relation_ranges *q, const graph *g, const model_prog
     return true;
 }
 
+/* ---- assertions: what is within one that holds anyway, does not matter ---- */
+
+typedef struct named_root {
+    expr e;
+    size_t root;
+} named_root;
+
+static int compare_roots(const void *a, const void *b)
+{
+    const expr p = ((const named_root *)a)->e, q = ((const named_root *)b)->e;
+    return (p > q) - (p < q);
+}
+
+/* The pairs of assertion k; false: memory. */
+static bool add_pairs(relation_ranges *q, const model_form *f, size_t k, const named_root *names)
+{
+    expr *watches = NULL;
+    size_t count = 0;
+    bool ok = model_watches(f->flat->graph, &f->assertion.e[k], 1, &watches, &count);
+    ok = ok && dae_grow(&q->pair, &q->pair_capacity, q->pair_count + count, sizeof *q->pair);
+    for (size_t i = 0; ok && i < count; i++) {
+        const named_root key = {.e = watches[i]};
+        const named_root *at = bsearch(&key, names, q->count, sizeof key, compare_roots);
+        if (at) q->pair[q->pair_count++] = (watched){at->root, k};
+    }
+    dae_free(watches);
+    return ok;
+}
+
+/* Which roots are of which assertions, and a program of the conditions of these. */
+static bool find_watched(relation_ranges *q, const model_form *f)
+{
+    const size_t asserts = f->flat->assert_count;
+    named_root *names = DAE_ARRAY(named_root, q->count);
+    bool ok = names != NULL;
+    for (size_t j = 0; ok && j < q->count; j++)
+        names[j] = (named_root){f->crossing.e[q->root[j]], j};
+    if (ok) qsort(names, q->count, sizeof *names, compare_roots);
+    for (size_t k = 0; ok && k < asserts; k++) ok = add_pairs(q, f, k, names);
+    dae_free(names);
+    if (!ok || q->pair_count == 0) return ok;
+    q->held = range_program_new(f->flat->graph, f->assertion.e, asserts);
+    q->holds = DAE_ARRAY(range, asserts);
+    q->matters = DAE_ARRAY(bool, q->count);
+    return q->held && q->holds && q->matters;
+}
+
 static void note_slope(void *context, const expr_node *node)
 {
     bool *slopes = context;
@@ -101,7 +160,8 @@ static relation_ranges *ranges_new(const model_form *f)
     if (ok && f->crossing.outputs > 0)
         ok = graph_leaves(f->flat->graph, f->crossing.e, f->crossing.outputs, note_slope,
                           &q->slopes);
-    if (ok && q->count > 0) ok = program_of_wild(q, f->flat->graph, &f->crossing);
+    if (ok && q->count > 0)
+        ok = program_of_wild(q, f->flat->graph, &f->crossing) && find_watched(q, f);
     graph_leave(f->flat->graph);
     if (ok) return q;
     ranges_free(q);
@@ -130,10 +190,21 @@ static void solution_ranges(const dae_solver *s, relation_ranges *q, double a, d
     for (int i = 0; i < q->n; i++) q->y[i] = range_of_unknown(q, i, fabs(b - a));
 }
 
-/* Crossing functions of relations come first, those of assertions behind them. */
-static bool is_mute(const dae_solver *s, size_t k)
+/* matters[k], for roots within assertions: one of these is not sure to hold all along */
+static void find_what_matters(relation_ranges *q, const range_leaves *leaves)
 {
-    return k < flat_of(s)->relation_count && s->hybrid->trace[k].mute;
+    if (!q->held) return;
+    range_program_run(q->held, leaves, q->holds);
+    for (size_t k = 0; k < q->count; k++) q->matters[k] = false;
+    for (size_t i = 0; i < q->pair_count; i++)
+        if (!(q->holds[q->pair[i].assertion].value.lo > 0.0)) q->matters[q->pair[i].root] = true;
+}
+
+/* Whether root k is of a relation that is heard, or of an assertion that may not hold. */
+static bool is_heard(const dae_solver *s, const relation_ranges *q, size_t k)
+{
+    const bool relation = q->root[k] < flat_of(s)->relation_count;
+    return relation ? !s->hybrid->trace[q->root[k]].mute : !q->matters || q->matters[k];
 }
 
 /* The first wild crossing function that may have several crossings between a and b, or
@@ -149,8 +220,9 @@ static int first_not_plain(void *context, double a, double b)
                            .parameters = s->hybrid->instance->parameters,
                            .memory = s->hybrid->instance->memory};
     range_program_run(q->program, &leaves, q->result);
+    find_what_matters(q, &leaves);
     for (size_t k = 0; k < q->count; k++)
-        if (!range_is_plain(&q->result[k]) && !is_mute(s, q->root[k])) return (int)q->root[k];
+        if (!range_is_plain(&q->result[k]) && is_heard(s, q, k)) return (int)q->root[k];
     return EVENTS_PLAIN;
 }
 
