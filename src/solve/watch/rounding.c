@@ -93,13 +93,25 @@ static bool evaluate_aside(dae_solver *s, const rounding_scene *r, double sign, 
     return evaluate_residual(&s->bound.eval, r->t, r->y2, r->yp2, f, &count) == EVAL_OK;
 }
 
-/* x = G^-1 (F(y + d) - F(y - d)) / 2 - d */
+/* x = G^-1 (F(y + sign d) - F(y)) - sign d */
+static bool change_aside(dae_solver *s, const rounding_scene *r, double sign, double *x)
+{
+    if (!evaluate_aside(s, r, sign, x)) return false;
+    vector_axpy(s->bound.n, -1.0, r->f, x);
+    if (iteration_solve(&s->bound.view, NULL, x) != ITERATION_OK) return false;
+    vector_axpy(s->bound.n, -sign, r->d, x);
+    return true;
+}
+
+/* x = what changes on both sides, and does not between them: squares of d drop out, and a jump or a
+ * kink is at one side only */
 static bool noise_of_values(dae_solver *s, const rounding_scene *r)
 {
-    if (!evaluate_aside(s, r, 1.0, r->x) || !evaluate_aside(s, r, -1.0, r->f2)) return false;
-    for (int i = 0; i < s->bound.n; i++) r->x[i] = 0.5 * (r->x[i] - r->f2[i]);
-    if (iteration_solve(&s->bound.view, NULL, r->x) != ITERATION_OK) return false;
-    vector_axpy(s->bound.n, -1.0, r->d, r->x);
+    if (!change_aside(s, r, 1.0, r->x) || !change_aside(s, r, -1.0, r->f2)) return false;
+    for (int i = 0; i < s->bound.n; i++) {
+        double up = r->x[i], down = r->f2[i], across = 0.5 * fabs(up - down);
+        r->x[i] = fmin(across, fmin(fabs(up), fabs(down)));
+    }
     return true;
 }
 
