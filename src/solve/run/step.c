@@ -280,8 +280,8 @@ static void attempt_once(dae_solver *s, double h, attempt *a)
 }
 
 /* Whether it was rounding that made the last attempt fail, by its largest error or correction, and
- * the tolerances could be raised to what it permits. Callbacks are asked only where a run would end:
- * shorter steps may cost less than their evaluations. */
+ * the tolerances could be raised to what it permits. Callbacks are asked only where a run would
+ * end: shorter steps may cost less than their evaluations. */
 static bool raises_tolerances(dae_solver *s, double tend)
 {
     if (!s->modes) return false;
