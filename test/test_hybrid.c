@@ -229,6 +229,12 @@ static void test_assertion_that_holds_anyway(void **state)
     assert_int_equal(step_to(&r, 11.0), DAE_ERR_ASSERT);
     assert_true(fabs(dae_solver_time(r.solver) - 10.0) < 1e-5);
     end(&r);
+    /* the fast side knows time alone, the other one x alone */
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true);\nequation\nder(x) = 1;\n"
+                       "assert(x < 0.3 or sin(1e6*time) > -0.5, \"too low\");")));
+    assert_int_equal(step_to(&r, 1.0), DAE_ERR_ASSERT);
+    assert_true(fabs(dae_solver_time(r.solver) - 0.3) < 1e-5);
+    end(&r);
 }
 
 /* A condition that cannot be evaluated beyond a point fails there; it is no error of its own. */

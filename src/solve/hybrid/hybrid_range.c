@@ -107,7 +107,8 @@ static int compare_roots(const void *a, const void *b)
 }
 
 /* The pairs of assertion k; false: memory. */
-static bool add_pairs(relation_ranges *q, const model_form *f, size_t k, const named_root *names)
+static bool add_pairs(relation_ranges *q, const model_form *f, size_t k, const named_root *names,
+                      size_t name_count)
 {
     expr *watches = NULL;
     size_t count = 0;
@@ -115,7 +116,7 @@ static bool add_pairs(relation_ranges *q, const model_form *f, size_t k, const n
     ok = ok && dae_grow(&q->pair, &q->pair_capacity, q->pair_count + count, sizeof *q->pair);
     for (size_t i = 0; ok && i < count; i++) {
         const named_root key = {.e = watches[i]};
-        const named_root *at = bsearch(&key, names, q->count, sizeof key, compare_roots);
+        const named_root *at = bsearch(&key, names, name_count, sizeof key, compare_roots);
         if (at) q->pair[q->pair_count++] = (watched){at->root, k};
     }
     dae_free(watches);
@@ -128,10 +129,12 @@ static bool find_watched(relation_ranges *q, const model_form *f)
     const size_t asserts = f->flat->assert_count;
     named_root *names = DAE_ARRAY(named_root, q->count);
     bool ok = names != NULL;
+    size_t count = 0; /* of roots that are not relations: these may have the same expression */
     for (size_t j = 0; ok && j < q->count; j++)
-        names[j] = (named_root){f->crossing.e[q->root[j]], j};
-    if (ok) qsort(names, q->count, sizeof *names, compare_roots);
-    for (size_t k = 0; ok && k < asserts; k++) ok = add_pairs(q, f, k, names);
+        if (q->root[j] >= f->flat->relation_count)
+            names[count++] = (named_root){f->crossing.e[q->root[j]], j};
+    if (ok) qsort(names, count, sizeof *names, compare_roots);
+    for (size_t k = 0; ok && k < asserts; k++) ok = add_pairs(q, f, k, names, count);
     dae_free(names);
     if (!ok || q->pair_count == 0) return ok;
     q->held = range_program_new(f->flat->graph, f->assertion.e, asserts);
@@ -195,7 +198,8 @@ static void find_what_matters(relation_ranges *q, const range_leaves *leaves)
 {
     if (!q->held) return;
     range_program_run(q->held, leaves, q->holds);
-    for (size_t k = 0; k < q->count; k++) q->matters[k] = false;
+    for (size_t k = 0; k < q->count; k++) q->matters[k] = true; /* what is in no pair does */
+    for (size_t i = 0; i < q->pair_count; i++) q->matters[q->pair[i].root] = false;
     for (size_t i = 0; i < q->pair_count; i++)
         if (!(q->holds[q->pair[i].assertion].value.lo > 0.0)) q->matters[q->pair[i].root] = true;
 }
@@ -213,16 +217,22 @@ static int first_not_plain(void *context, double a, double b)
 {
     dae_solver *s = context;
     relation_ranges *q = s->hybrid->ranges;
-    if (range_program_reads_variables(q->program)) solution_ranges(s, q, a, b);
+    if (range_program_reads_variables(q->program) ||
+        (q->held && range_program_reads_variables(q->held)))
+        solution_ranges(s, q, a, b);
     model_instance_recall(s->hybrid->instance, 0.5 * (a + b), NULL, NULL);
     range_leaves leaves = {.time = {fmin(a, b), fmax(a, b)},
                            .y = q->y,
                            .parameters = s->hybrid->instance->parameters,
                            .memory = s->hybrid->instance->memory};
     range_program_run(q->program, &leaves, q->result);
-    find_what_matters(q, &leaves);
-    for (size_t k = 0; k < q->count; k++)
-        if (!range_is_plain(&q->result[k]) && is_heard(s, q, k)) return (int)q->root[k];
+    bool asked = false; /* whether assertions hold: only where something is not plain */
+    for (size_t k = 0; k < q->count; k++) {
+        if (range_is_plain(&q->result[k])) continue;
+        if (!asked) find_what_matters(q, &leaves);
+        asked = true;
+        if (is_heard(s, q, k)) return (int)q->root[k];
+    }
     return EVENTS_PLAIN;
 }
 
