@@ -10,11 +10,11 @@
  * eps is measured: from y - d to y + d, and y' by cj d, F changes by 2 G d and by the difference of
  * two errors. There are millions of units in the last place in d, lest both errors be the same: in
  * i1 + i2 with i1 = 100 and i2 = 1e-4 the sum rounds likewise until those digits of i2 change that
- * enter it. Squares of d drop out, and cubes are far below rounding. Beside it the
- * values that a step begins with are rounded, by r, which moves those at its end by cj G^-1 dF/dy'
- * r: in algebraic variables that is r times what they gain from the states. And the times of a step
- * are rounded, and with them what depends on time alone: sin(314 t) near its zeros is far less sure
- * than its size tells. */
+ * enter it. Squares of d drop out, and cubes are far below rounding; jumps and kinks are at one
+ * side alone, and what goes with d is no rounding. Beside it the values that a step begins with are
+ * rounded, by r, which moves those at its end by cj G^-1 dF/dy' r: in algebraic variables that is r
+ * times what they gain from the states. And the times of a step are rounded, and with them what
+ * depends on time alone: sin(314 t) near its zeros is far less sure than its size tells. */
 #include <float.h>
 #include <math.h>
 
