@@ -231,6 +231,21 @@ static void test_reinit_of_alias_and_exchange(void **state)
     end(&r);
 }
 
+/* Two bodies on a rod, of index 3: u is -x', and not x'. x'' = p, y'' = 2 + p, so p = -1. */
+static void test_reinit_of_an_opposite_speed(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(fixed=true), y, u(fixed=true), v, p;\nequation\n"
+                       "der(x) = -u;\nder(y) = v;\nder(u) = -p;\nder(v) = 2 + p;\nx + y = 1;\n"
+                       "when time > 0.5 then\n  reinit(u, 4);\nend when;")));
+    OK(step_to(&r, 1.0));
+    NEAR("x", -2.25);
+    NEAR("u", 4.5);
+    NEAR("v", 4.5);
+    end(&r);
+}
+
 /* A state inside an algebraic loop: what depends on it follows. */
 static void test_reinit_in_a_loop(void **state)
 {
@@ -817,6 +832,7 @@ int main(void)
         cmocka_unit_test(test_many_samples),
         cmocka_unit_test(test_bad_sample),
         cmocka_unit_test(test_reinit_of_alias_and_exchange),
+        cmocka_unit_test(test_reinit_of_an_opposite_speed),
         cmocka_unit_test(test_reinit_in_a_loop),
         cmocka_unit_test(test_reinit_of_what_is_no_state),
         cmocka_unit_test(test_reinit_triggers_the_next_clause),

@@ -77,6 +77,21 @@ static const expected starts[] = {
            "der(x) = u;\nder(y) = v;\nder(u) = -p*x;\nder(v) = -p*y - 9.81;\nx^2 + y^2 = 1;"),
      {"x", "y", "u", "v"},
      {0.6, -0.8, 0.0, 0.0}},
+    /* w and v are the same derivative: the fixed value counts, whichever stands first, and whatever
+     * sign it has; then one that is given, then one of what had better be no state */
+    {MODEL("Real x(start=0, fixed=true), w(start=10, fixed=true), v(start=0), y, b;\nequation\n"
+           "y = x;\nw = der(x);\nv = der(y);\nb = der(v);\nb = -1;"),
+     {"x", "w", "v"},
+     {0.0, 10.0, 10.0}},
+    {MODEL("Real x(start=0, fixed=true), v(start=3), w(start=-10, fixed=true), b;\nequation\n"
+           "w = -der(x);\nv = der(x);\nb = der(v);\nb = -1;"),
+     {"x", "w", "v"},
+     {0.0, -10.0, 10.0}},
+    {MODEL("Real x(start=0, fixed=true), w(start=10), v, a, b;\n"
+           "Real u(start=5, stateSelect=StateSelect.avoid);\nequation\n"
+           "w = der(x);\nv = der(x);\nu = der(x);\na = der(w);\nb = der(u);\nb = -1;"),
+     {"x", "w", "v", "u"},
+     {0.0, 10.0, 10.0, 10.0}},
 };
 
 static void every_method_begins_at_the_same_point(void **state)
@@ -154,6 +169,16 @@ static void conflicts_are_named(void **state)
                         "der(x) = -z;\nder(y) = z;\nx + y = 4;")),
         DAE_ERR_INITIAL);
     expect_words(dae_solver_diag(r.solver)->text, "x = 1 (fixed)|y = 2 (fixed)", __LINE__);
+    end(&r);
+    assert_int_equal(begin(&r, MODEL("Real x(fixed=true);\nReal w(start=10, fixed=true);\n"
+                                     "Real v(start=5, fixed=true), b;\nequation\n"
+                                     "der(x) = w;\nder(x) = -v;\nb = der(v);\nb = 1;")),
+                     DAE_ERR_INITIAL);
+    expect_words(dae_solver_diag(r.solver)->text, "5 of v (m.mo:4)|w (m.mo:3)|same derivative",
+                 __LINE__);
+    end(&r);
+    OK(begin(&r, MODEL("Real x(fixed=true), w(start=5, fixed=true), v(start=-5, fixed=true), b;\n"
+                       "equation\nder(x) = w;\nder(x) = -v;\nb = der(v);\nb = 1;")));
     end(&r);
 }
 

@@ -28,6 +28,10 @@ dae_status forget_matrices(dae_solver *s);
 bool guesses_recall(dae_solver *s, const model_point *at);
 void guesses_remember(const dae_solver *s, const model_point *at);
 
+/* fixed_starts.c: whether all fixed start values of a model are what its variables begin with, but
+ * for those that reinit has set. It is the last word, whatever way the values have come. */
+dae_status check_fixed_starts(dae_solver *s, double t);
+
 /* weights.c: error weights at y, with the checks that belong to them. */
 dae_status solver_update_weights(dae_solver *s, double t, const double *y);
 

@@ -51,24 +51,6 @@ static double *start_ease(const dae_solver *s)
     return ease;
 }
 
-/* Fixed start values must be what the array found. */
-static dae_status check_fixed(dae_solver *s, double t)
-{
-    const hybrid *h = s->hybrid;
-    for (int i = 0; i < s->bound.n; i++) {
-        double size = fmax(1.0, fabs(h->start[i]));
-        if (h->fixed_by[i] < 0 || fabs(s->bound.y[i] - h->start[i]) <= 1e-6 * size) continue;
-        diag_variable(&s->diag, i, problem_variable(s->bound.problem, i));
-        s->diag.t = t;
-        s->diag.value = s->bound.y[i];
-        return diag_set(&s->diag, DAE_ERR_INITIAL,
-                        "The fixed start value %.9g of %s does not satisfy the equations and their "
-                        "derivatives; near it they hold with %.9g. Free it, or another one.",
-                        h->start[i], s->diag.variable_name, s->bound.y[i]);
-    }
-    return DAE_OK;
-}
-
 /* Consistent values by the derivative array. */
 static dae_status begin_array(dae_solver *s, double t, bool initial)
 {
@@ -82,7 +64,7 @@ static dae_status begin_array(dae_solver *s, double t, bool initial)
                         "equations, whose structure tells too little here. Give better start "
                         "values.",
                         t);
-    dae_status status = initial ? check_fixed(s, t) : DAE_OK;
+    dae_status status = initial ? check_fixed_starts(s, t) : DAE_OK;
     run->steps = 0;
     return status == DAE_OK ? solver_begin(s, t, DAE_INIT_NONE) : status;
 }

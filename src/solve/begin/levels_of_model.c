@@ -85,9 +85,10 @@ static bool level_context_new(level_context *c, model_instance *m, double t, int
 typedef struct level_values {
     double *given, *scale, *reach, *u, *spare; /* spare: twice the number of unknowns */
     dae_tag *tag;
-    int *rank;
+    int *rank, *fixed_by;
     bool *open, *state;
     signed char *wish;
+    int conflict; /* an unknown of the model whose fixed start value contradicts another's, -1 */
 } level_values;
 
 /* tag[i] = GUESS for unknowns that some variable gives a start value. */
@@ -123,20 +124,19 @@ static bool give_seen(const dae_solver *s, dae_tag *tag, double *given)
 
 /* At the start the attributes tell what is fixed and what is a guess; later values are kept where
  * they can be: those of all variables whose derivative the analysis knows. */
-static void tag_values(const dae_solver *s, bool initial, dae_tag *tag, double *given)
+static void tag_values(const dae_solver *s, bool initial, level_values *w)
 {
     const mode_list *r = s->modes;
     const model_form *here = r->current->plan.form, *f = form_of_levels(here);
+    dae_tag *tag = w->tag;
+    double *given = w->given;
     for (int i = 0; i < f->initial->n; i++) {
         tag[i] = DAE_TAG_FREE;
         given[i] = 0.0;
     }
-    for (int i = 0; initial && i < s->base->form.n; i++) {
-        model_place at = f->place[i];
-        if (at.unknown < 0 || at.slope) continue;
-        if (r->fixed_by[i] >= 0) tag[at.unknown] = DAE_TAG_FIXED;
-        given[at.unknown] = at.sign * r->start[i];
-    }
+    w->conflict = initial ? modes_starts_of_form(r, f, given, w->fixed_by) : -1;
+    for (int i = 0; initial && i < f->n; i++)
+        if (w->fixed_by[i] >= 0) tag[i] = DAE_TAG_FIXED;
     for (int i = 0; !initial && i < f->n; i++) {
         model_place at = here->levels ? here->level_place[i] : (model_place){i, false, 1};
         bool fixed = at.unknown >= 0 && !at.slope && s->hybrid->is_held[at.unknown];
@@ -350,7 +350,7 @@ static bool level_values_new(level_values *w, int n)
     bool *marks = DAE_ARRAY(bool, 2 * (size_t)n);
     *w = (level_values){.given = values,
                         .tag = DAE_ARRAY(dae_tag, n),
-                        .rank = DAE_ARRAY(int, n),
+                        .rank = DAE_ARRAY(int, 2 * (size_t)n),
                         .open = marks,
                         .wish = DAE_ARRAY(signed char, n)};
     if (!values || !marks || !w->tag || !w->rank || !w->wish) {
@@ -362,6 +362,7 @@ static bool level_values_new(level_values *w, int n)
     w->u = values + 3 * n;
     w->spare = values + 4 * n;
     w->state = marks + n;
+    w->fixed_by = w->rank + n;
     return true;
 }
 
@@ -377,7 +378,7 @@ static void prepare_levels(model_mode *v)
 /* Which values are fixed, which are guesses, and how far each may move. False: memory. */
 static bool describe_values(const dae_solver *s, bool initial, level_values *w)
 {
-    tag_values(s, initial, w->tag, w->given);
+    tag_values(s, initial, w);
     if (!initial && !give_seen(s, w->tag, w->given)) return false;
     size_values(s, w->given, w->scale, w->reach);
     if (initial) {
@@ -508,6 +509,23 @@ static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, 
     return status;
 }
 
+/* Fixed start values of variables that are one and the same must agree. */
+static dae_status refuse_start(dae_solver *s, const level_values *w)
+{
+    const mode_list *r = s->modes;
+    const model_form *f = form_of_levels(r->current->plan.form);
+    const int u = f->place[w->conflict].unknown, v = r->fixed_by[w->conflict];
+    const flat_variable *q = &f->flat->variables[v], *p = &f->flat->variables[w->fixed_by[u]];
+    diag_variable(&s->diag, v, q->name);
+    s->diag.line = q->place.line;
+    s->diag.value = hybrid_start_value(s->base->model, (size_t)v);
+    return diag_set(&s->diag, DAE_ERR_INITIAL,
+                    "The fixed start value %.9g of %s (%s:%d) contradicts that of %s (%s:%d): the "
+                    "equations make both the same derivative.",
+                    s->diag.value, q->name, model_file(s), q->place.line, p->name, model_file(s),
+                    p->place.line);
+}
+
 /* Nearest values that satisfy all levels. */
 dae_status solve_levels(dae_solver *s, double t, bool initial)
 {
@@ -519,7 +537,9 @@ dae_status solve_levels(dae_solver *s, double t, bool initial)
                 level_context_new(&c, v->levels, t, initial ? all->initial->rows : all->rows);
     if (fits) prepare_levels(v);
     if (fits) fits = describe_values(s, initial, &w);
-    dae_status status = fits ? solve_prepared(s, &c, initial, &w) : plan_exhausted(&s->diag);
+    dae_status status = !fits             ? plan_exhausted(&s->diag)
+                        : w.conflict >= 0 ? refuse_start(s, &w)
+                                          : solve_prepared(s, &c, initial, &w);
     level_context_free(&c);
     level_values_free(&w);
     return status;

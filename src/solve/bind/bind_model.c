@@ -125,16 +125,11 @@ static dae_status bind_discrete(dae_solver *s, model_mode *v)
     model_instance *to = v ? v->instance : r->base_instance ? r->base_instance : h->instance;
     if (!hybrid_bind(h, to)) return plan_exhausted(&s->diag);
     s->run.code.next = 0; /* its programs may be others */
-    for (int i = 0; i < to->form->n; i++) {
-        h->fixed_by[i] = v || !r->fixed_by ? -1 : r->fixed_by[i];
-        h->start[i] = v || !r->start ? 0.0 : r->start[i];
+    for (int i = 0; !v && i < to->form->n; i++) {
+        h->fixed_by[i] = r->fixed_by ? r->fixed_by[i] : -1;
+        h->start[i] = r->start ? r->start[i] : 0.0;
     }
-    for (int i = 0; v && i < s->base->form.n; i++) {
-        model_place at = v->plan.form->place[i];
-        if (at.unknown < 0 || at.slope) continue;
-        h->fixed_by[at.unknown] = r->fixed_by[i];
-        h->start[at.unknown] = at.sign * r->start[i];
-    }
+    if (v) (void)modes_starts_of_form(r, v->plan.form, h->start, h->fixed_by);
     return DAE_OK;
 }
 
@@ -269,10 +264,7 @@ dae_status bind_mode_at_hand(dae_solver *s, double t)
     model_mode *v = NULL;
     dae_status status = DAE_OK;
     if (!modes_begin(r, s->base->model, h->instance)) return plan_exhausted(&s->diag);
-    if (!r->current) {
-        vector_copy(n, h->start, r->start);
-        memcpy(r->fixed_by, h->fixed_by, (size_t)n * sizeof *r->fixed_by);
-    }
+    if (!r->current) modes_note_starts(r, s->base->model, h->start, h->fixed_by);
     if (is_mode_bound(s)) return DAE_OK;
     double *y = user_values(s);
     if (!y) return plan_exhausted(&s->diag);

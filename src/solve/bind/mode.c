@@ -1,5 +1,7 @@
 #include "solve/bind/mode.h"
 
+#include <math.h>
+
 #include "base/memory.h"
 #include "base/vector.h"
 #include "model/model_build.h"
@@ -35,7 +37,7 @@ void modes_free(mode_list *r)
     if (!r) return;
     modes_forget(r);
     dae_free(r->list);
-    dae_free_all(r->start, r->fixed_by, r);
+    dae_free_all(r->start, r->fixed_by, r->start_word, r);
 }
 
 bool modes_begin(mode_list *r, model_form *base, model_instance *instance)
@@ -44,9 +46,77 @@ bool modes_begin(mode_list *r, model_form *base, model_instance *instance)
     if (!r->base_instance) r->base_instance = instance;
     if (!r->start) r->start = DAE_ARRAY(double, base->n);
     if (!r->fixed_by) r->fixed_by = DAE_ARRAY(int, base->n);
+    if (!r->start_word) r->start_word = DAE_ARRAY(start_word, base->n);
     if (slots) r->slots = *slots;
     r->slots_known = slots;
-    return r->start && r->fixed_by && r->slots_known;
+    return r->start && r->fixed_by && r->start_word && r->slots_known;
+}
+
+/* ---- start values ---- */
+
+/* The unknown that variable v is, perhaps with a sign; -1: none. */
+static int unknown_of(const model_form *base, int v)
+{
+    return base->flat->variables[v].discrete ? -1 : base->first_unknown[base->alias[v].top];
+}
+
+/* What variable v says of where it begins. */
+static start_word start_word_of(const model_form *f, size_t v)
+{
+    const flat_variable *q = &f->flat->variables[v];
+    if (!isnan(f->start[v])) return START_OUTSIDE;
+    if (q->fixed) return START_FIXED;
+    if (!q->has_start) return START_NONE;
+    return q->state_select < SELECT_DEFAULT ? START_BEHIND : START_GIVEN;
+}
+
+void modes_note_starts(mode_list *r, const model_form *base, const double *start,
+                       const int *fixed_by)
+{
+    for (int i = 0; i < base->n; i++) {
+        r->start[i] = start[i];
+        r->fixed_by[i] = fixed_by[i];
+        r->start_word[i] = START_NONE;
+    }
+    for (size_t v = 0; v < base->flat->variable_count; v++) {
+        int i = unknown_of(base, (int)v);
+        start_word word = start_word_of(base, v);
+        if (i >= 0 && word > r->start_word[i]) r->start_word[i] = word;
+    }
+}
+
+/* Whether unknown i of the model, with this value at an unknown of the form that another one has
+ * fixed at a value before, contradicts that: both are fixed, and neither was set by the caller
+ * alone. */
+static bool contradicts(const mode_list *r, const model_form *base, int i, double value, int before,
+                        double at)
+{
+    int other = before < 0 ? -1 : unknown_of(base, before);
+    return r->fixed_by[i] >= 0 && other >= 0 && r->start_word[other] == r->start_word[i] &&
+           fabs(value - at) > 1e-9 * fmax(fabs(value), fabs(at));
+}
+
+int modes_starts_of_form(const mode_list *r, const model_form *f, double *start, int *fixed_by)
+{
+    int conflict = -1;
+    for (int i = 0; i < f->n; i++) {
+        start[i] = 0.0;
+        fixed_by[i] = -1;
+    }
+    for (int word = 0; word < START_WORDS; word++) /* later ones win */
+        for (int i = 0; i < f->base->n; i++) {
+            model_place at = f->place[i];
+            int u = at.unknown;
+            if ((int)r->start_word[i] != word || u < 0 || at.slope) continue;
+            double value = at.sign * r->start[i];
+            if (contradicts(r, f->base, i, value, fixed_by[u], start[u])) {
+                conflict = i;
+                continue;
+            }
+            start[u] = value;
+            if (r->fixed_by[i] >= 0) fixed_by[u] = r->fixed_by[i];
+        }
+    return conflict;
 }
 
 /* ---- making ---- */

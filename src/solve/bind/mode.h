@@ -26,6 +26,16 @@ typedef struct model_mode {
     bool retired;               /* another choice of p2 has taken its place */
 } model_mode;
 
+/* How much the start value of an unknown counts: the more the higher. */
+typedef enum start_word {
+    START_NONE,
+    START_BEHIND, /* stateSelect never or avoid */
+    START_GIVEN,
+    START_FIXED,
+    START_OUTSIDE, /* set by the caller */
+    START_WORDS
+} start_word;
+
 typedef struct mode_list {
     mode_slots slots; /* that decide the structure; borrowed from the model */
     bool slots_known;
@@ -35,7 +45,8 @@ typedef struct mode_list {
     model_mode *current;           /* whose form is integrated; NULL: the model as it is written */
     model_instance *base_instance; /* borrowed from the discrete side */
     double *start;                 /* start values of the user's unknowns, */
-    int *fixed_by;                 /* and the variables that fix them; owned */
+    int *fixed_by;                 /* the variables that fix them, */
+    start_word *start_word;        /* and how much they count; owned */
     double start_time;             /* of the last start with initial equations */
     int steps_since_watch;
     long choices; /* how often states were chosen anew */
@@ -59,6 +70,15 @@ bool mode_matches(const mode_list *r, const model_mode *v, const double *memory)
 model_mode *mode_find(const mode_list *r, const double *memory);
 
 /* ---- values ---- */
+
+/* Start values as they come from the attributes and the caller; modes_begin was there. */
+void modes_note_starts(mode_list *r, const model_form *base, const double *start,
+                       const int *fixed_by);
+/* Start values of f's unknowns, and the variables that fix them, -1: none. Several unknowns of the
+ * model may be one of f, as v and w are with der(x) = v and der(x) = w: then the one counts that
+ * has most to say, and the unknown is fixed if one of them is. Returns an unknown of the model
+ * whose fixed value contradicts another's, or -1. */
+int modes_starts_of_form(const mode_list *r, const model_form *f, double *start, int *fixed_by);
 
 /* The form that has all levels of f's equations. */
 const model_form *form_of_levels(const model_form *f);

@@ -144,11 +144,9 @@ static void hold_values(dae_solver *s, bool starts)
     vector_copy(s->bound.n, s->bound.yp, h->entry_yp);
 }
 
-/* Consistent continuous values for the memory as it is, whose mode is bound. */
-static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_init mode)
+/* Consistent values of what is bound. */
+static dae_status solve_bound(dae_solver *s, double t, bool starts, dae_init mode)
 {
-    model_instance_prepare(s->hybrid->instance);
-    bool starts = initial && !s->hybrid->given;
     if (is_formulated(s)) return begin_formulated(s, t, starts);
     dae_status status = DAE_OK;
     hold_values(s, starts);
@@ -158,6 +156,15 @@ static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_in
     }
     if (status == DAE_OK) status = solver_begin(s, t, mode);
     return status != DAE_OK ? rescue_by_levels(s, t, starts, status) : status;
+}
+
+/* Consistent continuous values for the memory as it is, whose mode is bound. */
+static dae_status solve_continuous(dae_solver *s, double t, bool initial, dae_init mode)
+{
+    bool starts = initial && !s->hybrid->given;
+    model_instance_prepare(s->hybrid->instance);
+    dae_status status = solve_bound(s, t, starts, mode);
+    return status == DAE_OK && starts ? check_fixed_starts(s, t) : status;
 }
 
 /* The relations are armed at these values. */
@@ -286,27 +293,30 @@ dae_status events_agree(dae_solver *s, double t, bool initial, dae_init init, in
     }
 }
 
-/* Where reinit of flat variable v goes. */
-static int reinit_place(const model_form *f, int v, int *sign)
+/* Where reinit of flat variable v goes: it is sign times that unknown. */
+static model_place reinit_place(const dae_solver *s, int v)
 {
-    return f->first_unknown[hybrid_root(f, v, sign)];
+    const model_form *f = s->base->model;
+    int sign, i = f->first_unknown[hybrid_root(f, v, &sign)];
+    model_place at = i < 0 ? (model_place){-1, false, 1} : place_of(s, i, false);
+    at.sign = (signed char)(sign * at.sign);
+    return at;
 }
 
 /* Note the new values first and set them afterwards: reinit(x, y) and reinit(y, x) exchange. */
 static dae_status act(dae_solver *s, double t, const flat_branch *b, bool *reset)
 {
     hybrid *h = s->hybrid;
-    const model_form *f = h->instance->form;
     for (size_t i = 0; i < b->action_count; i++) {
         const flat_action *a = &b->actions[i];
-        int sign, place;
+        model_place at;
         switch (a->kind) {
         case ACTION_ASSIGN: break;
         case ACTION_REINIT:
-            place = reinit_place(f, a->variable, &sign);
-            if (place < 0) break;
-            h->reset[place] = sign * value_at(s, t, a->value);
-            h->is_reset[place] = *reset = true;
+            at = reinit_place(s, a->variable);
+            if (at.unknown < 0) break;
+            h->reset[at.unknown] = at.sign * value_at(s, t, a->value);
+            h->is_reset[at.unknown] = *reset = true;
             break;
         case ACTION_ASSERT:
             if (value_at(s, t, a->value) != 0.0) break;
