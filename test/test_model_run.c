@@ -246,6 +246,30 @@ static void test_reinit_of_an_opposite_speed(void **state)
     end(&r);
 }
 
+/* u and v are both x': what reinit sets of one holds for the other, whichever it is, at the start,
+ * too. x' = 10 - t before t = 0.5, then 4 - (t - 0.5). */
+static void test_reinit_of_a_second_name(void **state)
+{
+    (void)state;
+    static const char *const when[] = {"time > 0.5 then\n  reinit(u", "time > 0.5 then\n  reinit(v",
+                                       "initial() then\n  reinit(u", "initial() then\n  reinit(v"};
+    for (int k = 0; k < 4; k++) {
+        run r;
+        char text[400];
+        snprintf(text, sizeof text,
+                 MODEL("Real x(fixed=true), u(start=10, fixed=true), v, a;\nequation\n"
+                       "u = der(x);\nv = der(x);\nder(v) = -1;\na = der(u);\n"
+                       "when %s, 4);\nend when;"),
+                 when[k]);
+        OK(begin(&r, text));
+        OK(step_to(&r, 1.0));
+        NEAR("u", k < 2 ? 3.5 : 3.0);
+        NEAR("v", k < 2 ? 3.5 : 3.0);
+        NEAR("x", k < 2 ? 6.75 : 3.5);
+        end(&r);
+    }
+}
+
 /* A state inside an algebraic loop: what depends on it follows. */
 static void test_reinit_in_a_loop(void **state)
 {
@@ -833,6 +857,7 @@ int main(void)
         cmocka_unit_test(test_bad_sample),
         cmocka_unit_test(test_reinit_of_alias_and_exchange),
         cmocka_unit_test(test_reinit_of_an_opposite_speed),
+        cmocka_unit_test(test_reinit_of_a_second_name),
         cmocka_unit_test(test_reinit_in_a_loop),
         cmocka_unit_test(test_reinit_of_what_is_no_state),
         cmocka_unit_test(test_reinit_triggers_the_next_clause),

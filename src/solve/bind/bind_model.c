@@ -116,6 +116,30 @@ dae_status describe_mode(dae_solver *s, model_mode *v)
 
 /* ---- binding ---- */
 
+/* Which of the user's unknowns reinit has set in the event at hand: another binding holds them,
+ * too.
+ */
+static void note_held(dae_solver *s)
+{
+    mode_list *r = s->modes;
+    for (int i = 0; r->held && i < s->base->form.n; i++) {
+        model_place at = place_of(s, i, false);
+        r->held[i] = at.unknown >= 0 && !at.slope && s->hybrid->is_held[at.unknown];
+    }
+}
+
+/* What reinit has set is set in the unknowns at hand, before other variables that are the same. */
+static void hold_again(dae_solver *s, const double *user_y)
+{
+    const mode_list *r = s->modes;
+    for (int i = 0; r->held && i < s->base->form.n; i++) {
+        model_place at = place_of(s, i, false);
+        if (!r->held[i] || at.unknown < 0 || at.slope) continue;
+        s->hybrid->is_held[at.unknown] = true;
+        s->bound.y[at.unknown] = at.sign * user_y[i];
+    }
+}
+
 /* Give the discrete side the instance and the start values of a mode, or of the model as written.
  */
 static dae_status bind_discrete(dae_solver *s, model_mode *v)
@@ -123,6 +147,7 @@ static dae_status bind_discrete(dae_solver *s, model_mode *v)
     mode_list *r = s->modes;
     hybrid *h = s->hybrid;
     model_instance *to = v ? v->instance : r->base_instance ? r->base_instance : h->instance;
+    note_held(s);
     if (!hybrid_bind(h, to)) return plan_exhausted(&s->diag);
     s->run.code.next = 0; /* its programs may be others */
     for (int i = 0; !v && i < to->form->n; i++) {
@@ -193,6 +218,7 @@ dae_status bind_mode(dae_solver *s, model_mode *v, const double *user_y, const d
     s->modes->current = v;
     s->bound.unknowns = &unknowns_of_form;
     values_from_user(s, user_y, user_yp);
+    hold_again(s, user_y);
     return floors_take(s) ? DAE_OK : plan_exhausted(&s->diag);
 }
 
@@ -207,6 +233,7 @@ static dae_status bind_base(dae_solver *s, const dae_problem *problem, bool proj
     status = bind_problem(s, NULL, problem, &options);
     if (status != DAE_OK) return status;
     values_from_user(s, user_y, user_yp);
+    hold_again(s, user_y);
     return floors_take(s) ? DAE_OK : plan_exhausted(&s->diag);
 }
 

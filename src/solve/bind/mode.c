@@ -37,7 +37,7 @@ void modes_free(mode_list *r)
     if (!r) return;
     modes_forget(r);
     dae_free(r->list);
-    dae_free_all(r->start, r->fixed_by, r->start_word, r);
+    dae_free_all(r->start, r->fixed_by, r->start_word, r->held, r);
 }
 
 bool modes_begin(mode_list *r, model_form *base, model_instance *instance)
@@ -47,9 +47,10 @@ bool modes_begin(mode_list *r, model_form *base, model_instance *instance)
     if (!r->start) r->start = DAE_ARRAY(double, base->n);
     if (!r->fixed_by) r->fixed_by = DAE_ARRAY(int, base->n);
     if (!r->start_word) r->start_word = DAE_ARRAY(start_word, base->n);
+    if (!r->held) r->held = DAE_ARRAY(bool, base->n);
     if (slots) r->slots = *slots;
     r->slots_known = slots;
-    return r->start && r->fixed_by && r->start_word && r->slots_known;
+    return r->start && r->fixed_by && r->start_word && r->held && r->slots_known;
 }
 
 /* ---- start values ---- */

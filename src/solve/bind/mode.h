@@ -47,7 +47,8 @@ typedef struct mode_list {
     double *start;                 /* start values of the user's unknowns, */
     int *fixed_by;                 /* the variables that fix them, */
     start_word *start_word;        /* and how much they count; owned */
-    double start_time;             /* of the last start with initial equations */
+    bool *held;        /* of them, those that reinit has set in the event at hand; owned */
+    double start_time; /* of the last start with initial equations */
     int steps_since_watch;
     long choices; /* how often states were chosen anew */
 } mode_list;

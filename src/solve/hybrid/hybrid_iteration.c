@@ -303,6 +303,19 @@ static model_place reinit_place(const dae_solver *s, int v)
     return at;
 }
 
+/* The form that is integrated has no unknown for variable v. */
+static dae_status refuse_reinit(dae_solver *s, double t, int v)
+{
+    const flat_variable *q = &flat_of(s)->variables[v];
+    diag_variable(&s->diag, v, q->name);
+    s->diag.line = q->place.line;
+    s->diag.t = t;
+    return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                    "reinit cannot set %s (%s:%d) at t = %.9g: in the formulation at hand it "
+                    "follows from other variables. Set those, or take another formulation.",
+                    q->name, model_file(s), q->place.line, t);
+}
+
 /* Note the new values first and set them afterwards: reinit(x, y) and reinit(y, x) exchange. */
 static dae_status act(dae_solver *s, double t, const flat_branch *b, bool *reset)
 {
@@ -314,7 +327,7 @@ static dae_status act(dae_solver *s, double t, const flat_branch *b, bool *reset
         case ACTION_ASSIGN: break;
         case ACTION_REINIT:
             at = reinit_place(s, a->variable);
-            if (at.unknown < 0) break;
+            if (at.unknown < 0 || at.slope) return refuse_reinit(s, t, a->variable);
             h->reset[at.unknown] = at.sign * value_at(s, t, a->value);
             h->is_reset[at.unknown] = *reset = true;
             break;
