@@ -139,9 +139,31 @@ static void of_no_freedom_nothing_is_tested(void **state)
     }
 }
 
+/* Many constraints at once, of which each third is over variables that the two before it are solved
+ * for, so that only elimination tells what it is solved for. The motions that are left are along
+ * (1, -1, -10, 10) in each group, so that the slope of a is 1/202. */
+static void rows_are_solved_for_what_others_leave(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("constant Integer n = 32;\n"
+                       "Real a[n](each fixed=true), b[n], c[n], d[n], l[n], m[n], p[n];\n"
+                       "equation\nfor k in 1:n loop\n10*a[k] + c[k] = 0;\n10*b[k] + d[k] = 0;\n"
+                       "a[k] + b[k] + (if k < n then 0.01*(a[min(k + 1, n)] + b[min(k + 1, n)]) "
+                       "else 0) = 0;\n"
+                       "der(a[k]) = 1 + 10*l[k] + p[k];\nder(b[k]) = 10*m[k] + p[k];\n"
+                       "der(c[k]) = l[k];\nder(d[k]) = m[k];\nend for;")));
+    OK(step_to(&r, 1.0));
+    expect_near(&r, "a[1]", 1.0 / 202.0, 1e-10, __LINE__);
+    expect_near(&r, "a[32]", 1.0 / 202.0, 1e-10, __LINE__);
+    expect_near(&r, "d[3]", 10.0 / 202.0, 1e-10, __LINE__);
+    end(&r);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(constraints_at_a_small_angle),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_solved_for_what_others_leave),
+                                       cmocka_unit_test(constraints_at_a_small_angle),
                                        cmocka_unit_test(constraints_that_are_the_same),
                                        cmocka_unit_test(slopes_from_small_differences),
                                        cmocka_unit_test(of_no_freedom_nothing_is_tested)};

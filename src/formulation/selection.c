@@ -482,12 +482,12 @@ static selection_status exchange_partners(selection *s, component *q, double *wo
                 best = k;
             }
         }
+        if (!listed) continue;
         if (most == 0.0) {
             s->culprit[0] = q->row[r];
             s->culprits = 1;
             return SELECTION_SINGULAR;
         }
-        if (!listed) continue;
         if (most > WORST * own) {
             s->taken[q->partner[r]] = false;
             s->taken[q->partner[r] = best] = true;

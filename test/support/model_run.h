@@ -16,7 +16,7 @@
 
 #include "daedal.h"
 
-enum { MOST_VALUES = 64, MESSAGES = 8192 };
+enum { MOST_VALUES = 256, MESSAGES = 8192 };
 
 /* Declarations and equations between "model M" and "end M". */
 #define MODEL(body) "model M\n" body "\nend M;\n"
