@@ -82,14 +82,15 @@ hybrid *hybrid_new(const model_form *form)
     h->warned = DAE_ARRAY(bool, m->assert_count);
     h->undefined = DAE_ARRAY(bool, form->visible_count);
     h->before = DAE_ARRAY(double, m->memory_count);
+    h->kept = DAE_ARRAY(double, m->memory_count);
     h->outputs = DAE_ARRAY(double, form->visible_count);
     h->next_time = INFINITY;
     if (m->delay_count > 0) h->delays = delay_table_new(m);
     if (h->instance) h->instance->delays = h->delays;
     if ((h->delays || m->delay_count == 0) && h->instance && h->sample && h->crossing &&
         h->crossing_ahead && h->crossing_entry && h->decided && h->came && h->zero && h->trace &&
-        h->active && h->assertion && h->warned && h->undefined && h->before && h->outputs &&
-        allocate_unknowns(h, form->n))
+        h->active && h->assertion && h->warned && h->undefined && h->before && h->kept &&
+        h->outputs && allocate_unknowns(h, form->n))
         return h;
     hybrid_free(h);
     return NULL;
@@ -122,7 +123,7 @@ void hybrid_free(hybrid *h)
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) part_free(parts[k]);
     dae_free(h->active);
     free_unknowns(h);
-    dae_free_all(h->assertion, h->warned, h->undefined, h->before, h->outputs);
+    dae_free_all(h->assertion, h->warned, h->undefined, h->before, h->kept, h->outputs);
     hybrid_drop_initial(h);
     delay_table_free(h->delays);
     dae_free(h);

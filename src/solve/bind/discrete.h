@@ -46,6 +46,7 @@ typedef struct relation_trace {
     double band;      /* as long as its crossing function is within this; */
     bool reacted;     /* the model has had another event since */
     bool mute;        /* nothing hears it up to the next event */
+    long turned;      /* of all turns of relations at solved events, the number of its last one */
 } relation_trace;
 
 /* Bounds of crossing functions (hybrid_range.c). */
@@ -122,7 +123,11 @@ typedef struct hybrid {
     double soon;              /* when that is */
     bool foreseen;            /* the equations have a solution then */
     double window;            /* part of that moment which times can tell apart */
-    double *before;           /* work: memory before a pass */
+    double *before;           /* work: memory before a pass, */
+    double *kept;             /* and of an earlier one: passes that come back to it are a circle; */
+    int circle_passes;        /* how many there were since pre(..) has been held as it is; */
+    bool one_by_one;          /* they went round: of several relations one is turned at a time */
+    long turns;               /* of relations so far, as passes found them on their other side */
     double *outputs;          /* work: all visible variables */
     bool *warned;             /* per assertion at level warning: told once */
     output_doubt *doubt;      /* how far outputs move with the states; NULL: not looked at yet */

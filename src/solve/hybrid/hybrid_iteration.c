@@ -242,6 +242,7 @@ static dae_status take_discretes(dae_solver *s, double t, bool initial, dae_init
     if (*agreed) return DAE_OK;
     if (++*passes > MOST_PASSES) return explain_flipping(s, t);
     memcpy(h->before, h->instance->memory, memory_bytes(s));
+    circle_watch(h);
     return initial && !h->solved ? hybrid_guess(s, t, init) : DAE_OK;
 }
 
@@ -285,6 +286,7 @@ dae_status events_agree(dae_solver *s, double t, bool initial, dae_init init, in
 {
     bool mode = s->hybrid->opening.stands; /* then half of the first pass is done */
     s->hybrid->opening.stands = false;
+    circle_open(s->hybrid);
     for (*passes += mode;;) {
         dae_status status = agree(s, t, initial, init, passes, &mode);
         if (status != DAE_OK || !mode) return status;

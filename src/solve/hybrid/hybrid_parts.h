@@ -110,6 +110,14 @@ void events_follow(dae_solver *s, double t);
 /* After the event: flags down, conditions of when as they are now, without acting. */
 void events_settle(dae_solver *s, double t);
 
+/* hybrid_circle.c */
+
+/* No passes yet with pre(..) as it is. */
+void circle_open(hybrid *h);
+/* One more, with the memory that it has: if that goes round in a circle, relations are turned one
+ * by one from here on. */
+void circle_watch(hybrid *h);
+
 /* hybrid_branch.c */
 
 /* Two points are the same solution within so many tolerances. */

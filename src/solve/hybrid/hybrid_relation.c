@@ -200,24 +200,45 @@ static bool turns(dae_solver *s, double t, size_t r, bool *below)
     return tolerance == 0.0 || fabs(now) <= NEAR_ZERO * tolerance;
 }
 
+/* Relation r is `below` from now on, by the event at hand. */
+static void turn(hybrid *h, size_t r, bool below)
+{
+    h->instance->memory[h->instance->form->flat->relations[r].memory] = below;
+    h->decided[r] = true;
+    h->trace[r].turned = ++h->turns;
+    h->armed = false;
+}
+
+/* Turn all relations that are to be turned, or, one by one, that which has been left alone for the
+ * longest time; whether there is any. */
+static bool turn_relations(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    const size_t count = flat_of(s)->relation_count;
+    size_t one = count;
+    bool changed = false, below, one_below = false;
+    for (size_t r = 0; r < count; r++) {
+        if (!turns(s, t, r, &below)) continue;
+        changed = true;
+        if (!h->one_by_one) turn(h, r, below);
+        if (one < count && h->trace[one].turned <= h->trace[r].turned) continue;
+        one = r;
+        one_below = below;
+    }
+    if (changed && h->one_by_one) turn(h, one, one_below);
+    return changed;
+}
+
 bool relations_update(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
-    const flat_model *m = flat_of(s);
-    bool changed = false, below;
-    if (m->relation_count == 0) return false;
+    if (flat_of(s)->relation_count == 0) return false;
     if (!h->looked) {
         bool solve = reads_ahead(s);
         look_at_relations(s, t, solve, solve && h->solved && !h->at_start && !h->stays);
     }
     h->looked = true;
-    for (size_t r = 0; r < m->relation_count; r++) {
-        if (!turns(s, t, r, &below)) continue;
-        h->instance->memory[m->relations[r].memory] = below;
-        changed = h->decided[r] = true;
-        h->armed = false;
-    }
-    return changed;
+    return turn_relations(s, t);
 }
 
 bool relations_leave(dae_solver *s, double t)
