@@ -275,6 +275,27 @@ static void test_jumps_without_events(void **state)
     end(&r);
 }
 
+/* A relation that changes where its equation has a kink: the search for crossings begins anew
+ * behind the kink, with the relation at zero, and each crossing is as far from the last one as it
+ * ever was. x'' = -100 x - 12 |x'| swings with 8 rad/s, damped and driven in turn. */
+static void test_kink_at_an_event(void **state)
+{
+    (void)state;
+    const double pi = acos(-1.0), t = 6.0, since = t - 15.0 * pi / 8.0; /* the last turn */
+    run r;
+    prepare(&r, MODEL("Real x(start=1, fixed=true), v(start=0, fixed=true);\nBoolean b = v < 0;\n"
+                      "Integer n(start=0);\nequation\nder(x) = v;\n"
+                      "der(v) = -100*x - 12*abs(v);\nwhen {b, not b} then\n  n = pre(n) + 1;\n"
+                      "end when;"));
+    r.options.rtol = r.options.atol = 1e-6;
+    OK(start_at(&r, 0.0));
+    OK(step_to(&r, t));
+    EXACTLY("n", 16.0);
+    double x = -exp(0.75 * pi - 6.0 * since) * (cos(8.0 * since) + 0.75 * sin(8.0 * since));
+    assert_true(fabs(value(&r, "x") - x) < 1e-3);
+    end(&r);
+}
+
 /* A root that begins or turns has an infinite slope: no step is short enough, and none is needed. A
  * pole still ends the run. */
 static void test_infinite_slopes(void **state)
@@ -553,6 +574,7 @@ int main(void)
         cmocka_unit_test(test_assertion_that_holds_anyway),
         cmocka_unit_test(test_assertion_outside_its_domain),
         cmocka_unit_test(test_jumps_without_events),
+        cmocka_unit_test(test_kink_at_an_event),
         cmocka_unit_test(test_infinite_slopes),
         cmocka_unit_test(test_jump_under_a_differential_variable),
         cmocka_unit_test(test_error_test_of_all_stays),

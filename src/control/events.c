@@ -181,6 +181,11 @@ bool event_finder_unresolved(const event_finder *f, int i)
     return f->flags[i] != 0 && f->unresolved[i];
 }
 
+bool event_finder_seen(const event_finder *f, int i)
+{
+    return is_seen(f->sign[i]);
+}
+
 bool event_finder_jumped(const event_finder *f, int i)
 {
     return f->flags[i] != 0 && f->jumped[i];

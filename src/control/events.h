@@ -73,6 +73,8 @@ double event_finder_time(const event_finder *finder);
 const int *event_finder_flags(const event_finder *finder);
 /* Whether flagged component i has not been seen off zero on its old side since the start. */
 bool event_finder_unresolved(const event_finder *finder, int i);
+/* Whether component i stands off zero, and has been seen there since the start. */
+bool event_finder_seen(const event_finder *finder, int i);
 /* Whether flagged component i did not go through zero but jumped over it, as at a pole. */
 bool event_finder_jumped(const event_finder *finder, int i);
 /* The largest |g_i| in the samples since component i crossed last. */

@@ -82,7 +82,7 @@ void crowd_keep_point(dae_solver *s, double t)
 static bool any_unresolved(const dae_solver *s)
 {
     for (size_t r = 0; r < flat_of(s)->relation_count; r++)
-        if (event_finder_unresolved(s->bound.events, (int)r)) return true;
+        if (trace_unresolved(s, r)) return true;
     return false;
 }
 
@@ -123,7 +123,7 @@ static double crossing_slope(dae_solver *s, size_t r)
     double later = hybrid_value(s, s->run.t + delta, h->ahead, h->ahead_yp, e);
     for (int i = 0; i < s->bound.n; i++)
         if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] -= delta * h->ahead_yp[i];
-    bool plain = fabs(later - now) > fabs(now) || event_finder_unresolved(s->bound.events, (int)r);
+    bool plain = fabs(later - now) > fabs(now) || trace_unresolved(s, r);
     if (plain && later != now) return later - now;
     trend_point p = {.t = s->run.t, .delta = delta, .now = now, .y = h->ahead, .yp = h->ahead_yp};
     double change = later - now;
@@ -152,7 +152,7 @@ static bool all_refuted(dae_solver *s)
         return false;
     for (size_t r = 0; r < flat_of(s)->relation_count; r++) {
         double towards = flags[r] != 0 ? crossing_slope(s, r) * flags[r] : -1.0;
-        bool open = towards == 0.0 && event_finder_unresolved(s->bound.events, (int)r);
+        bool open = towards == 0.0 && trace_unresolved(s, r);
         if (towards >= 0.0 && !open) return false;
     }
     return true;
@@ -325,8 +325,8 @@ static void note_crossing(dae_solver *s, size_t r, int flag, double t)
     relation_trace *q = &s->hybrid->trace[r];
     double gap = t - q->when, least = APART * event_finder_resolution(s->bound.events, t, 0.0);
     measure_flight(s, r, t);
-    bool unresolved = event_finder_unresolved(s->bound.events, (int)r) || fabs(gap) <= least ||
-                      q->peak <= HIDDEN * q->rounding;
+    bool unresolved =
+        trace_unresolved(s, r) || fabs(gap) <= least || q->peak <= HIDDEN * q->rounding;
     if (!unresolved) {
         q->ratio = gap / q->gap;
         q->shrinks = q->ratio < 1.0 ? q->shrinks + 1 : q->shrinks / 2;
@@ -337,6 +337,7 @@ static void note_crossing(dae_solver *s, size_t r, int flag, double t)
     look_at_graze(s, r, t);
     q->when = t;
     q->flag = flag;
+    q->seen = false;
     q->returns = unresolved ? q->returns + 1 : 0;
     q->resting = 0;
     bool accumulated = q->shrinks >= MANY_SHRINKS && fabs(gap) <= ACCUMULATED * least;

@@ -227,6 +227,10 @@ dae_status samples_raise(dae_solver *s, double t);
 
 /* hybrid_trace.c */
 
+/* Before the search for crossings begins anew where there is no event: what it has seen holds. */
+void trace_keep_seen(dae_solver *s);
+/* Whether relation r, which crosses, has not been seen to leave zero since its last event. */
+bool trace_unresolved(const dae_solver *s, size_t r);
 /* Gaps that became shorter so many times, to so many times what may be chance, have accumulated. */
 enum { MANY_SHRINKS = 8 };
 /* Whether the events of a relation have come closer and closer. */

@@ -206,6 +206,7 @@ static void turn(hybrid *h, size_t r, bool below)
     h->instance->memory[h->instance->form->flat->relations[r].memory] = below;
     h->decided[r] = true;
     h->trace[r].turned = ++h->turns;
+    h->trace[r].seen = false;
     h->armed = false;
 }
 

@@ -275,6 +275,7 @@ dae_status hybrid_pass_seam(dae_solver *s)
     vector_copy(s->bound.n, s->hybrid->ahead, s->bound.y);
     vector_copy(s->bound.n, s->hybrid->ahead_yp, s->bound.yp);
     if (t == s->hybrid->cut) t = hybrid_pass_state_seam(s);
+    trace_keep_seen(s);
     s->run.t = s->run.t_old = s->run.t_new = s->run.searched = t;
     dae_status status = hybrid_begin_again(s);
     s->run.direction = direction;

@@ -14,6 +14,17 @@ void hybrid_arm(dae_solver *s)
     mute_update(s);
 }
 
+void trace_keep_seen(dae_solver *s)
+{
+    for (size_t r = 0; s->bound.events && r < flat_of(s)->relation_count; r++)
+        if (event_finder_seen(s->bound.events, (int)r)) s->hybrid->trace[r].seen = true;
+}
+
+bool trace_unresolved(const dae_solver *s, size_t r)
+{
+    return event_finder_unresolved(s->bound.events, (int)r) && !s->hybrid->trace[r].seen;
+}
+
 bool crowd_shrinks(const dae_solver *s)
 {
     for (size_t r = 0; r < flat_of(s)->relation_count; r++)
