@@ -253,6 +253,57 @@ static void units(void **state)
     end_system(&u);
 }
 
+/* Currents f = g x, h = g' y into one node, and x = y: small conductances beside entries 1 are no
+ * rounding, unless they cancel. Maxima of rows and columns are 1 as it stands. */
+static void small_beside_large(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        system_under_test u;
+        const double g = k == 2 ? 1e-40 : 1e-13, other = k == 1 ? -g : 2.0 * g;
+        start_system(&u, 4);
+        u.set.row[0].residual = add(X(0, 0), mul(N(-1.0), X(1, 0)));
+        u.set.row[1].residual = add(X(2, 0), mul(N(-g), X(0, 0)));
+        u.set.row[2].residual = add(X(3, 0), mul(N(-other), X(1, 0)));
+        u.set.row[3].residual = add(X(2, 0), X(3, 0));
+        assert_int_equal(check(&u), k != 1);
+        assert_true(k == 1 || u.c.condition > 0.01);
+        assert_true(k != 1 || u.c.deficiency == 1);
+        end_system(&u);
+    }
+}
+
+/* A matching of largest product is scaled to 1 at most, all else below that. */
+static void scaled_by_a_matching(void **state)
+{
+    enum { SIZE = 3 };
+    const double A[SIZE][SIZE] = {{1.0, 1e20, 0.0}, {1e-30, 1.0, 3e-40}, {5.0, 0.0, 1e-25}};
+    double row[SIZE], column[SIZE];
+    matched_scale m = {0};
+    (void)state;
+    assert_true(matched_scale_new(&m, SIZE, SIZE * SIZE));
+    for (int pass = 0; pass < 2; pass++) { /* 1e20 * 3e-40 * 5 is the largest product */
+        matched_scale_begin(&m, SIZE);
+        for (int i = 0; i < SIZE; i++)
+            for (int j = 0; j < SIZE; j++) matched_scale_add(&m, i, j, A[i][j]);
+        assert_true(matched_scale_end(&m, row, column));
+        for (int i = 0; i < SIZE; i++)
+            for (int j = 0; j < SIZE; j++) {
+                double scaled = row[i] * A[i][j] * column[j];
+                bool matched = (i == 0 && j == 1) || (i == 1 && j == 2) || (i == 2 && j == 0);
+                assert_true(scaled < 1.0 && (!matched || scaled >= 0.5));
+            }
+    }
+    matched_scale_begin(&m, 2); /* two rows for one column, and a row without entries */
+    matched_scale_add(&m, 0, 1, 1.0);
+    matched_scale_add(&m, 1, 1, 1.0);
+    assert_false(matched_scale_end(&m, row, column));
+    matched_scale_begin(&m, 2);
+    matched_scale_add(&m, 1, 1, 1.0);
+    assert_false(matched_scale_end(&m, row, column));
+    matched_scale_free(&m);
+}
+
 /* Two of four rows depend on the others, which the report has to say without the fifth. */
 static void culprits(void **state)
 {
@@ -413,6 +464,8 @@ int main(void)
         cmocka_unit_test(null_space_of_a_large_sparse_matrix),
         cmocka_unit_test(pendulum),
         cmocka_unit_test(units),
+        cmocka_unit_test(small_beside_large),
+        cmocka_unit_test(scaled_by_a_matching),
         cmocka_unit_test(culprits),
         cmocka_unit_test(rounding_is_no_pivot),
         cmocka_unit_test(not_finite),

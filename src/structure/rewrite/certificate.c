@@ -253,7 +253,8 @@ bool certify_watch_new(certify_watch *w, const system_jacobian *J, const structu
     if (ok) {
         for (int j = 0; j < J->n; j++) w->missing[j] = NAN;
         number_columns(&s->blocks, w->place);
-        ok = watch_blocks(w, &largest) && rank_work_new(&w->rank, largest);
+        ok = watch_blocks(w, &largest) && rank_work_new(&w->rank, largest) &&
+             matched_scale_new(&w->matched, J->n, J->start[J->n]);
     }
     w->dense = DAE_ARRAY(double, (size_t)largest *(size_t)largest);
     ok = ok && w->dense;
@@ -272,6 +273,7 @@ void certify_watch_free(certify_watch *w)
     }
     dae_free(w->sparse);
     rank_work_free(&w->rank);
+    matched_scale_free(&w->matched);
     *w = (certify_watch){0};
 }
 
@@ -372,6 +374,17 @@ static void scale_block(certify_watch *w, int b)
     }
 }
 
+/* Scale block b by a matching; false: it has none. */
+static bool scale_by_matching(certify_watch *w, int b)
+{
+    matched_scale_begin(&w->matched, block_size(w->structure, b));
+    FOR_BLOCK_ENTRIES(w->jacobian, w->structure, w->place, b, i, j, k)
+    {
+        matched_scale_add(&w->matched, i, j, w->value[k]);
+    }
+    return matched_scale_end(&w->matched, w->row_scale, w->column_scale);
+}
+
 /* ---- blocks one by one ------------------------------------------------------------------------
  */
 
@@ -420,13 +433,25 @@ static int check_sparse(certify_watch *w, watched_block *big, double *condition)
     return *condition < w->tolerance;
 }
 
+static int check_scaled(certify_watch *w, int b, watched_block *big, double *condition)
+{
+    return big ? check_sparse(w, big, condition) : check_dense(w, b, condition);
+}
+
+/* The defect of block b. One that seems to be singular is looked at in another scaling, which costs
+ * more: equations that are chained by entries 1 hide what is small beside them. */
 static int check_block(certify_watch *w, int b, int *next_sparse, double *condition)
 {
     if (block_size(w->structure, b) == 1) return check_single(w, b, condition);
+    bool sparse = *next_sparse < w->sparse_count && w->sparse[*next_sparse].block == b;
+    watched_block *big = sparse ? &w->sparse[(*next_sparse)++] : NULL;
     scale_block(w, b);
-    if (*next_sparse < w->sparse_count && w->sparse[*next_sparse].block == b)
-        return check_sparse(w, &w->sparse[(*next_sparse)++], condition);
-    return check_dense(w, b, condition);
+    int defect = check_scaled(w, b, big, condition);
+    if (defect == 0 || !scale_by_matching(w, b)) return defect;
+    double matched = 0.0;
+    if (check_scaled(w, b, big, &matched) > 0) return defect;
+    *condition = matched;
+    return 0;
 }
 
 /* The first block with an entry that is not finite, or -1. */

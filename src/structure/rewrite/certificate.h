@@ -7,6 +7,7 @@
 #include "linalg/linear_solver.h"
 #include "linalg/rank.h"
 #include "structure/index/signature.h"
+#include "structure/rewrite/matched_scale.h"
 
 /* The system Jacobian as compiled code, for use at many points. */
 typedef struct system_jacobian {
@@ -67,6 +68,7 @@ typedef struct certify_watch {
     double *missing;           /* NAN, for derivatives that were not given */
     double *dense;             /* a block */
     rank_work rank;
+    matched_scale matched;
     watched_block *sparse;
     int sparse_count;
     /* results of the last check */
