@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "expr/walk.h"
+#include "structure/rewrite/zeros.h"
 
 /* Blocks of the system Jacobian whose reciprocal condition is below this count as singular. */
 static const double SINGULAR = 1e-11;
@@ -217,10 +218,13 @@ double **analysed_values(const equation_set *set, const model_point *at, int ord
 }
 
 /* A point in general position: what is true there is true almost everywhere. Start values are often
- * zero or equal to each other, and not consistent, so that rank at the very point says little. */
-static void shake(double **x, const equation_set *set, int orders)
+ * zero or equal to each other, and not consistent, so that rank at the very point says little. What
+ * the equations say to be zero is so there, too. False: memory */
+static bool shake(double **x, const equation_set *set, int orders, const double *parameters)
 {
     unsigned state = 12345;
+    bool *zero = equation_zeros(set, parameters);
+    if (!zero) return false;
     for (int p = 0; p <= orders; p++)
         for (int j = 0; j < set->n; j++) {
             state = state * 1664525u + 1013904223u;
@@ -228,6 +232,9 @@ static void shake(double **x, const equation_set *set, int orders)
             double size = fmax(fabs(x[p][j]), set->nominal[j]);
             x[p][j] += 1e-2 * size * (0.5 + unit);
         }
+    hold_zeros(set, zero, orders, x);
+    dae_free(zero);
+    return true;
 }
 
 /* ---- analysis ---- */
@@ -288,10 +295,10 @@ int model_analysis_holds(const model_form *f, const analysed *a, const model_poi
     int orders = largest(a->structure.d, set->n) + 1;
     double **x = analysed_values(set, at, orders);
     if (!x) return -1;
-    shake(x, set, orders);
     equation_point point = {at->t, (const double *const *)x, orders, at->parameters, at->memory};
     certify_watch w;
-    bool ok = certify_watch_new(&w, a->jacobian, &a->structure, SINGULAR);
+    bool ok = shake(x, set, orders, at->parameters) &&
+              certify_watch_new(&w, a->jacobian, &a->structure, SINGULAR);
     int holds = ok ? certify_watch_check(&w, &point, NULL) : -1;
     if (ok) certify_watch_free(&w);
     dae_free(x);
@@ -314,13 +321,13 @@ bool model_analysis_settle(model_analysis *r, const model_point *at)
     int orders = largest(s->d, set->n) + 1;
     double **x = analysed_values(set, at, orders);
     if (!x) return false;
-    shake(x, set, orders);
+    bool ok = shake(x, set, orders, at->parameters);
     equation_point point = {at->t, (const double *const *)x, orders, at->parameters, at->memory};
     analysed_drop_derived(&r->reduced);
     system_jacobian *J = r->reduced.jacobian = DAE_NEW(system_jacobian);
     if (!r->reduced.mechanism) r->reduced.mechanism = DAE_NEW(mechanical);
-    bool ok = r->reduced.mechanism && J && system_jacobian_new(J, set, s) &&
-              certify(J, s, &point, SINGULAR, &r->certificate);
+    ok = ok && r->reduced.mechanism && J && system_jacobian_new(J, set, s) &&
+         certify(J, s, &point, SINGULAR, &r->certificate);
     r->numbers_agree = ok && r->certificate.valid;
     if (!r->numbers_agree) analysed_drop_derived(&r->reduced);
     if (ok && !r->numbers_agree && r->certificate.finite) {

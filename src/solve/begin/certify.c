@@ -12,14 +12,13 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "solve/prepare/vanishing.h"
 #include "structure/rewrite/certificate.h"
 
 /* As in the analysis. */
 static const double SINGULAR = 1e-11;
 /* The way along the solution, in units of time and in sizes of what moves. */
 static const double ALONG = 1e-3;
-/* Values below this part of their sizes are rounding of zero. */
-static const double ROUNDING = 1e-15;
 
 static bool only_own_variables(const equation_set *set)
 {
@@ -38,13 +37,6 @@ static void take_unknowns(const dae_solver *s, const model_form *f, int orders, 
         if (p <= orders) x[p][j] = y->sign[i] * s->bound.y[i];
         if (p < orders) x[p + 1][j] = y->sign[i] * s->bound.yp[i];
     }
-}
-
-static void drop_rounding(const equation_set *set, int orders, double **x)
-{
-    for (int p = 0; p <= orders; p++)
-        for (int j = 0; j < set->n; j++)
-            if (fabs(x[p][j]) <= ROUNDING * set->nominal[j]) x[p][j] = 0.0;
 }
 
 /* x^(p) += h x^(p+1), no part by more than ALONG of its size; returns h */
@@ -131,7 +123,7 @@ static int look_along(dae_solver *s, model_mode *v, const model_point *at)
     certificate c = {0};
     bool ok = x && (J != &own || system_jacobian_new(&own, &a->set, &a->structure));
     if (ok && !v->plan.form->levels) take_unknowns(s, v->plan.form, orders, x);
-    if (ok) drop_rounding(&a->set, orders, x);
+    ok = ok && drop_rounding(&a->set, at, orders, x);
     for (int k = 0; ok && k < 2 && !regular; k++) {
         if (k > 0) t += go_along(&a->set, orders, x);
         equation_point point = {t, (const double *const *)x, orders, at->parameters, at->memory};
@@ -144,6 +136,16 @@ static int look_along(dae_solver *s, model_mode *v, const model_point *at)
     system_jacobian_free(&own);
     dae_free(x);
     return ok ? regular : -1;
+}
+
+/* 1: the structure is right at the point, or the equations do without it; 0: neither; -1: memory */
+static int look_at_mode(dae_solver *s, model_mode *v, const model_point *at)
+{
+    int regular = look_along(s, v, at);
+    if (regular != 0 || !v->plan.runs_base) return regular;
+    int implicit = implicit_at(s->base->model, &s->modes->slots, at);
+    if (implicit == 1) v->plan.doubt[0] = '\0';
+    return implicit;
 }
 
 dae_status certify_mode(dae_solver *s, double t)
@@ -163,7 +165,7 @@ dae_status certify_mode(dae_solver *s, double t)
     int regular = recalls(s, FACT_REGULAR, &key, NULL, 0);
     if (!regular) {
         graph_enter(g);
-        regular = look_along(s, v, &at);
+        regular = look_at_mode(s, v, &at);
         graph_recover(g);
         graph_leave(g);
         if (regular == 1) remembers(s, FACT_REGULAR, &key, NULL, 0);

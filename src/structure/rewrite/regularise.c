@@ -5,6 +5,7 @@
 #include "base/vector.h"
 #include "expr/derive.h"
 #include "structure/rewrite/regularise_parts.h"
+#include "structure/rewrite/zeros.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -27,12 +28,13 @@ typedef struct private_point {
     equation_point point; /* x refers to `rows` */
     double *values;       /* owned: (orders + 1) n */
     const double **rows;  /* owned */
-    int n;
+    bool *zero;           /* of the `zeros` variables that were given: zero by zeros.h; owned */
+    int n, zeros;
 } private_point;
 
 static void private_point_free(private_point *p)
 {
-    dae_free_all(p->values, p->rows);
+    dae_free_all(p->values, p->rows, p->zero);
     *p = (private_point){0};
 }
 
@@ -88,6 +90,9 @@ static bool private_point_extend(private_point *p, const equation_set *set)
     const int known = p->n;
     if (!private_point_new(&larger, set, &p->point, known, p->point.orders)) return false;
     bool ok = true;
+    larger.zero = p->zero;
+    larger.zeros = p->zeros;
+    p->zero = NULL;
     for (int y = known; ok && y < set->n; y++)
         ok = define_value(&larger, set, y, set->row[y].residual);
     private_point_free(p);
@@ -253,7 +258,11 @@ static int one_round(equation_set *set, structure *s, private_point *p, double t
                        .place = d.watch.place,
                        .place_of_row = d.place,
                        .value = d.value,
-                       .sample = {.set = set, .at = &p->point, .variables = p->n},
+                       .sample = {.set = set,
+                                  .at = &p->point,
+                                  .variables = p->n,
+                                  .zero = p->zero,
+                                  .zeros = p->zeros},
                        .steps = steps};
         state = rewrite_round(&r, d.defect);
         sampling_free(&r.sample);
@@ -339,8 +348,10 @@ bool regularise(equation_set *set, structure *s, const equation_point *at, doubl
     }
     const int orders =
         highest_order(s, set->n) > at->orders ? highest_order(s, set->n) : at->orders;
-    bool ok = equation_set_copy(&original, set) && private_point_new(&p, set, at, set->n, orders) &&
-              run_rounds(set, s, &p, tolerance, steps) >= 0;
+    bool ok = equation_set_copy(&original, set) && private_point_new(&p, set, at, set->n, orders);
+    if (ok) p.zero = equation_zeros(set, at->parameters);
+    p.zeros = set->n;
+    ok = ok && p.zero && run_rounds(set, s, &p, tolerance, steps) >= 0;
     if (steps->solved) steps->reason[0] = '\0';
     if (steps->solved) ok = look_for_pieces(&original, steps) && ok;
     if (!steps->solved || !ok) {

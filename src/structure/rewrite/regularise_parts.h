@@ -18,6 +18,8 @@ typedef struct sampling {
     const equation_point *at; /* borrowed */
     int variables;            /* that the point has */
     bool parameters;          /* parameters vary as well, as if they had no values yet */
+    const bool *zero;         /* of the first `zeros` variables: those that are zero with the */
+    int zeros;                /* parameters' values (zeros.h); borrowed */
     walk nodes;               /* owned work */
     long double *value, *error;
     size_t capacity;

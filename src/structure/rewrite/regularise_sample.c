@@ -31,6 +31,7 @@ static const double REACH[SAMPLES] = {1e-3, 1e-2, 0.1, 0.3, 2.0, 2.0};
 
 static double variable_at(const sampling *s, int j, int order, int sample)
 {
+    if (!s->parameters && j < s->zeros && s->zero[j]) return 0.0;
     bool given = order <= s->at->orders && j < s->variables && s->at->x[order];
     double base = given ? s->at->x[order][j] : 0.0,
            nominal = j < s->set->n ? s->set->nominal[j] : 1.0;
