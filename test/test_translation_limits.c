@@ -218,6 +218,35 @@ static void long_choices_are_linear(void **state)
     free(large.text);
 }
 
+/* ---- values that contain each other ------------------------------------------------------------
+ */
+
+/* n discrete variables, each with the operations of all before it in its value. */
+static text_writer discrete_chain(int n)
+{
+    text_writer w = {.text = malloc(1000), .room = 1000};
+    assert_non_null(w.text);
+    put(&w,
+        "model M\n  Real x(start = 1, fixed = true);\n  discrete Real s[%d];\nequation\n"
+        "  der(x) = -x;\nalgorithm\n  when sample(1, 1) and x > 0 then\n    s[1] := x;\n"
+        "    for i in 2:%d loop\n      s[i] := sin(s[i - 1]) + i;\n    end for;\n  end when;\n"
+        "end M;\n",
+        n, n);
+    return w;
+}
+
+/* What discrete equations read is asked of each of their operations once, not for each of them. */
+static void shared_values_are_linear(void **state)
+{
+    (void)state;
+    text_writer small = discrete_chain(1000), large = discrete_chain(10000);
+    const double before = seconds_to_start(small.text), after = seconds_to_start(large.text);
+    print_message("10000 values: %.3f s, %.1f times as long as 1000\n", after, after / before);
+    assert_true(after < 30.0 * before); /* in proportion to the square: 100 */
+    free(small.text);
+    free(large.text);
+}
+
 /* ---- texts that want too much ------------------------------------------------------------------
  */
 
@@ -262,8 +291,8 @@ static void limits_have_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cost_is_in_proportion),
-                                       cmocka_unit_test(long_choices_are_linear),
-                                       cmocka_unit_test(limits_have_names)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cost_is_in_proportion), cmocka_unit_test(long_choices_are_linear),
+        cmocka_unit_test(shared_values_are_linear), cmocka_unit_test(limits_have_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,6 +75,18 @@ static void visit(walk *w, const graph *g, expr root)
     }
 }
 
+bool walk_new_leaves(walk *w, const graph *g, expr e, graph_leaf_visit visit_leaf, void *context)
+{
+    if (w->room < graph_size(g) && !walk_open(w, g)) return false;
+    const size_t known = w->count;
+    visit(w, g, e);
+    for (size_t i = known; i < w->count; i++) {
+        const expr_node *n = graph_node(g, w->order[i]);
+        if (n->arity == 0) visit_leaf(context, n);
+    }
+    return true;
+}
+
 bool walk_from(walk *w, const graph *g, const expr *roots, size_t count)
 {
     if (!walk_open(w, g)) return false;

@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "expr/walk.h"
 #include "model/model_build.h"
 #include "model/model_incidence.h"
 
@@ -36,6 +37,7 @@ typedef struct definition_search {
     int *order;    /* variables with such an equation, those they are made of first */
     int count;
     int unknowns; /* that are left */
+    walk events;  /* what events contain, once */
     /* Equations as lists of variables after elimination, in one growing pool. */
     int *row_at, *row_count; /* per equation */
     int *pool;
@@ -57,17 +59,18 @@ static void keep_slope(void *context, const expr_node *leaf)
     if (leaf->order > 0) keep_leaf(context, leaf);
 }
 
-static void keep(definition_search *s, expr e, graph_leaf_visit visit)
+static void keep_slopes(definition_search *s, expr e)
 {
-    if (!graph_leaves(s->b->f->flat->graph, &e, 1, visit, s)) s->failed = true;
+    const graph *g = s->b->f->flat->graph;
+    if (!walk_new_leaves(&s->events, g, e, keep_slope, s)) s->failed = true;
 }
 
 static void keep_actions(definition_search *s, const flat_action *a, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         int sign;
-        keep(s, a[i].value, keep_slope);
-        keep(s, a[i].guard, keep_slope);
+        keep_slopes(s, a[i].value);
+        keep_slopes(s, a[i].guard);
         if (a[i].kind == ACTION_REINIT)
             s->kept[model_alias_root(s->b->f, a[i].variable, &sign)] = true;
     }
@@ -78,16 +81,18 @@ static void keep_events(definition_search *s)
 {
     const flat_model *m = s->b->f->flat;
     for (size_t i = 0; i < m->initial_count; i++)
-        keep(s, m->initial_equations[i].residual, keep_leaf);
-    for (size_t i = 0; i < m->relation_count; i++) keep(s, m->relations[i].crossing, keep_slope);
-    for (size_t i = 0; i < m->discrete_count; i++) keep(s, m->discretes[i].value, keep_slope);
+        if (!graph_leaves(m->graph, &m->initial_equations[i].residual, 1, keep_leaf, s))
+            s->failed = true;
+    for (size_t i = 0; i < m->relation_count; i++) keep_slopes(s, m->relations[i].crossing);
+    for (size_t i = 0; i < m->discrete_count; i++) keep_slopes(s, m->discretes[i].value);
     keep_actions(s, m->asserts, m->assert_count);
     for (size_t w = 0; w < m->when_count; w++)
         for (size_t k = 0; k < m->whens[w].branch_count; k++) {
             const flat_branch *q = &m->whens[w].branches[k];
-            keep(s, q->condition, keep_slope);
+            keep_slopes(s, q->condition);
             keep_actions(s, q->actions, q->action_count);
         }
+    walk_free(&s->events);
 }
 
 /* A nominal value below 1 asks for a smaller absolute tolerance than others have. */

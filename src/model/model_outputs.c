@@ -3,6 +3,7 @@
  * system that is integrated and are evaluated after it, where values reach a user: an infinite
  * slope or a value that is not defined stops no start and throttles no step. */
 #include "base/memory.h"
+#include "expr/walk.h"
 #include "model/model_build.h"
 
 typedef struct output_scan {
@@ -15,6 +16,7 @@ typedef struct output_scan {
     int *queue;     /* roots that one equation contains */
     int queued, at; /* at: the equation at hand, plus one */
     int step;       /* +1: equations are counted; -1: one leaves */
+    walk events;    /* what events contain, once */
     bool failed;
 } output_scan;
 
@@ -34,7 +36,8 @@ static void note_needed(void *context, const expr_node *leaf)
 
 static void need(output_scan *s, expr e)
 {
-    if (!graph_leaves(s->b->f->flat->graph, &e, 1, note_needed, s)) s->failed = true;
+    const graph *g = s->b->f->flat->graph;
+    if (!walk_new_leaves(&s->events, g, e, note_needed, s)) s->failed = true;
 }
 
 static void need_actions(output_scan *s, const flat_action *a, size_t count)
@@ -61,6 +64,7 @@ static void need_events(output_scan *s)
             need(s, m->whens[w].branches[k].condition);
             need_actions(s, m->whens[w].branches[k].actions, m->whens[w].branches[k].action_count);
         }
+    walk_free(&s->events);
 }
 
 /* So does a variable with a fixed start value, and one that is asked for as a state or unknown. */

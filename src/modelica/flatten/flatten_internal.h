@@ -608,6 +608,10 @@ void read_guess(flattener *f, const ast_item *item);
 
 void apply_rules(flattener *f);
 
+/* flatten_order.c: values before what reads them, at events */
+
+void sort_events(flattener *f);
+
 /* flatten_finish.c */
 
 void finish_model(flattener *f);

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "expr/range.h"
+#include "expr/walk.h"
 #include "solve/hybrid/hybrid_parts.h"
 
 struct mute_relations {
@@ -70,6 +71,26 @@ static size_t branch_count(const flat_model *m)
     return count;
 }
 
+/* Expressions that read a relation which may be mute stay in the list; false: memory. */
+static bool drop_deaf(const mute_relations *q, const graph *g, expr_list *list)
+{
+    walk w = {0};
+    bool *hears = walk_from(&w, g, list->e, list->count) ? DAE_ARRAY(bool, w.count) : NULL;
+    size_t kept = 0;
+    for (size_t i = 0; hears && i < w.count; i++) {
+        const expr_node *n = graph_node(g, w.order[i]);
+        hears[i] = n->op == EXPR_MEMORY && q->free[n->index];
+        for (int k = 0; k < n->arity && !hears[i]; k++)
+            hears[i] = hears[walk_place(&w, expr_operand(n, k))];
+    }
+    for (size_t k = 0; hears && k < list->count; k++)
+        if (hears[walk_place(&w, list->e[k])]) list->e[kept++] = list->e[k];
+    list->count = kept;
+    walk_free(&w);
+    dae_free(hears);
+    return hears != NULL;
+}
+
 /* What may hear a relation between events: values in a clause are asked for in its event alone. */
 static bool build_program(mute_relations *q, const flat_model *m)
 {
@@ -79,9 +100,10 @@ static bool build_program(mute_relations *q, const flat_model *m)
     for (size_t w = 0; w < m->when_count; w++)
         for (size_t b = 0; b < m->whens[w].branch_count; b++)
             append(&list, m->whens[w].branches[b].condition);
+    bool ok = drop_deaf(q, m->graph, &list);
     q->result = DAE_ARRAY(range, list.count);
-    q->program = range_program_new(m->graph, list.e, list.count);
-    bool ok =
+    if (ok) q->program = range_program_new(m->graph, list.e, list.count);
+    ok =
         q->result && q->program && graph_leaves(m->graph, list.e, list.count, note_heard, q->heard);
     dae_free(list.e);
     /* what nobody reads is there for its events, as at the steps of floor(x) */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "expr/walk.h"
 #include "solve/hybrid/hybrid_parts.h"
 
 struct memory_reads {
@@ -48,11 +49,11 @@ static void note_slope(void *context, const expr_node *node)
     if (node->op == EXPR_VARIABLE && node->order > 0) *(bool *)context = true;
 }
 
-static bool find_slopes_of_branch(memory_reads *q, const graph *g, const flat_branch *b)
+static bool find_slopes_of_branch(memory_reads *q, walk *w, const graph *g, const flat_branch *b)
 {
-    bool ok = graph_leaves(g, &b->condition, 1, note_slope, &q->slopes);
+    bool ok = walk_new_leaves(w, g, b->condition, note_slope, &q->slopes);
     for (size_t i = 0; ok && i < b->action_count; i++)
-        ok = graph_leaves(g, &b->actions[i].value, 1, note_slope, &q->slopes);
+        ok = walk_new_leaves(w, g, b->actions[i].value, note_slope, &q->slopes);
     return ok;
 }
 
@@ -60,14 +61,16 @@ static bool find_slopes_of_branch(memory_reads *q, const graph *g, const flat_br
 static bool find_slopes(memory_reads *q, const flat_model *m)
 {
     const graph *g = m->graph;
+    walk seen = {0};
     bool ok = true;
     for (size_t r = 0; ok && r < m->relation_count; r++)
-        ok = graph_leaves(g, &m->relations[r].crossing, 1, note_slope, &q->slopes);
+        ok = walk_new_leaves(&seen, g, m->relations[r].crossing, note_slope, &q->slopes);
     for (size_t k = 0; ok && k < m->discrete_count; k++)
-        ok = graph_leaves(g, &m->discretes[k].value, 1, note_slope, &q->slopes);
+        ok = walk_new_leaves(&seen, g, m->discretes[k].value, note_slope, &q->slopes);
     for (size_t w = 0; w < m->when_count; w++)
         for (size_t b = 0; ok && b < m->whens[w].branch_count; b++)
-            ok = find_slopes_of_branch(q, g, &m->whens[w].branches[b]);
+            ok = find_slopes_of_branch(q, &seen, g, &m->whens[w].branches[b]);
+    walk_free(&seen);
     return ok;
 }
 
