@@ -20,13 +20,21 @@ void set_cell(flattener *f, expr *cell, expr e)
     *cell = e;
 }
 
+/* Whether two Strings are one text, as far as both are there. */
+static bool same_strings(const flattener *f, expr a, expr b)
+{
+    const text_piece *x = string_of(f, a), *y = string_of(f, b);
+    if (a == b || a == EXPR_NONE || b == EXPR_NONE) return true;
+    return x && y && x->hole_count + y->hole_count == 0 && strcmp(x->text, y->text) == 0;
+}
+
 /* if c then a else b, where a value may be missing */
 static expr merge_cells(flattener *f, expr c, expr a, expr b, source_place place)
 {
     double x = 0.0, y = 1.0;
     if (a == b) return a;
     if ((a | b) & STRING_BIT) {
-        if (a == EXPR_NONE || b == EXPR_NONE) return a | b;
+        if (same_strings(f, cell_value(f, a), cell_value(f, b))) return choose_cell(f, c, a, b);
         report_error(f, place, "a String cannot depend on a condition of the run");
         return a;
     }

@@ -128,6 +128,7 @@ typedef struct text_piece {
     const char *text;
     const flat_hole *holes;
     size_t hole_count;
+    uint32_t partial; /* number from 1 of the cell whose value it is on some paths; 0: a plain text */
 } text_piece;
 
 /* Numbers from 1 of pairs of a node and a flag: a hash table with open addressing. */
@@ -404,8 +405,8 @@ expr partial_new(flattener *f, expr v, expr assigned);
 expr cell_value(const flattener *f,
                 expr e); /* of a cell that is assigned; EXPR_NONE: it never is */
 expr cell_assigned(flattener *f, expr e);
-/* if c then a else b, for cells that may have no value, or have it on some paths only; no Strings
- */
+/* if c then a else b, for cells that may have no value, or have it on some paths only; Strings that
+ * are there on both ways are the same */
 expr choose_cell(flattener *f, expr c, expr a, expr b);
 
 /* flatten_values.c: values made of values */
@@ -475,7 +476,7 @@ value range_vector(flattener *f, const ast_expr *e); /* start : step : stop */
 /* flatten_string.c: texts with holes */
 
 expr string_new(flattener *f, const char *text, const flat_hole *holes, size_t hole_count);
-const text_piece *string_of(flattener *f, expr number);
+const text_piece *string_of(const flattener *f, expr number);
 expr string_resolve(flattener *f, expr number);
 value string_concatenate(flattener *f, const value *a, const value *b);
 value string_call(flattener *f, const char *name, const ast_expr *e);

@@ -86,23 +86,32 @@ bool always_holds(const flattener *f, expr e)
 
 partial_cell *partial_find(const flattener *f, expr e)
 {
-    uint32_t number = e < f->partial_of_capacity ? f->partial_of[e] : 0;
+    const text_piece *t = string_of(f, e);
+    uint32_t number = t ? t->partial : e < f->partial_of_capacity ? f->partial_of[e] : 0;
     return number ? &f->partials[number - 1] : NULL;
+}
+
+/* The number of the cell that stands at e, 0 if none does. NULL: memory */
+static uint32_t *partial_number(flattener *f, expr e)
+{
+    if (e & STRING_BIT) return string_of(f, e) ? &f->texts[(e & ~STRING_BIT) - 1].partial : NULL;
+    size_t before = f->partial_of_capacity;
+    if (!flatten_grow(f, &f->partial_of, &f->partial_of_capacity, (size_t)e + 1,
+                      sizeof *f->partial_of))
+        return NULL;
+    memset(f->partial_of + before, 0, (f->partial_of_capacity - before) * sizeof *f->partial_of);
+    return &f->partial_of[e];
 }
 
 static bool partial_add(flattener *f, expr e, expr v, expr assigned)
 {
-    size_t before = f->partial_of_capacity;
-    if (!flatten_grow(f, &f->partial_of, &f->partial_of_capacity, (size_t)e + 1,
-                      sizeof *f->partial_of))
-        return false;
-    memset(f->partial_of + before, 0, (f->partial_of_capacity - before) * sizeof *f->partial_of);
-    if (f->partial_of[e]) return true;
+    uint32_t *number = partial_number(f, e);
+    if (!number || *number) return number != NULL;
     partial_cell *p =
         flatten_push(f, &f->partials, &f->partial_count, &f->partial_capacity, sizeof *f->partials);
     if (!p) return false;
     *p = (partial_cell){.value = v, .assigned = assigned};
-    f->partial_of[e] = (uint32_t)f->partial_count;
+    *number = (uint32_t)f->partial_count;
     return true;
 }
 
@@ -118,12 +127,19 @@ expr cell_assigned(flattener *f, expr e)
     return p ? p->assigned : constant(f, e == EXPR_NONE ? 0.0 : 1.0);
 }
 
+/* The same text under a number of its own. */
+static expr string_again(flattener *f, expr number)
+{
+    const text_piece *t = string_of(f, number);
+    return t ? string_new(f, t->text, t->holes, t->hole_count) : EXPR_NONE;
+}
+
 expr partial_new(flattener *f, expr v, expr assigned)
 {
-    if (v == EXPR_NONE || v & STRING_BIT || assigned == EXPR_NONE || always_holds(f, assigned))
-        return v;
+    if (v == EXPR_NONE || assigned == EXPR_NONE || always_holds(f, assigned)) return v;
     if (graph_is_number(f->g, assigned, 0.0)) return EXPR_NONE;
-    expr e = graph_select(f->g, assigned, v, constant(f, NAN));
+    expr e = v & STRING_BIT ? string_again(f, v)
+                            : graph_select(f->g, assigned, v, constant(f, NAN));
     return e != EXPR_NONE && partial_add(f, e, v, assigned) ? e : EXPR_NONE;
 }
 
@@ -141,12 +157,18 @@ static expr choose_condition(flattener *f, expr c, expr a, expr b)
     return graph_select(g, c, a, b);
 }
 
+/* if c then a else b of values that are there; Strings are the same. */
+static expr choose_value(flattener *f, expr c, expr a, expr b)
+{
+    return a == b || a & STRING_BIT ? a : graph_select(f->g, c, a, b);
+}
+
 expr choose_cell(flattener *f, expr c, expr a, expr b)
 {
     bool whole = a != EXPR_NONE && b != EXPR_NONE && !partial_find(f, a) && !partial_find(f, b);
-    if (a == b || whole) return a == b ? a : graph_select(f->g, c, a, b);
+    if (a == b || whole) return choose_value(f, c, a, b);
     expr x = cell_value(f, a), y = cell_value(f, b);
     expr assigned = choose_condition(f, c, cell_assigned(f, a), cell_assigned(f, b));
-    expr v = x == EXPR_NONE || x == y ? y : y == EXPR_NONE ? x : graph_select(f->g, c, x, y);
+    expr v = x == EXPR_NONE ? y : y == EXPR_NONE ? x : choose_value(f, c, x, y);
     return partial_new(f, v, assigned);
 }

@@ -20,11 +20,11 @@ expr string_new(flattener *f, const char *text, const flat_hole *holes, size_t h
     if (!copy || !own) return STRING_BIT;
     if (hole_count) memcpy(copy, holes, hole_count * sizeof *copy);
     text = memcpy(own, text, size);
-    f->texts[f->text_count++] = (text_piece){text, copy, hole_count};
+    f->texts[f->text_count++] = (text_piece){text, copy, hole_count, 0};
     return STRING_BIT | (expr)f->text_count;
 }
 
-const text_piece *string_of(flattener *f, expr number)
+const text_piece *string_of(const flattener *f, expr number)
 {
     size_t k = number & ~STRING_BIT;
     return (number & STRING_BIT) && k >= 1 && k <= f->text_count ? &f->texts[k - 1] : NULL;
