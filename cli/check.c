@@ -9,6 +9,7 @@
 typedef struct request {
     settings parameters;
     inputs driven;
+    bool allow_external;
     bool list, quiet, all, json;
     const char *file, *incidence, *index;
 } request;
@@ -18,6 +19,7 @@ enum {
     OPT_INPUT,
     OPT_INPUT_MODE,
     OPT_INPUT_HOLD,
+    OPT_ALLOW_EXTERNAL,
     OPT_LIST,
     OPT_QUIET,
     OPT_ALL,
@@ -31,6 +33,7 @@ static const struct option long_options[] = {
     {"input", required_argument, NULL, OPT_INPUT},
     {"input-mode", required_argument, NULL, OPT_INPUT_MODE},
     {"input-hold", no_argument, NULL, OPT_INPUT_HOLD},
+    {"allow-external", no_argument, NULL, OPT_ALLOW_EXTERNAL},
     {"list", no_argument, NULL, OPT_LIST},
     {"all", no_argument, NULL, OPT_ALL},
     {"json", no_argument, NULL, OPT_JSON},
@@ -51,6 +54,7 @@ static int read_words(int argc, char **argv, request *r)
         case OPT_INPUT: code = inputs_add(&r->driven, optarg); break;
         case OPT_INPUT_MODE: code = inputs_mode(&r->driven, optarg); break;
         case OPT_INPUT_HOLD: r->driven.hold = true; break;
+        case OPT_ALLOW_EXTERNAL: r->allow_external = true; break;
         case OPT_LIST: r->list = true; break;
         case OPT_ALL: r->all = true; break;
         case OPT_JSON: r->json = true; break;
@@ -286,7 +290,8 @@ static int run(int argc, char **argv)
     int code = read_words(argc, argv, &r);
     if (code == CLI_OK) code = check_files(&r);
     if (code == CLI_OK) {
-        code = open_text(r.file, &r.parameters, &r.driven, NULL, DAE_ENGINE_TAPE, &problem);
+        code = open_text(r.file, &r.parameters, &r.driven, NULL, DAE_ENGINE_TAPE, r.allow_external,
+                         &problem);
         if (code == CLI_MODEL) print_singular(&r);
     }
     if (code == CLI_OK && !r.quiet && !r.json && !r.index) print_sizes(&r, problem);
@@ -318,6 +323,7 @@ const command check_command = {
         "  --set NAME=VALUE     value of a parameter; repeat for more\n"
         "  --input FILE, --input NAME=EXPRESSION, --input-mode MODE, --input-hold\n"
         "                       what inputs follow, as in 'daedal run'\n"
+        "  --allow-external     compile and call the C code of external functions\n"
         "  --list               list parameters with their values, variables with units\n"
         "  --all                lists in full; else 20 rows of each\n"
         "  --json               one json object on standard output\n"

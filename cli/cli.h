@@ -124,7 +124,8 @@ bool names_match(const char *given, const char *name);
 /* Translate a model text; its messages go to stderr. unknowns: names of variables that are to be
  * unknowns, or NULL. Exit code, with a message unless CLI_OK. */
 int open_text(const char *file, const settings *parameters, const inputs *driven,
-              const settings *unknowns, dae_engine engine, dae_problem **problem);
+              const settings *unknowns, dae_engine engine, bool allow_external,
+              dae_problem **problem);
 
 /* Whether a path ends in `ending` (".csv"), in upper or lower case. */
 bool same_ending(const char *path, const char *ending);

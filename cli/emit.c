@@ -7,11 +7,20 @@
 typedef struct request {
     settings parameters;
     inputs driven;
+    bool allow_external;
     const char *file, *output;
     bool modelica;
 } request;
 
-enum { OPT_OUTPUT = 'o', OPT_SET = 256, OPT_INPUT, OPT_INPUT_MODE, OPT_INPUT_HOLD, OPT_FORMAT };
+enum {
+    OPT_OUTPUT = 'o',
+    OPT_SET = 256,
+    OPT_INPUT,
+    OPT_INPUT_MODE,
+    OPT_INPUT_HOLD,
+    OPT_ALLOW_EXTERNAL,
+    OPT_FORMAT
+};
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, OPT_OUTPUT},
@@ -19,6 +28,7 @@ static const struct option long_options[] = {
     {"input", required_argument, NULL, OPT_INPUT},
     {"input-mode", required_argument, NULL, OPT_INPUT_MODE},
     {"input-hold", no_argument, NULL, OPT_INPUT_HOLD},
+    {"allow-external", no_argument, NULL, OPT_ALLOW_EXTERNAL},
     {"format", required_argument, NULL, OPT_FORMAT},
     {NULL, 0, NULL, 0},
 };
@@ -44,6 +54,8 @@ static int read_words(int argc, char **argv, request *r)
             code = inputs_mode(&r->driven, optarg);
         else if (id == OPT_INPUT_HOLD)
             r->driven.hold = true;
+        else if (id == OPT_ALLOW_EXTERNAL)
+            r->allow_external = true;
         else if (id == OPT_OUTPUT)
             r->output = optarg;
         else if (id == OPT_FORMAT)
@@ -84,7 +96,8 @@ static int run(int argc, char **argv)
     int code = read_words(argc, argv, &r);
     if (code == CLI_OK) code = check_file(&r);
     if (code == CLI_OK)
-        code = open_text(r.file, &r.parameters, &r.driven, NULL, DAE_ENGINE_TAPE, &problem);
+        code = open_text(r.file, &r.parameters, &r.driven, NULL, DAE_ENGINE_TAPE, r.allow_external,
+                         &problem);
     if (code == CLI_OK) code = emit(&r, problem);
     dae_problem_free(problem);
     settings_free(&r.parameters);
@@ -112,6 +125,7 @@ const command emit_command = {
             "  --set NAME=VALUE     value of a parameter; repeat for more\n"
             "  --input FILE, --input NAME=EXPRESSION, --input-mode MODE, --input-hold\n"
             "                       what inputs follow, as in 'daedal run'\n"
+            "  --allow-external     compile and call the C code of external functions\n"
             "\n"
             "Exit codes: 0 success, 1 the file could not be written, 2 usage or a wrong name, 3\n"
             "the model text has errors.\n",

@@ -10,6 +10,7 @@
 typedef struct request {
     settings parameters, starts;
     inputs driven;
+    bool allow_external;
     double start_time; /* NAN: the model's */
     bool all, json, quiet;
     const char *file, *output;
@@ -21,6 +22,7 @@ enum {
     OPT_INPUT,
     OPT_INPUT_MODE,
     OPT_INPUT_HOLD,
+    OPT_ALLOW_EXTERNAL,
     OPT_START,
     OPT_START_TIME,
     OPT_ALL,
@@ -33,6 +35,7 @@ static const struct option long_options[] = {
     {"input", required_argument, NULL, OPT_INPUT},
     {"input-mode", required_argument, NULL, OPT_INPUT_MODE},
     {"input-hold", no_argument, NULL, OPT_INPUT_HOLD},
+    {"allow-external", no_argument, NULL, OPT_ALLOW_EXTERNAL},
     {"start", required_argument, NULL, OPT_START},
     {"start-time", required_argument, NULL, OPT_START_TIME},
     {"output", required_argument, NULL, OPT_OUTPUT},
@@ -68,6 +71,7 @@ static int read_words(int argc, char **argv, request *r)
         case OPT_INPUT: code = inputs_add(&r->driven, optarg); break;
         case OPT_INPUT_MODE: code = inputs_mode(&r->driven, optarg); break;
         case OPT_INPUT_HOLD: r->driven.hold = true; break;
+        case OPT_ALLOW_EXTERNAL: r->allow_external = true; break;
         case OPT_START: code = settings_add(&r->starts, "start", optarg); break;
         case OPT_START_TIME: code = read_time(optarg, &r->start_time); break;
         case OPT_OUTPUT: code = read_output(r, optarg); break;
@@ -277,7 +281,8 @@ static int run(int argc, char **argv)
     int code = read_words(argc, argv, &r);
     if (code == CLI_OK) code = check_file(&r);
     if (code == CLI_OK)
-        code = open_text(r.file, &r.parameters, &r.driven, NULL, DAE_ENGINE_TAPE, &p.problem);
+        code = open_text(r.file, &r.parameters, &r.driven, NULL, DAE_ENGINE_TAPE, r.allow_external,
+                         &p.problem);
     for (int i = 0; i < r.starts.count && code == CLI_OK; i++)
         code = set_start(p.problem, r.starts.list[i]);
     if (code == CLI_OK) {
@@ -313,6 +318,7 @@ const command init_command = {
             "  --set NAME=VALUE     value of a parameter; repeat for more\n"
             "  --input FILE, --input NAME=EXPRESSION, --input-mode MODE, --input-hold\n"
             "                       what inputs follow, as in 'daedal run'\n"
+            "  --allow-external     compile and call the C code of external functions\n"
             "  --start NAME=VALUE   start value of a variable; repeat for more\n"
             "  --start-time T       initial time\n"
             "  -o, --output FILE    name, role, start and value of all variables; .csv or .json;\n"

@@ -124,7 +124,7 @@ static void finish_tolerances(request *r, const session *s)
 static int check_kind(const request *r)
 {
     bool texts_only = r->parameters.count > 0 || r->driven.count > 0 || r->starts.count > 0 ||
-                      !isnan(r->start) || r->engine_given || r->mat;
+                      !isnan(r->start) || r->engine_given || r->mat || r->allow_external;
     if (r->text && r->size > 0)
         return complain(CLI_USAGE, "option '--size' is for built-in models; try '--set n=%ld'",
                         r->size);
@@ -134,6 +134,7 @@ static int check_kind(const request *r)
                          : r->starts.count > 0   ? "--start"
                          : !isnan(r->start)      ? "--start-time"
                          : r->engine_given       ? "--engine"
+                         : r->allow_external     ? "--allow-external"
                                                  : "-o FILE.mat";
     return complain(CLI_USAGE, "option '%s' needs a model text, and '%s' is built in", option,
                     r->model_name);
@@ -154,8 +155,8 @@ static int open_file(const request *r, session *s)
     settings unknowns = {0};
     int code = tolerance_names(r, &unknowns);
     if (code == CLI_OK)
-        code =
-            session_open_text(s, r->model_name, &r->parameters, &r->driven, &unknowns, r->engine);
+        code = session_open_text(s, r->model_name, &r->parameters, &r->driven, &unknowns, r->engine,
+                                 r->allow_external);
     tolerance_names_free(&unknowns);
     for (int i = 0; i < r->starts.count && code == CLI_OK; i++)
         code = set_start(s->problem, r->starts.list[i]);
@@ -255,6 +256,9 @@ const command run_command = {
         "                       an input follows 'sin(time)', or a column of another name\n"
         "  --input-mode MODE    linear, cubic or step: between rows, of the files behind it\n"
         "  --input-hold         of the files behind it the ends hold before and after their times\n"
+        "  --allow-external     compile and call the C code of external functions; off, since "
+        "such\n"
+        "                       code may do whatever this program may\n"
         "  --start NAME=VALUE   start value of a variable, likewise\n"
         "  --start-time T       start of the integration (0)\n"
         "  --stop T             end of the integration (1 after the start)\n"

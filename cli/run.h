@@ -14,7 +14,8 @@ typedef struct request {
     long size, max_steps;
     settings parameters, starts; /* --set, --start; owned */
     inputs driven;               /* --input; owned */
-    settings atols, rtols;       /* --atol-of, --rtol-of; owned */
+    bool allow_external;
+    settings atols, rtols; /* --atol-of, --rtol-of; owned */
     dae_engine engine;
     bool engine_given, init_given;
     dae_options options;

@@ -14,6 +14,7 @@ enum option_id {
     OPT_INPUT,
     OPT_INPUT_MODE,
     OPT_INPUT_HOLD,
+    OPT_ALLOW_EXTERNAL,
     OPT_START,
     OPT_START_TIME,
     OPT_ENGINE,
@@ -73,6 +74,7 @@ static const struct option long_options[] = {
     {"input", required_argument, NULL, OPT_INPUT},
     {"input-mode", required_argument, NULL, OPT_INPUT_MODE},
     {"input-hold", no_argument, NULL, OPT_INPUT_HOLD},
+    {"allow-external", no_argument, NULL, OPT_ALLOW_EXTERNAL},
     {"start", required_argument, NULL, OPT_START},
     {"start-time", required_argument, NULL, OPT_START_TIME},
     {"stop", required_argument, NULL, OPT_STOP},
@@ -444,6 +446,7 @@ static int read_option(request *r, int id, const char *text)
     case OPT_INPUT: return inputs_add(&r->driven, text);
     case OPT_INPUT_MODE: return inputs_mode(&r->driven, text);
     case OPT_INPUT_HOLD: r->driven.hold = true; return CLI_OK;
+    case OPT_ALLOW_EXTERNAL: r->allow_external = true; return CLI_OK;
     case OPT_START: return settings_add(&r->starts, "start", text);
     case OPT_START_TIME: return read_number(id, text, -HUGE_VAL, false, &r->start);
     case OPT_STOP: return read_number(id, text, -HUGE_VAL, false, &r->stop);

@@ -82,7 +82,8 @@ typedef struct session {
 int session_open_builtin(session *s);
 /* Problem of a model text; unknowns as in open_text. Exit code. */
 int session_open_text(session *s, const char *file, const settings *parameters,
-                      const inputs *driven, const settings *unknowns, dae_engine engine);
+                      const inputs *driven, const settings *unknowns, dae_engine engine,
+                      bool allow_external);
 
 /* Whether a name fits a pattern in which * stands for anything and ? for one character. */
 bool pattern_fits(const char *pattern, const char *name);

@@ -190,12 +190,14 @@ static int complain_text(const char *file, const settings *given, const inputs *
 }
 
 int open_text(const char *file, const settings *parameters, const inputs *driven,
-              const settings *unknowns, dae_engine engine, dae_problem **problem)
+              const settings *unknowns, dae_engine engine, bool allow_external,
+              dae_problem **problem)
 {
     dae_diag diag = {0};
     message_buffer kept = {0};
     dae_model m = {.file = file,
                    .engine = engine,
+                   .allow_external = allow_external,
                    .message = keep_message,
                    .user = &kept,
                    .interrupt = ask_interrupted};

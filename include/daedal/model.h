@@ -86,6 +86,10 @@ typedef struct dae_model {
      * none either makes every start end with DAE_ERR_ASSERT. */
     const dae_input *inputs;
     int input_count;
+
+    /* External functions that Daedal does not have are compiled from the C code that the text and
+     * its annotations name, and called in this process: they may do whatever the process may. */
+    bool allow_external;
 } dae_model;
 
 DAE_API dae_status dae_problem_from_model_sized(const dae_model *model, size_t size,

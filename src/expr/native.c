@@ -50,11 +50,16 @@ native_module *native_share(native_module *module)
     return module;
 }
 
-/* Out of the list; if it stays, its handle is among the idle ones, whose oldest goes. */
-static void retire(native_module *m)
+static void unlink_module(native_module *m)
 {
     if (m->next) m->next->previous = m->previous;
     *(m->previous ? &m->previous->next : &loaded.first) = m->next;
+}
+
+/* Out of the list; if it stays, its handle is among the idle ones, whose oldest goes. */
+static void retire(native_module *m)
+{
+    unlink_module(m);
     if (!m->stays) {
         dlclose(m->handle);
         return;
@@ -73,6 +78,14 @@ void native_free(native_module *module)
     if (last) retire(module);
     pthread_mutex_unlock(&loaded.lock);
     if (last) dae_free(module);
+}
+
+void native_leave(native_module *module)
+{
+    pthread_mutex_lock(&loaded.lock);
+    unlink_module(module);
+    pthread_mutex_unlock(&loaded.lock);
+    dae_free(module);
 }
 
 static native_function symbol_of(void *handle, const char *name)

@@ -92,6 +92,8 @@ double native_clock(void); /* seconds, monotonic */
 /* The same module for one more owner; NULL is fine. */
 native_module *native_share(native_module *module);
 void native_free(native_module *module); /* NULL is fine */
+/* The last owner goes, but the module stays loaded until the process ends. */
+void native_leave(native_module *module);
 native_function native_find(const native_module *module, const char *name);
 
 /* Whether a compiler is there at all (cheap; looks at PATH). */

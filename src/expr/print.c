@@ -281,6 +281,11 @@ static void push_operation(printer *p, const expr_node *n)
     case EXPR_LIST: push_list(p, n); break;
     case EXPR_SIGNAL:
         for (int k = 0; k < n->order; k++) push_text(p, ")");
+        if (graph_node(p->g, n->a)->op != EXPR_TIME) { /* a function of something else */
+            push_text(p, ")");
+            push_expr(p, n->a, LEVEL_IF, true);
+            push_text(p, "(");
+        }
         push_text(p, graph_signal_at(p->g, n->index)->name);
         for (int k = 0; k < n->order; k++) push_text(p, "der(");
         break;

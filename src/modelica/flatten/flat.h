@@ -177,7 +177,12 @@ typedef struct flat_hole {
     expr value;
     flat_type type;
     flat_format format;
+    const char *const *choices; /* texts of the values 1, 2, .., or NULL */
+    size_t choice_count;
 } flat_hole;
+
+/* The text in place of a hole whose value is x. */
+void flat_fill(const flat_hole *h, double x, char *text, size_t size);
 
 typedef struct flat_action {
     flat_action_kind kind;

@@ -59,3 +59,12 @@ void flat_print(double x, flat_type type, const flat_format *format, char *text,
         snprintf(bare, sizeof bare, "%.*g", digits, x);
     snprintf(text, size, "%*s", format->right ? least : -least, bare);
 }
+
+void flat_fill(const flat_hole *h, double x, char *text, size_t size)
+{
+    int least = h->format.least < WIDEST ? h->format.least : WIDEST;
+    if (x >= 1.0 && x <= (double)h->choice_count)
+        snprintf(text, size, "%*s", h->format.right ? least : -least, h->choices[(size_t)x - 1]);
+    else
+        flat_print(x, h->type, &h->format, text, size);
+}

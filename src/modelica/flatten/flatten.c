@@ -48,10 +48,10 @@ static void flattener_close(flattener *f)
     name_free(&f->symbols);
     name_free(&f->wholes);
     dae_free_all(f->setting_used, f->driven, f->edges, f->locals, f->journal, f->partials,
-                 f->partial_of, f->bindings, f->equations.items, f->initial_equations.items,
-                 f->asserts.items, f->slot_variable, f->slot_pre, f->parameter_value,
-                 f->semilinears, f->hidden.slots, f->relation_table.slots, f->depends, f->stamp,
-                 f->number, f->stack, f->texts, f->unit_reports);
+                 f->own_codes, f->partial_of, f->bindings, f->equations.items,
+                 f->initial_equations.items, f->asserts.items, f->slot_variable, f->slot_pre,
+                 f->parameter_value, f->semilinears, f->hidden.slots, f->relation_table.slots,
+                 f->depends, f->stamp, f->number, f->stack, f->texts, f->unit_reports);
     unit_table_free(&f->units);
     calls_free(&f->calls);
     arena_free(f->permanent);
@@ -164,7 +164,8 @@ static flat_model *flatten_given_within(const ast_file *file, const char *file_n
                    .setting_count = given->setting_count,
                    .inputs = given->inputs,
                    .input_count = given->input_count,
-                   .simplified = given->simplified};
+                   .simplified = given->simplified,
+                   .allow_external = given->allow_external};
     if (!file) return NULL;
     if (!file->model) {
         if (message_errors(messages) == 0)

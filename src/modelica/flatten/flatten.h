@@ -40,7 +40,8 @@ typedef struct flatten_given {
     size_t setting_count;
     const flatten_input *inputs; /* those that share a table stand together */
     size_t input_count;
-    bool simplified; /* homotopy(a, s) is s + way*(a - s) over a parameter, `way`, that is 1 */
+    bool simplified;     /* homotopy(a, s) is s + way*(a - s) over a parameter, `way`, that is 1 */
+    bool allow_external; /* C code of the text is compiled and called */
 } flatten_given;
 
 /* What a model may cost to flatten; beyond it there is an error that says so. */

@@ -4,6 +4,16 @@
 
 #include "modelica/flatten/flatten_execute.h"
 
+bool is_output(const ast_class *fn, const ast_expr *e)
+{
+    if (!e || e->kind != AST_REFERENCE || e->part_count != 1) return false;
+    for (size_t k = 0; k < fn->component_count; k++)
+        if (fn->components[k].output && fn->components[k].name && e->parts[0].name &&
+            strcmp(fn->components[k].name, e->parts[0].name) == 0)
+            return true;
+    return false;
+}
+
 size_t count_inputs(const ast_class *fn)
 {
     size_t n = 0;

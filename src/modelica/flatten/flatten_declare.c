@@ -218,16 +218,51 @@ static bool is_resting(flattener *f, instance *in, const attributes *a, const ty
     return t->type == VALUE_REAL || (in->part_count == 1 && in->symbol->initial_named);
 }
 
+/* An equation of the model that is `name = ..`; NULL: there is none. */
+static const ast_item *defining_equation(const flattener *f, const char *name)
+{
+    const ast_class *m = f->file->model;
+    for (size_t k = 0; k < m->section_count; k++) {
+        const ast_section *s = &m->sections[k];
+        for (size_t i = 0; !s->algorithm && !s->initial && !s->parameter && i < s->item_count;
+             i++) {
+            const ast_expr *left = s->items[i]->left;
+            if (s->items[i]->kind == ITEM_EQUATION && left && left->kind == AST_REFERENCE &&
+                left->part_count == 1 && left->parts[0].subscript_count == 0 &&
+                left->parts[0].name && strcmp(left->parts[0].name, name) == 0)
+                return s->items[i];
+        }
+    }
+    return NULL;
+}
+
+/* A String variable is the text that it is defined to be, with its values of the run. */
+static value declare_text(flattener *f, instance *in)
+{
+    const char *name = in->part[in->part_count - 1];
+    if (!in->binding && !in->has_given && in->part_count == 1) {
+        in->symbol->text_item = defining_equation(f, name);
+        if (in->symbol->text_item) in->binding = in->symbol->text_item->right;
+    }
+    if (in->binding || in->has_given) {
+        value text = checked_binding(f, in, VALUE_STRING, NULL);
+        value v = value_is_error(&text) ? text : value_new(f, VALUE_STRING, text.rank, text.dims);
+        for (size_t k = 0; !value_is_error(&v) && k < v.count; k++)
+            v.e[k] = value_element(&text, k);
+        return v;
+    }
+    return error_value(f, in->component->place,
+                       "'%s' is a String variable, which needs a definition: String %s = .., or an "
+                       "equation outside of if and when; algorithms cannot assign it",
+                       name, name);
+}
+
 static value declare_simple(flattener *f, instance *in, const type_info *t)
 {
     attributes a = read_attributes(f, in, t->type, t->class_);
     bool resting = is_resting(f, in, &a, t);
     bool follows = !resting && follows_from_resting(f, in, t);
-    if (in->role == ROLE_VARIABLE && t->type == VALUE_STRING)
-        return error_value(f, in->component->place,
-                           "'%s' is a String variable: only String parameters and constants are "
-                           "supported",
-                           in->part[in->part_count - 1]);
+    if (in->role == ROLE_VARIABLE && t->type == VALUE_STRING) return declare_text(f, in);
     value v = in->role == ROLE_VARIABLE || resting || follows
                   ? declare_unknown(f, in, &a, t, resting)
                   : declare_parameters(f, in, &a, t);

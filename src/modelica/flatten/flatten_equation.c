@@ -119,9 +119,19 @@ static value tuple_value(flattener *f, const ast_expr *e)
     return v;
 }
 
+/* Whether an equation is the definition of a String variable, which was taken at its declaration.
+ */
+static bool defines_text(flattener *f, const ast_item *item)
+{
+    const ast_expr *left = item->left;
+    if (left->kind != AST_REFERENCE || left->part_count != 1 || !left->parts[0].name) return false;
+    const symbol *s = find_symbol(f, left->parts[0].name);
+    return s && s->text_item == item;
+}
+
 static void simple_equation(flattener *f, const ast_item *item)
 {
-    if (!item->left || !item->right) return;
+    if (!item->left || !item->right || defines_text(f, item)) return;
     if (f->scope.actions) {
         when_assign(f, item);
         return;

@@ -20,23 +20,18 @@ void set_cell(flattener *f, expr *cell, expr e)
     *cell = e;
 }
 
-/* Whether two Strings are one text, as far as both are there. */
-static bool same_strings(const flattener *f, expr a, expr b)
-{
-    const text_piece *x = string_of(f, a), *y = string_of(f, b);
-    if (a == b || a == EXPR_NONE || b == EXPR_NONE) return true;
-    return x && y && x->hole_count + y->hole_count == 0 && strcmp(x->text, y->text) == 0;
-}
-
 /* if c then a else b, where a value may be missing */
 static expr merge_cells(flattener *f, expr c, expr a, expr b, source_place place)
 {
     double x = 0.0, y = 1.0;
     if (a == b) return a;
     if ((a | b) & STRING_BIT) {
-        if (same_strings(f, cell_value(f, a), cell_value(f, b))) return choose_cell(f, c, a, b);
-        report_error(f, place, "a String cannot depend on a condition of the run");
-        return a;
+        expr e = choose_cell(f, c, a, b);
+        if (e == EXPR_NONE)
+            report_error(f, place,
+                         "a String that depends on a condition of the run cannot contain values "
+                         "of it");
+        return e != EXPR_NONE ? e : a;
     }
     if (graph_is_constant(f->g, a, &x) && graph_is_constant(f->g, b, &y)) {
         if (x == 1.0 && y == 0.0) return c;
@@ -492,7 +487,10 @@ static bool execute_item(flattener *f, const ast_item *item)
     case ITEM_WHEN: return execute_when(f, item);
     case ITEM_BREAK:
         if (f->broken) set_cell(f, f->broken, constant(f, 1.0));
-        if (!f->broken) report_error(f, item->place, "break stands only in loops");
+        if (!f->broken)
+            report_error(f, item->place,
+                         "break stands only in loops; where a tool unrolled the loop around it, "
+                         "nothing says what it leaves");
         return f->broken != NULL;
     case ITEM_RETURN:
         if (f->scope.in_function) set_cell(f, f->returned, constant(f, 1.0));

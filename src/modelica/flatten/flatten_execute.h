@@ -12,7 +12,16 @@ bool assign_reference(flattener *f, const ast_expr *left, const value *v); /* le
 bool assign_local(flattener *f, size_t index, const subscript *s, size_t count, const value *v,
                   source_place place);
 
+/* ---- flatten_external.c ---- */
+
+/* Call the C code of the text whose locals are open, and assign its results; false: an error was
+ * reported. */
+bool call_own_code(flattener *f, const ast_class *fn);
+
 /* ---- flatten_arguments.c ---- */
+
+/* Whether an expression is the name of an output of the function. */
+bool is_output(const ast_class *fn, const ast_expr *e);
 
 size_t count_inputs(const ast_class *fn);
 const ast_component *input_component(const ast_class *fn, size_t number);

@@ -29,8 +29,6 @@ static value join_branches(flattener *f, expr c, const value *v, const value *re
     double x = 0.0;
     if (value_is_error(v) || value_is_error(rest)) return value_error();
     if (!same_kind(v, rest) && compile_time_value(f, c, &x)) return x != 0.0 ? *v : *rest;
-    if (v->type == VALUE_STRING && rest->type == VALUE_STRING)
-        return error_value(f, condition->place, "a String cannot depend on a condition of the run");
     if (!branches_agree(f, v, rest, condition->place)) return value_error();
     check_units(f, condition->place, v->unit, rest->unit, "if");
     return select_values(f, c, v, rest);

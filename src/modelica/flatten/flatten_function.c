@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "modelica/flatten/flatten_execute.h"
+#include "modelica/flatten/flatten_files.h"
 #include "modelica/flatten/flatten_internal.h"
 
 /* ---- variables of a function ---- */
@@ -244,16 +245,6 @@ static value invoke(flattener *f, const ast_class *fn, const value *values, cons
 
 /* ---- external functions ---- */
 
-static bool is_output(const ast_class *fn, const ast_expr *e)
-{
-    if (!e || e->kind != AST_REFERENCE || e->part_count != 1) return false;
-    for (size_t k = 0; k < fn->component_count; k++)
-        if (fn->components[k].output && fn->components[k].name && e->parts[0].name &&
-            strcmp(fn->components[k].name, e->parts[0].name) == 0)
-            return true;
-    return false;
-}
-
 /* Results in their order: what stands before '=', then arguments that are outputs. */
 static bool assign_results(flattener *f, const ast_class *fn, const value *results)
 {
@@ -279,12 +270,17 @@ static bool execute_external(flattener *f, const ast_class *fn, source_place pla
 {
     const ast_expr *call = fn->external_call;
     const char *name = call && call->part_count == 1 ? call->parts[0].name : fn->name;
+    if (call && is_file_function(name)) return call_file_function(f, fn);
     const char *key = flatten_text(f, "'external.%s'", name);
     const ast_class *own = call && key ? library_class(f, key) : NULL;
+    if (!own && call && f->allow_external) return call_own_code(f, fn);
     if (!own)
         return report_error(f, fn->external_place,
-                            "the external function '%s' is not one that Daedal has; write it in "
-                            "Modelica, with an 'algorithm'",
+                            f->allow_external
+                                ? "the external function '%s' is not one that Daedal has: write "
+                                  "its call, y = f(x), with its annotations"
+                                : "the external function '%s' is not one that Daedal has; the "
+                                  "option --allow-external compiles and calls C code of the model",
                             name);
     value *values = flatten_take(f, (call->arg_count + 1) * sizeof *values);
     bool *given = flatten_take(f, (call->arg_count + 1) * sizeof *given), ok = values && given;

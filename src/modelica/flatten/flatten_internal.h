@@ -50,6 +50,7 @@ typedef struct symbol {
     bool initial_named;                /* an initial equation or algorithm is about it */
     const struct symbol *initial_seen; /* by the search for cycles of that one */
     bool read;                         /* by the search for folded constants */
+    const ast_item *text_item;         /* of a String variable: the equation that defines it */
 } symbol;
 
 /* A loop variable, or a variable of a function or algorithm while it is executed. */
@@ -128,7 +129,8 @@ typedef struct text_piece {
     const char *text;
     const flat_hole *holes;
     size_t hole_count;
-    uint32_t partial; /* number from 1 of the cell whose value it is on some paths; 0: a plain text */
+    uint32_t
+        partial; /* number from 1 of the cell whose value it is on some paths; 0: a plain text */
 } text_piece;
 
 /* Numbers from 1 of pairs of a node and a flag: a hash table with open addressing. */
@@ -220,6 +222,9 @@ typedef struct flattener {
     const flatten_setting *settings;
     size_t setting_count;
     bool simplified; /* homotopy(a, s) leads from s to a */
+    bool allow_external;
+    struct own_code *own_codes; /* what was compiled (flatten_external.c) */
+    size_t own_code_count, own_code_capacity;
     bool *setting_used;
     const flatten_input *inputs;
     size_t input_count;
@@ -334,6 +339,7 @@ bool report(flattener *f, message_kind kind, source_place place, const char *for
 source_place place_in_file(const flattener *f, source_place place);
 void *flatten_take(flattener *f, size_t bytes); /* zeroed, in the active arena; NULL: failed */
 char *flatten_text(flattener *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *path_beside_model(flattener *f, const char *name); /* relative to the model's file */
 char *model_text(flattener *f, const char *text); /* copy in the flat model; NULL stays NULL */
 void *model_take(flattener *f, size_t bytes);     /* lives as long as the model */
 bool flatten_grow(flattener *f, void *items, size_t *capacity, size_t needed, size_t item_size);
@@ -405,8 +411,8 @@ expr partial_new(flattener *f, expr v, expr assigned);
 expr cell_value(const flattener *f,
                 expr e); /* of a cell that is assigned; EXPR_NONE: it never is */
 expr cell_assigned(flattener *f, expr e);
-/* if c then a else b, for cells that may have no value, or have it on some paths only; Strings that
- * are there on both ways are the same */
+/* if c then a else b, for cells that may have no value, or have it on some paths only; EXPR_NONE
+ * also for Strings with values of the run */
 expr choose_cell(flattener *f, expr c, expr a, expr b);
 
 /* flatten_values.c: values made of values */
@@ -478,6 +484,9 @@ value range_vector(flattener *f, const ast_expr *e); /* start : step : stop */
 expr string_new(flattener *f, const char *text, const flat_hole *holes, size_t hole_count);
 const text_piece *string_of(const flattener *f, expr number);
 expr string_resolve(flattener *f, expr number);
+/* if c then a else b, a relation: texts without values of the run, which are EXPR_NONE */
+expr string_choose(flattener *f, expr c, expr a, expr b);
+expr string_compare(flattener *f, ast_op op, expr a, expr b);
 value string_concatenate(flattener *f, const value *a, const value *b);
 value string_call(flattener *f, const char *name, const ast_expr *e);
 

@@ -138,8 +138,8 @@ expr partial_new(flattener *f, expr v, expr assigned)
 {
     if (v == EXPR_NONE || assigned == EXPR_NONE || always_holds(f, assigned)) return v;
     if (graph_is_number(f->g, assigned, 0.0)) return EXPR_NONE;
-    expr e = v & STRING_BIT ? string_again(f, v)
-                            : graph_select(f->g, assigned, v, constant(f, NAN));
+    expr e =
+        v & STRING_BIT ? string_again(f, v) : graph_select(f->g, assigned, v, constant(f, NAN));
     return e != EXPR_NONE && partial_add(f, e, v, assigned) ? e : EXPR_NONE;
 }
 
@@ -157,10 +157,11 @@ static expr choose_condition(flattener *f, expr c, expr a, expr b)
     return graph_select(g, c, a, b);
 }
 
-/* if c then a else b of values that are there; Strings are the same. */
+/* if c then a else b of values that are there */
 static expr choose_value(flattener *f, expr c, expr a, expr b)
 {
-    return a == b || a & STRING_BIT ? a : graph_select(f->g, c, a, b);
+    if (a == b) return a;
+    return a & STRING_BIT ? string_choose(f, c, a, b) : graph_select(f->g, c, a, b);
 }
 
 expr choose_cell(flattener *f, expr c, expr a, expr b)

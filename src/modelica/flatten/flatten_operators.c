@@ -288,20 +288,10 @@ static value compare_strings(flattener *f, ast_op op, const value *a, const valu
                              source_place place)
 {
     if (a->rank || b->rank) return operand_error(f, op, a, b, place);
-    const text_piece *x = string_of(f, string_resolve(f, value_element(a, 0)));
-    size_t first = x ? (size_t)(x - f->texts) : 0;
-    const text_piece *y = string_of(f, string_resolve(f, value_element(b, 0)));
-    if (!x || !y)
+    expr holds = string_compare(f, op, value_element(a, 0), value_element(b, 0));
+    if (holds == EXPR_NONE)
         return error_value(f, place, "a String with values of the run cannot be compared");
-    x = &f->texts[first]; /* the list may have moved */
-    int order = strcmp(x->text, y->text);
-    bool result = op == OP_EQ   ? order == 0
-                  : op == OP_NE ? order != 0
-                  : op == OP_LT ? order < 0
-                  : op == OP_LE ? order <= 0
-                  : op == OP_GT ? order > 0
-                                : order >= 0;
-    return value_boolean(f, result);
+    return value_scalar(VALUE_BOOLEAN, holds);
 }
 
 static value compare(flattener *f, ast_op op, const value *a, const value *b, source_place place)

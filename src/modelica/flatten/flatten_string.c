@@ -68,6 +68,88 @@ static value constant_string(flattener *f, const value *v, double x, const flat_
     return value_scalar(VALUE_STRING, string_new(f, text, NULL, 0));
 }
 
+/* ---- texts that conditions of the run choose ---- */
+
+/* A text that is one of some: the whole of it is a hole with choices, or has no hole. */
+typedef struct choice_list {
+    const char *const *texts;
+    size_t count;
+    expr value; /* 1 .. count */
+} choice_list;
+
+static bool choices_of(flattener *f, expr number, choice_list *out)
+{
+    const text_piece *t = string_of(f, number);
+    const flat_hole *h = t && t->hole_count == 1 ? t->holes : NULL;
+    if (t && t->hole_count == 0) {
+        const char **one = model_take(f, sizeof *one);
+        char *text = one ? model_text(f, t->text) : NULL;
+        if (!text) return false;
+        *one = text;
+        *out = (choice_list){one, 1, constant(f, 1.0)};
+        return true;
+    }
+    if (!h || h->choice_count == 0 || h->format.least > 0 || h->length != strlen(t->text))
+        return false;
+    *out = (choice_list){h->choices, h->choice_count, h->value};
+    return true;
+}
+
+static expr chosen_text(flattener *f, const choice_list *c, const flat_format *format)
+{
+    static const char shown[] = "{..}";
+    flat_hole hole = {.length = sizeof shown - 1,
+                      .value = c->value,
+                      .type = FLAT_INTEGER,
+                      .format = *format,
+                      .choices = c->texts,
+                      .choice_count = c->count};
+    return string_new(f, shown, &hole, 1);
+}
+
+/* if c then a else b of Strings; EXPR_NONE: they contain values of the run. */
+expr string_choose(flattener *f, expr c, expr a, expr b)
+{
+    choice_list x, y;
+    if (!choices_of(f, a, &x) || !choices_of(f, b, &y)) return EXPR_NONE;
+    const char **all = model_take(f, (x.count + y.count) * sizeof *all);
+    if (!all) return EXPR_NONE;
+    memcpy(all, x.texts, x.count * sizeof *all);
+    memcpy(all + x.count, y.texts, y.count * sizeof *all);
+    expr other = graph_binary(f->g, EXPR_ADD, y.value, constant(f, (double)x.count));
+    choice_list both_lists = {all, x.count + y.count, graph_select(f->g, c, x.value, other)};
+    return chosen_text(f, &both_lists, &(flat_format){0});
+}
+
+static bool order_fits(ast_op op, int order)
+{
+    return op == OP_EQ   ? order == 0
+           : op == OP_NE ? order != 0
+           : op == OP_LT ? order < 0
+           : op == OP_LE ? order <= 0
+           : op == OP_GT ? order > 0
+                         : order >= 0;
+}
+
+/* Whether the order of two Strings fits the relation; EXPR_NONE: they contain values of the run. */
+expr string_compare(flattener *f, ast_op op, expr a, expr b)
+{
+    choice_list x, y;
+    expr out = constant(f, 0.0), first = string_resolve(f, a), second = string_resolve(f, b);
+    if (!choices_of(f, first != EXPR_NONE ? first : a, &x) ||
+        !choices_of(f, second != EXPR_NONE ? second : b, &y))
+        return EXPR_NONE;
+    for (size_t k = 0; k < x.count * y.count; k++) {
+        size_t i = k % x.count, j = k / x.count;
+        if (!order_fits(op, strcmp(x.texts[i], y.texts[j]))) continue;
+        expr this = graph_binary(
+            f->g, EXPR_AND, graph_binary(f->g, EXPR_EQ, x.value, constant(f, (double)i + 1.0)),
+            graph_binary(f->g, EXPR_EQ, y.value, constant(f, (double)j + 1.0)));
+        out = graph_binary(f->g, EXPR_OR, out, this);
+    }
+    return out;
+}
+
 /* The text of a string whose values are known before the run; the string itself if it has none;
  * 0: a value is not known. Parameters in it may not change any more. */
 expr string_resolve(flattener *f, expr number)
@@ -82,7 +164,7 @@ expr string_resolve(flattener *f, expr number)
         char shown[500] = "";
         double x;
         if (h && !compile_time_value(f, h->value, &x)) return EXPR_NONE;
-        if (h) flat_print(x, h->type, &h->format, shown, sizeof shown);
+        if (h) flat_fill(h, x, shown, sizeof shown);
         int wrote = snprintf(text + used, sizeof text - used, "%.*s%s", (int)(to - from),
                              t->text + from, shown);
         if (wrote < 0 || used + (size_t)wrote >= sizeof text) return EXPR_NONE;
@@ -141,6 +223,17 @@ static bool read_option(flattener *f, const char *name, const ast_expr *e, const
     return true;
 }
 
+/* The names of an enumeration's values, as long as the model lives. */
+static const char *const *model_literals(flattener *f, const ast_class *enumeration)
+{
+    const char **names = model_take(f, (enumeration->literal_count + 1) * sizeof *names);
+    for (size_t k = 0; names && k < enumeration->literal_count; k++) {
+        names[k] = model_text(f, enumeration->literals[k]);
+        if (!names[k]) return NULL;
+    }
+    return names;
+}
+
 /* String(x): text if x is a constant, else a hole to be filled during the run. */
 value string_call(flattener *f, const char *name, const ast_expr *e)
 {
@@ -162,6 +255,11 @@ value string_call(flattener *f, const char *name, const ast_expr *e)
     bool known = graph_is_constant(f->g, element, &x) ||
                  (v.type == VALUE_ENUMERATION && compile_time_value(f, element, &x));
     if (known) return constant_string(f, &v, x, &format);
+    if (v.type == VALUE_ENUMERATION && v.class_) {
+        choice_list names = {model_literals(f, v.class_), v.class_->literal_count, element};
+        return names.texts ? value_scalar(VALUE_STRING, chosen_text(f, &names, &format))
+                           : value_error();
+    }
     const ast_expr *a = e->args[0];
     const char *shown = a->kind == AST_REFERENCE ? joined_name(f, a->parts, a->part_count) : "..";
     char *text = flatten_text(f, "{%s}", shown);

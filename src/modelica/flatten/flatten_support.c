@@ -85,6 +85,13 @@ void *model_take(flattener *f, size_t bytes)
     return block;
 }
 
+const char *path_beside_model(flattener *f, const char *name)
+{
+    const char *slash = f->file_name ? strrchr(f->file_name, '/') : NULL;
+    if (name[0] == '/' || !slash) return name;
+    return flatten_text(f, "%.*s%s", (int)(slash + 1 - f->file_name), f->file_name, name);
+}
+
 char *model_text(flattener *f, const char *text)
 {
     if (!text) return NULL;

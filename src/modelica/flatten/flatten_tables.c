@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "modelica/flatten/flatten_declare.h"
-#include "modelica/library/table_file.h"
+#include "modelica/flatten/flatten_files.h"
 
 static value *field_of(const value *object, const char *name)
 {
@@ -53,26 +53,6 @@ static bool settle_choices(flattener *f, value *object, source_place place)
         *v = settled;
     }
     return true;
-}
-
-/* The path of a file that is named relative to the model's. */
-static const char *path_beside_model(flattener *f, const char *name)
-{
-    const char *slash = f->file_name ? strrchr(f->file_name, '/') : NULL;
-    if (name[0] == '/' || !slash) return name;
-    return flatten_text(f, "%.*s%s", (int)(slash + 1 - f->file_name), f->file_name, name);
-}
-
-static bool report_trouble(flattener *f, source_place place, const char *path,
-                           const table_trouble *t)
-{
-    if (t->text[0] == '\0') {
-        f->failed = true;
-        return false;
-    }
-    if (t->line == 0) return report_error(f, place, "table in %s: %s", path, t->text);
-    if (t->column == 0) return report_error(f, place, "table in %s:%d: %s", path, t->line, t->text);
-    return report_error(f, place, "table in %s:%d:%d: %s", path, t->line, t->column, t->text);
 }
 
 /* Columns that are asked for are there, abscissae do not go down. */

@@ -182,20 +182,24 @@ value broadcast_value(flattener *f, const value *v, int rank, const size_t *dims
 
 /* ---- choices ---- */
 
-/* Strings have no nodes in the graph: both must be the same. */
-static value select_strings(flattener *f, const value *a, const value *b)
+static value select_strings(flattener *f, expr condition, const value *a, const value *b)
 {
-    for (size_t k = 0; k < a->count; k++) {
-        if (value_element(a, k) == value_element(b, k)) continue;
-        return error_value(f, f->at, "a String cannot depend on a condition of the run");
+    value out = value_new(f, VALUE_STRING, a->rank, a->dims);
+    for (size_t k = 0; !value_is_error(&out) && k < a->count; k++) {
+        expr x = value_element(a, k), y = value_element(b, k);
+        out.e[k] = x == y ? x : string_choose(f, condition, x, y);
+        if (out.e[k] != EXPR_NONE) continue;
+        return error_value(f, f->at,
+                           "a String that depends on a condition of the run cannot contain values "
+                           "of it: choose texts, and append the values behind them");
     }
-    return *a;
+    return out;
 }
 
 value select_values(flattener *f, expr condition, const value *a, const value *b)
 {
     if (value_is_error(a) || value_is_error(b)) return value_error();
-    if (a->type == VALUE_STRING) return select_strings(f, a, b);
+    if (a->type == VALUE_STRING) return select_strings(f, condition, a, b);
     value out = *a;
     if (a->type == VALUE_INTEGER && b->type == VALUE_REAL) out.type = VALUE_REAL;
     out.unit = unit_join(a->unit, b->unit);

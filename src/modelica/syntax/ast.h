@@ -199,6 +199,9 @@ struct ast_class {
     bool object; /* an external object, which is a record of its constructor's inputs */
     source_place place, external_place;
     ast_expr *external_result, *external_call; /* external "C" y = f(u); NULL: none */
+    const char *external_language;             /* NULL: not said, which is "C" */
+    ast_modification *external_notes;          /* Include, Library and their directories */
+    size_t external_note_count;
     ast_component *components;
     size_t component_count;
     ast_section *sections;

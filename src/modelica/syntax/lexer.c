@@ -480,7 +480,7 @@ static void read_number(lexer *lx, token *t)
 
 /* Signs of other languages, what is meant, and what it is taken for. */
 typedef struct foreign_sign {
-    char text[4];
+    char text[8];
     const char *advice; /* NULL: no sign, but the end of a comment */
     token_kind kind;    /* TOK_END_OF_FILE: skipped */
 } foreign_sign;
@@ -506,6 +506,7 @@ static const foreign_sign foreign_signs[] = {
     {"!", "write 'not'", TOK_NOT},
     {"~", "write 'not'", TOK_NOT},
     {"%", "write 'mod(a, b)', and '//' before a comment", TOK_DIV},
+    {"#EMPTY#", "a tool wrote it in place of an expression that it lost", TOK_FALSE},
     {"#", "a comment begins with '//'", TOK_END_OF_FILE},
     {"?", "write 'if c then a else b'", TOK_END_OF_FILE},
     {"\\", "write '/' to divide", TOK_DIV},

@@ -76,7 +76,10 @@ ast_file *parse_file(arena *a, const char *text, size_t length, message_list *me
     reject_calls(&p);
     if (p.no_memory || arena_failed(a)) return NULL;
     if (!file->model && message_errors(messages) == errors)
-        message_error(messages, (source_place){0, 0}, "there is no model in this file");
+        message_error(messages, (source_place){0, 0},
+                      file->class_count + file->constant_count == 0
+                          ? "there is no model in this file, nor anything else"
+                          : "there is no model in this file");
     return file;
 }
 

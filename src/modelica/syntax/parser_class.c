@@ -178,20 +178,28 @@ static void parse_parameter_equation(parser *p, list *sections)
     *s = (ast_section){.parameter = true, .items = items.data, .item_count = 1, .place = place};
 }
 
-/* class-annotation = "annotation" "(" .. ")": experiment and __Daedal are kept, the rest is for
- * other programs. */
-static void parse_class_annotation(parser *p, list *into)
+/* annotation "(" .. ")": what has one of these names is kept, the rest is for other programs. */
+static void parse_notes(parser *p, const char *const *names, list *into)
 {
     step(p);
     source_place opened = p->current.place;
     if (!expect(p, TOK_LEFT_PAREN, "after 'annotation'")) return;
     do {
-        if (at_word(p, "experiment") || at_word(p, "__Daedal"))
+        bool kept = false;
+        for (size_t k = 0; names[k]; k++) kept = kept || at_word(p, names[k]);
+        if (kept)
             parse_modification(p, into, true);
         else
             skip_balanced(p, TOK_RIGHT_PAREN, true);
     } while (!p->panic && accept(p, TOK_COMMA));
     if (!p->panic) expect_close(p, TOK_RIGHT_PAREN, opened, "the annotation");
+}
+
+/* class-annotation = "annotation" "(" .. ")" ";" */
+static void parse_class_annotation(parser *p, list *into)
+{
+    static const char *const names[] = {"experiment", "__Daedal", NULL};
+    parse_notes(p, names, into);
     expect_semicolon(p, "the annotation");
 }
 
@@ -201,9 +209,13 @@ static void parse_class_annotation(parser *p, list *into)
  * ] ";" */
 static void parse_external(parser *p, ast_class *c)
 {
+    static const char *const names[] = {"Include", "IncludeDirectory", "Library",
+                                        "LibraryDirectory", NULL};
+    list notes = {0};
     c->external = true;
     c->external_place = p->current.place;
     step(p);
+    if (at(p, TOK_STRING)) c->external_language = p->current.text;
     accept(p, TOK_STRING);
     if (at(p, TOK_NAME)) {
         ast_expr *e = parse_simple_expression(p);
@@ -215,7 +227,9 @@ static void parse_external(parser *p, ast_class *c)
         if (e && e->kind != AST_CALL)
             PARSE_ERROR(p, e->place, "expected a call of the external function: f(x)");
     }
-    if (at(p, TOK_ANNOTATION)) skip_annotation(p);
+    if (at(p, TOK_ANNOTATION)) parse_notes(p, names, &notes);
+    c->external_notes = notes.data;
+    c->external_note_count = notes.count;
     if (!p->panic) expect_semicolon(p, "the external function");
 }
 

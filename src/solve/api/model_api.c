@@ -94,7 +94,8 @@ static flat_model *translate(const dae_model *model, arena *a, ast_file *tree, b
     *status = settings ? model_values_assign(a, tree, model, settings, &count, diag)
                        : diag_set(diag, DAE_ERR_MEMORY, "Out of memory.");
     if (*status == DAE_OK) *status = model_inputs_read(&inputs, a, tree, model, diag);
-    flatten_given given = {settings, count, inputs.list, inputs.count, simplified};
+    flatten_given given = {settings,     count,      inputs.list,
+                           inputs.count, simplified, model->allow_external};
     if (*status == DAE_OK) flat = flatten_driven(tree, model->file, &given, messages);
     if (*status == DAE_OK && !flat) *status = explain_messages(messages, diag);
     model_inputs_free(&inputs);

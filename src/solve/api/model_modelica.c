@@ -427,6 +427,23 @@ static void put_format(writer *w, const flat_format *f)
     if (f->right) emit_put(&w->out, ", leftJustified = false");
 }
 
+/* (if v == 1 then "a" elseif v == 2 then .. else "z"), or String(v, ..) */
+static void put_hole(writer *w, const flat_hole *h)
+{
+    const char *value = printed(w, h->value, type_of(h->type), true);
+    for (size_t k = 0; k < h->choice_count; k++) {
+        if (k + 1 < h->choice_count)
+            emit_append(&w->out, "%s (%s) == %zu then ", k ? " elseif" : "(if", value, k + 1);
+        emit_append(&w->out, k + 1 < h->choice_count || k == 0 ? "%s" : " else %s",
+                    quoted(w, h->choices[k]));
+    }
+    if (h->choice_count > 1) emit_put(&w->out, ")");
+    if (h->choice_count > 0) return;
+    emit_append(&w->out, "String(%s", value);
+    put_format(w, &h->format);
+    emit_put(&w->out, ")");
+}
+
 static void put_message(writer *w, const flat_action *a)
 {
     const char *text = a->message ? a->message : "";
@@ -435,10 +452,9 @@ static void put_message(writer *w, const flat_action *a)
         const flat_hole *h = &a->holes[k];
         char *part = arena_text(w->texts, text + at, h->offset - at);
         if (!part) return;
-        emit_append(&w->out, "%s + String(%s", quoted(w, part),
-                    printed(w, h->value, type_of(h->type), true));
-        put_format(w, &h->format);
-        emit_put(&w->out, ") + ");
+        emit_append(&w->out, "%s + ", quoted(w, part));
+        put_hole(w, h);
+        emit_put(&w->out, " + ");
         at = h->offset + h->length;
     }
     emit_put(&w->out, quoted(w, text + at));

@@ -15,8 +15,7 @@ static void compose(const dae_solver *s, double t, const flat_action *a, char *t
         size_t to = k < a->hole_count ? a->holes[k].offset : length;
         char value[400] = "";
         if (k < a->hole_count)
-            flat_print(value_at(s, t, a->holes[k].value), a->holes[k].type, &a->holes[k].format,
-                       value, sizeof value);
+            flat_fill(&a->holes[k], value_at(s, t, a->holes[k].value), value, sizeof value);
         int wrote = snprintf(text + used, size - used, "%.*s%s", (int)(to - from),
                              a->message + from, value);
         if (wrote < 0) return;

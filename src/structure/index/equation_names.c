@@ -130,6 +130,10 @@ static expr copy_node(page *p, const expr_node *n)
     copy.a = image_of(p, n->a);
     copy.b = image_of(p, n->b);
     if (n->arity == 3) copy.c = image_of(p, n->c);
+    if (n->op == EXPR_SIGNAL) {
+        copy.index = graph_add_signal(g, graph_signal_at(p->set->graph, n->index));
+        if (copy.index < 0) return EXPR_NONE;
+    }
     if (n->op == EXPR_NEG) return negative(g, copy.a);
     if (n->op == EXPR_ADD || n->op == EXPR_SUB) copy = write_sum(g, n->op, copy.a, copy.b);
     if (n->op == EXPR_MUL || n->op == EXPR_DIV) {

@@ -1,3 +1,5 @@
 model M
-  String s = "a";
+  String s;
+algorithm
+  s := "a";
 end M;
