@@ -44,19 +44,6 @@ algorithm
   success := false;
 end 'Modelica.Utilities.Streams.writeRealMatrix';
 
-function 'external.ModelicaIO_writeRealMatrix'
-  input String fileName;
-  input String matrixName;
-  input Real matrix[:, :];
-  input Integer rows;
-  input Integer columns;
-  input Boolean append;
-  input String format;
-  output Boolean success;
-algorithm
-  success := 'Modelica.Utilities.Streams.writeRealMatrix'(fileName, matrixName, matrix, append, format);
-end 'external.ModelicaIO_writeRealMatrix';
-
 // Files that are read are read at once: none is open.
 function 'external.ModelicaStreams_closeFile'
   input String fileName;

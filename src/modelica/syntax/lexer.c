@@ -506,7 +506,7 @@ static const foreign_sign foreign_signs[] = {
     {"!", "write 'not'", TOK_NOT},
     {"~", "write 'not'", TOK_NOT},
     {"%", "write 'mod(a, b)', and '//' before a comment", TOK_DIV},
-    {"#EMPTY#", "a tool wrote it in place of an expression that it lost", TOK_FALSE},
+    {"#EMPTY#", "a tool wrote it in place of an expression that it lost", TOK_NUMBER},
     {"#", "a comment begins with '//'", TOK_END_OF_FILE},
     {"?", "write 'if c then a else b'", TOK_END_OF_FILE},
     {"\\", "write '/' to divide", TOK_DIV},
