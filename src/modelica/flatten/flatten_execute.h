@@ -12,6 +12,16 @@ bool assign_reference(flattener *f, const ast_expr *left, const value *v); /* le
 bool assign_local(flattener *f, size_t index, const subscript *s, size_t count, const value *v,
                   source_place place);
 
+/* The result of a function with complete arguments. */
+value invoke(flattener *f, const ast_class *fn, const value *values, const bool *given,
+             source_place place);
+
+/* ---- flatten_random.c ---- */
+
+/* Whether an external function with a call draws random numbers from a hidden state, or sets it. */
+bool is_random_function(const ast_class *fn);
+bool call_random_function(flattener *f, const ast_class *fn, source_place place);
+
 /* ---- flatten_external.c ---- */
 
 /* Call the C code of the text whose locals are open, and assign its results; false: an error was

@@ -240,9 +240,6 @@ static bool function_allowed(flattener *f, const ast_class *fn, source_place pla
     return false;
 }
 
-static value invoke(flattener *f, const ast_class *fn, const value *values, const bool *given,
-                    source_place place);
-
 /* ---- external functions ---- */
 
 /* Results in their order: what stands before '=', then arguments that are outputs. */
@@ -271,6 +268,7 @@ static bool execute_external(flattener *f, const ast_class *fn, source_place pla
     const ast_expr *call = fn->external_call;
     const char *name = call && call->part_count == 1 ? call->parts[0].name : fn->name;
     if (call && is_file_function(name)) return call_file_function(f, fn);
+    if (call && is_random_function(fn)) return call_random_function(f, fn, place);
     const char *key = flatten_text(f, "'external.%s'", name);
     const ast_class *own = call && key ? library_class(f, key) : NULL;
     if (!own && call && f->allow_external) return call_own_code(f, fn);
@@ -333,8 +331,8 @@ static value execute_body(flattener *f, const ast_class *fn, const value *values
 }
 
 /* The result with these arguments: known from the same call before, or by execution. */
-static value invoke(flattener *f, const ast_class *fn, const value *values, const bool *given,
-                    source_place place)
+value invoke(flattener *f, const ast_class *fn, const value *values, const bool *given,
+             source_place place)
 {
     const argument_list a = {(value *)values, (bool *)given, count_inputs(fn)};
     value out;

@@ -223,7 +223,8 @@ typedef struct flattener {
     size_t setting_count;
     bool simplified; /* homotopy(a, s) leads from s to a */
     bool allow_external;
-    struct own_code *own_codes; /* what was compiled (flatten_external.c) */
+    struct impure_random *random; /* hidden state (flatten_random.c); NULL: none */
+    struct own_code *own_codes;   /* what was compiled (flatten_external.c) */
     size_t own_code_count, own_code_capacity;
     bool *setting_used;
     const flatten_input *inputs;

@@ -208,9 +208,15 @@ algorithm
   state := 'Modelica.Math.Random.Utilities.initialStateWithXorshift64star'(localSeed, globalSeed, 33);
 end 'Modelica.Math.Random.Generators.Xorshift1024star.initialState';
 
-// The hidden state of impureRandom has no place in equations: it is not kept, and impureRandom itself is refused.
+// The hidden state are discrete variables of the model (flatten_random.c).
 function 'Modelica.Math.Random.Utilities.initializeImpureRandom.setInternalState'
   input Integer rngState[33];
   input Integer id;
-algorithm
+external "C" ModelicaRandom_setInternalState_xorshift1024star(rngState, size(rngState, 1), id);
 end 'Modelica.Math.Random.Utilities.initializeImpureRandom.setInternalState';
+
+function 'Modelica.Math.Random.Utilities.impureRandom'
+  input Integer id;
+  output Real y;
+external "C" y = ModelicaRandom_impureRandom_xorshift1024star(id);
+end 'Modelica.Math.Random.Utilities.impureRandom';
