@@ -360,8 +360,20 @@ typedef struct pivot_place {
     double size;
 } pivot_place;
 
-/* The largest entry in rows step .. rows-1 of columns pool[step .. limit); with `eager`, weighted
- * by how much each column is wanted as a dummy. */
+/* What is a good pivot: the largest entry; weighted by how much its column is wanted as a dummy;
+ * the same, and rows of many differentiations first. Only then is each row solved for a column that
+ * it may be solved for, as others bring columns of lower derivatives into it. */
+typedef enum pivot_rule { PIVOT_LARGEST, PIVOT_EAGER, PIVOT_EAGER_BY_DEPTH } pivot_rule;
+
+/* Behind the rows of the depth that the row at hand has: rows stand by falling depth. */
+static int end_of_depth(const component *q, int step, int rows)
+{
+    int end = step;
+    while (end < rows && q->depth[end] == q->depth[step]) end++;
+    return end;
+}
+
+/* The best entry in rows step .. rows-1 of columns pool[step .. limit). */
 static pivot_place find_pivot(const selection *s, const component *q, int step, int rows,
                               const int *pool, int limit, bool eager)
 {
@@ -400,13 +412,14 @@ static void subtract_pivot(double *column, const double *pivot, int step, int ro
  * `limit` of them: they come first in pool afterwards, and the others hold X. Returns the step that
  * found no pivot, -1 if all did. */
 static int eliminate_columns(selection *s, const component *q, int rows, int *pool, int size,
-                             int limit, bool eager)
+                             int limit, pivot_rule rule)
 {
     size_t ld = (size_t)q->rows;
     double largest = 0.0;
     for (int r = 0; r < rows; r++) s->row_at[r] = r;
     for (int step = 0; step < rows; step++) {
-        pivot_place at = find_pivot(s, q, step, rows, pool, limit, eager);
+        int end = rule == PIVOT_EAGER_BY_DEPTH ? end_of_depth(q, step, rows) : rows;
+        pivot_place at = find_pivot(s, q, step, end, pool, limit, rule != PIVOT_LARGEST);
         largest = fmax(largest, at.size);
         if (at.k < 0 || at.size <= SINGULAR * largest) return step;
         int keep = pool[step];
@@ -568,7 +581,8 @@ static selection_status choose_large(selection *s, component *q)
         int *pool = s->pivot;
         for (int k = 0; k < q->columns; k++) pool[k] = k;
         if (!load_component(s, q)) return SELECTION_NOT_FINITE;
-        if (eliminate_columns(s, q, q->rows, pool, q->columns, q->columns, true) >= 0) {
+        if (eliminate_columns(s, q, q->rows, pool, q->columns, q->columns, PIVOT_EAGER_BY_DEPTH) >=
+            0) {
             note_culprits(s, q, q->rows);
             return SELECTION_SINGULAR;
         }
@@ -589,7 +603,7 @@ static selection_status choose_component(selection *s, component *q)
     for (int stage = 0; stage < q->stages; stage++) {
         int rows = stage_rows(q, stage);
         if (!load_component(s, q)) return SELECTION_NOT_FINITE;
-        int bad = eliminate_columns(s, q, rows, pool, size, size, true);
+        int bad = eliminate_columns(s, q, rows, pool, size, size, PIVOT_EAGER);
         if (bad >= 0) {
             note_culprits(s, q, rows);
             return SELECTION_SINGULAR;
@@ -624,7 +638,8 @@ static double present_quality(selection *s, const component *q)
     for (int stage = 0; stage < q->stages; stage++) {
         int rows = stage_rows(q, stage), size = present_pool(s, q, stage, s->pivot);
         if (!load_component(s, q)) return NAN;
-        if (eliminate_columns(s, q, rows, s->pivot, size, rows, false) >= 0) return INFINITY;
+        if (eliminate_columns(s, q, rows, s->pivot, size, rows, PIVOT_LARGEST) >= 0)
+            return INFINITY;
         worst = fmax(worst, largest_behind(s, q, rows, s->pivot, size));
     }
     return worst;
@@ -669,7 +684,7 @@ static bool eliminate_stage(selection *s, const component *q, int stage)
     for (int r = 0; r < rows; r++) s->taken[s->pivot[r] = q->dummy[stage * q->rows + r]] = true;
     for (int k = 0; k < q->columns; k++)
         if (!s->taken[k]) s->pivot[size++] = k;
-    return eliminate_columns(s, q, rows, s->pivot, size, rows, false) < 0;
+    return eliminate_columns(s, q, rows, s->pivot, size, rows, PIVOT_LARGEST) < 0;
 }
 
 /* The component and stage that were eliminated last. */
@@ -757,8 +772,8 @@ int selection_most_terms(const selection *s)
 
 /* ---- all components ---- */
 
-/* chosen = candidates that are no dummies */
-static void write_choice(selection *s)
+/* chosen = candidates that are no dummies; false: they are not as many as there are states */
+static bool write_choice(selection *s)
 {
     int count = 0;
     memset(s->is_dummy, 0, (size_t)s->columns * (size_t)s->most_stages * sizeof *s->is_dummy);
@@ -772,8 +787,12 @@ static void write_choice(selection *s)
     }
     for (int k = 0; k < s->candidates; k++) {
         const kinematic *c = &s->candidate[k];
-        if (!s->is_dummy[(-1 - c->stage) * s->columns + c->column]) s->chosen[count++] = k;
+        if (s->is_dummy[(-1 - c->stage) * s->columns + c->column]) continue;
+        if (count < s->count) s->chosen[count] = k;
+        count++;
     }
+    s->culprits = 0;
+    return count == s->count;
 }
 
 /* Sizes that nobody gave are those of the values: 1/g with g = 1e-7 beside 1 looks like a loss of
@@ -804,10 +823,9 @@ selection_status selection_choose(selection *s, const tape_inputs *in)
     code_run(&s->code, in, s->value);
     selection_status status = choose_all(s);
     if (status == SELECTION_SINGULAR && size_by_values(s, in)) status = choose_all(s);
-    if (status == SELECTION_CHANGED) {
-        write_choice(s);
-        write_terms(s);
-    }
+    if (status != SELECTION_CHANGED) return status;
+    if (!write_choice(s)) return SELECTION_SINGULAR;
+    write_terms(s);
     return status;
 }
 
@@ -848,7 +866,7 @@ selection_status selection_watch(selection *s, const tape_inputs *in)
     if (!anew) return keep_or_turn(s);
     size_t bytes = (size_t)s->count * sizeof *s->chosen;
     memcpy(s->previous, s->chosen, bytes);
-    write_choice(s);
+    if (!write_choice(s)) return SELECTION_SINGULAR;
     if (memcmp(s->previous, s->chosen, bytes) == 0) return keep_or_turn(s);
     write_terms(s);
     return SELECTION_CHANGED;
