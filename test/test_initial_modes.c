@@ -47,6 +47,27 @@ static void test_initial_equations_that_contradict(void **state)
     end(&r);
 }
 
+/* The branch is known once y = 2 is, but begins on the wrong side, where both a are negative and
+ * held to be positive: the roots have no value, and to turn one relation, or all, is no help. */
+static void test_roots_on_the_wrong_side_first(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("parameter Boolean pos(fixed=false);\n"
+                       "Real x(start=1, fixed=true), y, a[2], c, z, w, f;\n"
+                       "initial equation\npos = noEvent(y > 0);\nequation\n"
+                       "der(x) = f;\nder(w) = -w - f;\ny^3 + y = 10*x;\n"
+                       "a[1] = 1 + (if pos then y else -y);\n"
+                       "a[2] = 2 + (if pos then y else -2*y);\nc = y/4 - 1;\n"
+                       "z = sqrt(if a[1] > 0 then a[1] else 0.01) + "
+                       "sqrt(if a[2] > 0 then a[2] else 0.01) + sqrt(if c > 0 then c else 0.01);\n"
+                       "w = x + z;")));
+    EXACTLY("pos", 1.0);
+    NEAR("y", 2.0);
+    NEAR("z", sqrt(3.0) + 2.0 + 0.1);
+    end(&r);
+}
+
 /* ---- relations that fast equations move ---- */
 
 /* A diode and an inductor L = 1e-4 at U = 100, with a current source I beside the diode. At 0 the
@@ -161,6 +182,7 @@ static void test_homotopy_that_turns_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_roots_on_the_wrong_side_first),
         cmocka_unit_test(test_values_pass_through_initial_equations),
         cmocka_unit_test(test_initial_equations_that_contradict),
         cmocka_unit_test(test_fast_equations_at_the_start),

@@ -489,7 +489,7 @@ dae_status levels_solve(const level_system *system, const level_request *request
     if (ready && request->rank) outcome = solve_ranks(&work, report);
     if (outcome == ENGINE_MET) outcome = solve_from_somewhere(&work, &t, report);
     if (outcome == ENGINE_MET) outcome = level_another(&work, report);
-    if (outcome == ENGINE_MET) vector_copy(system->n, work.u, u);
+    if (outcome == ENGINE_MET || outcome == ENGINE_UNDEFINED) vector_copy(system->n, work.u, u);
     dae_status status = outcome == ENGINE_STALLED ? explain_conflict(&work, report, diag)
                                                   : level_failure(&work, outcome, diag);
     parts_free(&t);

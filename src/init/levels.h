@@ -65,7 +65,7 @@ typedef struct level_report {
 
 /* u: start of the iteration and result. DAE_OK, DAE_ERR_INITIAL with names in diag (the irreducible
  * conflict, or the equations that remain worst), DAE_ERR_EVALUATION naming the equation that could
- * not be evaluated, DAE_ERR_MEMORY. */
+ * not be evaluated, with u where it could not, DAE_ERR_MEMORY. */
 dae_status levels_solve(const level_system *system, const level_request *request, double *u,
                         level_report *report, dae_diag *diag);
 void level_report_free(level_report *report);

@@ -503,7 +503,8 @@ static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, 
     if (!known && status == DAE_OK && report.other < 0)
         remembers(s, FACT_LEVELS, &key, w->u, bytes);
     if (status == DAE_OK) note_other(s, &system, w->u, c->t, &report, w->spare);
-    if (status == DAE_OK) take_levels(s, w->u, w->spare);
+    bool undefined = initial && status == DAE_ERR_EVALUATION; /* relations are looked at there */
+    if (status == DAE_OK || undefined) take_levels(s, w->u, w->spare);
     if (status == DAE_ERR_INITIAL) append_aliases(s, &report);
     level_report_free(&report);
     return status;

@@ -253,6 +253,30 @@ dae_status events_find_mode(dae_solver *s, double t, dae_init init)
     return take_discretes(s, t, true, init, &passes, &agreed);
 }
 
+/* Passes of a start in which equations may have no value. */
+enum { MOST_TURNS = 10 };
+
+/* Where the equations cannot be evaluated: relations that are on another side there than they are
+ * held, as x > 0 in (if x > 0 then sqrt(x) else 0), take that side. Whether one did. What comes out
+ * must agree with them, as ever. */
+static bool turn_undefined(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    const flat_model *m = flat_of(s);
+    bool any = false;
+    if (m->relation_count == 0) return false;
+    model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
+    for (size_t r = 0; r < m->relation_count; r++) {
+        double *side = &h->instance->memory[m->relations[r].memory];
+        if (!isfinite(h->crossing[r]) || h->crossing[r] == 0.0) continue;
+        if ((*side != 0.0) == (h->crossing[r] < 0.0)) continue;
+        *side = h->crossing[r] < 0.0;
+        any = true;
+    }
+    if (any) diag_clear(&s->diag);
+    return any;
+}
+
 /* Inner passes: discrete and continuous values that agree, with pre(..) as it is. *passes counts.
  * *mode: the pass has come to a mode that is not bound; once it is, the pass goes on from there. */
 static dae_status agree(dae_solver *s, double t, bool initial, dae_init init, int *passes,
@@ -273,6 +297,9 @@ static dae_status agree(dae_solver *s, double t, bool initial, dae_init init, in
             if (!is_mode_bound(s)) return DAE_OK;
         }
         status = solve_continuous(s, t, initial, init);
+        if (initial && status == DAE_ERR_EVALUATION && *passes <= MOST_TURNS &&
+            turn_undefined(s, t))
+            continue;
         if (status == DAE_OK) status = hybrid_ready(s);
         if (status != DAE_OK) return status;
         s->hybrid->solved = true;
