@@ -492,6 +492,20 @@ static void test_oscillation_within_a_step(void **state)
     }
 }
 
+/* A limit that is not reached, p > min(p, 2), is no jump that could happen: 10 is never
+ * compared with 1.5. */
+static void test_limit_that_is_not_reached(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real p(start=1, fixed=true);\nBoolean b;\nequation\nder(p) = cos(time);\n"
+                       "b = noEvent(if p > min(p, 2.5) then 10 else p) > 1.5;")));
+    OK(step_to(&r, 3.0));
+    assert_int_equal(r.events, 4); /* p = 1 + sin(t) is 1.5 at pi/6 and 5 pi/6: found and updated */
+    EXACTLY("b", 0.0);
+    end(&r);
+}
+
 /* An algebraic variable that is zero at 0, 1, 2, ..: the steps must not all end there. */
 static void test_steps_do_not_resonate(void **state)
 {
@@ -584,6 +598,7 @@ int main(void)
         cmocka_unit_test(test_solution_without_end),
         cmocka_unit_test(test_index_is_explained),
         cmocka_unit_test(test_oscillation_within_a_step),
+        cmocka_unit_test(test_limit_that_is_not_reached),
         cmocka_unit_test(test_steps_do_not_resonate),
         cmocka_unit_test(test_tiny_sample_interval),
         cmocka_unit_test(test_slow_index_two),

@@ -154,12 +154,48 @@ static void test_edges_of_domains(void **state)
     }
 }
 
+/* Where the ranges decide which operand min or max is, or which branch holds, it is compared with
+ * that operand as with itself. */
+static void test_decided_branches_are_the_same(void **state)
+{
+    (void)state;
+    graph *g = graph_new();
+    expr y = graph_variable(g, 0, 0), z = graph_variable(g, 1, 0);
+    expr low = graph_binary(g, EXPR_MIN, y, z), high = graph_binary(g, EXPR_MAX, y, z);
+    const expr roots[] = {graph_binary(g, EXPR_SUB, y, low), graph_binary(g, EXPR_LT, low, y),
+                          graph_binary(g, EXPR_LE, z, high), graph_binary(g, EXPR_SUB, z, low)};
+    range_program *p = range_program_new(g, roots, 4);
+    range apart[2] = {{{1, 2}, {1, 1}}, {{3, 4}, {1, 1}}}, out[4];
+    range_program_run(p, &(range_leaves){.y = apart}, out);
+    assert_true(out[0].value.lo == 0.0 && out[0].value.hi == 0.0 && range_is_plain(&out[0]));
+    assert_true(out[1].value.hi == 0.0);
+    assert_true(out[2].value.lo == 1.0);
+    assert_true(out[3].value.lo == 1.0 && out[3].value.hi == 3.0);
+    range close[2] = {{{1, 3.5}, {1, 1}}, {{3, 4}, {1, 1}}};
+    range_program_run(p, &(range_leaves){.y = close}, out);
+    assert_true(out[0].value.hi > 0.0);
+    assert_true(out[1].value.lo == 0.0 && out[1].value.hi == 1.0);
+    range_program_free(p);
+    graph_free(g);
+}
+
+/* What has one value does not move, whatever is known of its slope. */
+static void test_one_value_is_plain(void **state)
+{
+    (void)state;
+    const interval any = {-INFINITY, INFINITY};
+    assert_true(range_is_plain(&(range){{0.0, 0.0}, any}));
+    assert_false(range_is_plain(&(range){{-1e-9, 1e-9}, any}));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_and_slopes_are_within),
         cmocka_unit_test(test_short_pieces_are_bounded),
         cmocka_unit_test(test_edges_of_domains),
+        cmocka_unit_test(test_decided_branches_are_the_same),
+        cmocka_unit_test(test_one_value_is_plain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -318,6 +318,7 @@ typedef struct range_node {
     bool moved, pieces; /* with a variable; in pieces that one decides; */
     bool opaque;        /* with something in it of which no range is known */
     bool open;          /* work: a root has more than one value, through it */
+    uint32_t same;      /* work: the place of what it is the same as all along, else its own */
     range value;
 } range_node;
 
@@ -502,19 +503,55 @@ static range of_leaf(const expr_node *n, const range_leaves *leaves)
     }
 }
 
+/* What node k is the same as all along, since of its branches the ranges leave one: a place. */
+static uint32_t stands_for(const range_program *p, uint32_t k, expr_op op)
+{
+    const range_node *at = &p->nodes[k], *a = &p->nodes[at->a], *b = &p->nodes[at->b];
+    const interval u = a->value.value, w = b->value.value;
+    const bool below = u.hi <= w.lo, above = w.hi <= u.lo;
+    switch (op) {
+    case EXPR_MIN: return below ? a->same : above ? b->same : k;
+    case EXPR_MAX: return above ? a->same : below ? b->same : k;
+    case EXPR_SELECT:
+        if (!has_zero(u)) return b->same;
+        return u.lo == 0.0 && u.hi == 0.0 ? p->nodes[at->c].same : k;
+    default: return k;
+    }
+}
+
+/* A binary operation on one thing twice: x - min(x, 5), say, where x is below 5. */
+static range of_the_same(const expr_node *n, const range *a, const range *b)
+{
+    switch (n->op) {
+    case EXPR_SUB: return (range){NONE, NONE};
+    case EXPR_LT:
+    case EXPR_NE: return truth(false, true);
+    case EXPR_LE:
+    case EXPR_EQ: return truth(true, false);
+    default: return of_binary(n, a, b);
+    }
+}
+
+static void run_node(range_program *p, uint32_t k, const range_leaves *leaves)
+{
+    range_node *at = &p->nodes[k];
+    const expr_node *n = graph_node(p->g, at->e);
+    const range_node *a = &p->nodes[at->a], *b = &p->nodes[at->b];
+    switch (operands(n)) {
+    case 0: at->value = of_leaf(n, leaves); break;
+    case 1: at->value = of_unary(n->op, &a->value); break;
+    case 2:
+        at->value = a->same == b->same ? of_the_same(n, &a->value, &b->value)
+                                       : of_binary(n, &a->value, &b->value);
+        break;
+    default: at->value = of_select(a->value.value, &b->value, &p->nodes[at->c].value); break;
+    }
+    at->same = stands_for(p, k, n->op);
+}
+
 void range_program_run(range_program *p, const range_leaves *leaves, range *out)
 {
-    for (size_t k = 0; k < p->count; k++) {
-        range_node *at = &p->nodes[k];
-        const expr_node *n = graph_node(p->g, at->e);
-        const range *a = &p->nodes[at->a].value, *b = &p->nodes[at->b].value;
-        switch (operands(n)) {
-        case 0: at->value = of_leaf(n, leaves); break;
-        case 1: at->value = of_unary(n->op, a); break;
-        case 2: at->value = of_binary(n, a, b); break;
-        default: at->value = of_select(a->value, b, &p->nodes[at->c].value); break;
-        }
-    }
+    for (uint32_t k = 0; k < p->count; k++) run_node(p, k, leaves);
     for (size_t k = 0; k < p->root_count; k++) out[k] = p->nodes[p->roots[k]].value;
 }
 
@@ -548,5 +585,6 @@ bool range_is_plain(const range *r)
 {
     interval v = r->value, d = r->slope;
     bool away = v.lo > 0.0 || v.hi<0.0, one_way = d.lo> 0.0 || d.hi < 0.0;
-    return away || one_way || (d.lo == 0.0 && d.hi == 0.0);
+    bool still = v.lo == v.hi || (d.lo == 0.0 && d.hi == 0.0);
+    return away || one_way || still;
 }
