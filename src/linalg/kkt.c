@@ -1,13 +1,16 @@
-/* Small matrices: complete orthogonal factorisations A P = Q [T 0; 0 0] Z [GVL13 5.4.7], first of
+/* Square matrices that are surely regular have one solution, which sparse LU finds: all below is
+ * for the others.
+ *
+ * Small matrices: complete orthogonal factorisations A P = Q [T 0; 0 0] Z [GVL13 5.4.7], first of
  * A_f, then of what Q' leaves of A_p in the rows where A_f cannot help; or with damping the
  * Cholesky factors of A A' + mu I.
  *
- * Large ones: LU of A if it is square and regular, else of the augmented matrix  [ D  A' ; A -delta
- * I ] [Bjo96 2.5.3], D = 1 for costly unknowns and small for free ones. It is quasidefinite, so
- * that every symmetric pivot order exists [Van95], and refinement against the equations with delta
- * = 0 takes the influence of delta out again: errors along a singular value s fall by delta/(s^2 +
- * delta) in every sweep. Where that is too slow there is the matrix with delta = 0 and without free
- * unknowns in D, whose pivots take longer to find. */
+ * Large ones: LU of the augmented matrix  [ D  A' ; A -delta I ] [Bjo96 2.5.3], D = 1 for costly
+ * unknowns and small for free ones. It is quasidefinite, so that every symmetric pivot order exists
+ * [Van95], and refinement against the equations with delta = 0 takes the influence of delta out
+ * again: errors along a singular value s fall by delta/(s^2 + delta) in every sweep. Where that is
+ * too slow there is the matrix with delta = 0 and without free unknowns in D, whose pivots take
+ * longer to find. */
 #include "linalg/kkt.h"
 
 #include "base/interrupt.h"
@@ -26,6 +29,10 @@ static const double DELTA = 1e-9, DELTA_SMALL = 1e-14;
 static const double FREE_WEIGHT = 1e-10; /* of free unknowns in the regularised matrix */
 static const double SOLVED = 1e-8;       /* misfit of a linear system that counts as solved */
 static const double REGULAR = 1e-13;     /* reciprocal condition that LU of A may have */
+/* Dense matrices are surely of full rank with so many times the reciprocal condition that ranks are
+ * decided by: the estimate is of another norm, and not exact. */
+static const double SURE = 1e4;
+enum { DIRECT_FROM = 40 }; /* rows: below, orthogonal factors take less than 0.2 ms */
 enum { SWEEPS = 8 };
 enum { MORE_FILL = 3 }; /* times that of the first factors: time for another order */
 
@@ -62,10 +69,11 @@ struct kkt {
     double *square;               /* m x m: Cholesky factors */
     int work_size;
     bool positive; /* the Cholesky factors exist */
-    /* sparse */
-    matrix_layout layout;  /* of a square A */
-    linear_solver *direct; /* its factors, if they are in force: */
+    /* square */
+    matrix_layout layout;
+    linear_solver *direct; /* factors of A, if they are in force: */
     bool solved_directly;
+    /* sparse */
     augmented exact, regular;    /* without solver until they are needed */
     augmented *used;             /* the one with the factors in force */
     bool tried;                  /* the exact one was of no use for these values */
@@ -186,6 +194,21 @@ static void apply_q(kkt *k, const orthogonal *f, int columns, double *c, int ld)
                             f->tau, c, ld, k->work, k->work_size);
 }
 
+/* b := Q' b, one reflection (I - tau v v') after the other: blocks of them, as LAPACK makes, cost
+ * more than they save on one vector */
+static void reflect(const orthogonal *f, double *b)
+{
+    const int least = f->m < f->n ? f->m : f->n;
+    for (int k = 0; k < least; k++) {
+        const double *v = f->matrix + (size_t)k * (size_t)f->m;
+        double sum = b[k];
+        for (int i = k + 1; i < f->m; i++) sum += v[i] * b[i];
+        sum *= f->tau[k];
+        b[k] -= sum;
+        for (int i = k + 1; i < f->m; i++) b[i] -= sum * v[i];
+    }
+}
+
 /* w := P Z' [T^-1 (Q'b)_1; 0], for the n unknowns of f; b is lost */
 static void orthogonal_solve(kkt *k, const orthogonal *f, double *b, double *w)
 {
@@ -193,7 +216,7 @@ static void orthogonal_solve(kkt *k, const orthogonal *f, double *b, double *w)
     double *c = k->vector;
     vector_zero(n, w);
     if (rank == 0) return;
-    apply_q(k, f, 1, b, f->m);
+    reflect(f, b);
     vector_zero(n, c);
     vector_copy(rank, b, c);
     LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'U', 'N', 'N', rank, 1, f->matrix, f->m, c, n);
@@ -228,7 +251,7 @@ static void dense_solve(kkt *k, const double *b, double *w)
     double *left = k->rest, *part = k->rest + most;
     vector_copy(m, b, left);
     lapack_enter();
-    apply_q(k, &k->first, 1, left, m);
+    reflect(&k->first, left);
     orthogonal_solve(k, &k->second, left + k->first.rank, part);
     vector_copy(m, b, left);
     for (int j = 0, p = 0; j < k->n; j++) {
@@ -332,9 +355,15 @@ static bool sparse_new(kkt *k)
     k->residual = DAE_ARRAY(double, size);
     k->x = DAE_ARRAY(double, size);
     k->best = DAE_ARRAY(double, size);
-    if (!k->residual || !k->x || !k->best) return false;
-    if (k->m != k->n) return true;
-    if (!layout_sparse(&k->layout, k->n, k->colptr, k->rowind)) return false;
+    return k->residual && k->x && k->best;
+}
+
+/* LU of A, if that is square and worth it. False: memory. */
+static bool direct_new(kkt *k)
+{
+    if (k->m != k->n || !k->colptr || (k->dense && k->m < DIRECT_FROM)) return true;
+    if (!k->residual) k->residual = DAE_ARRAY(double, k->n);
+    if (!k->residual || !layout_sparse(&k->layout, k->n, k->colptr, k->rowind)) return false;
     k->direct = linear_sparse.analyse(&k->layout, NULL);
     return k->direct != NULL;
 }
@@ -421,14 +450,14 @@ static double refined_solve(kkt *k, const double *b, double delta, double *w)
     return least / norm;
 }
 
-/* LU of A itself; false unless it is square and regular */
-static linear_status direct_factor(kkt *k)
+/* LU of A itself; LINEAR_SINGULAR unless it is square and regular: 1/cond(A) > least */
+static linear_status direct_factor(kkt *k, double least)
 {
     k->solved_directly = false;
     if (!k->direct || k->damping > 0.0) return LINEAR_SINGULAR;
     linear_status status = linear_factor(k->direct, k->values);
     if (status != LINEAR_OK) return status;
-    k->solved_directly = linear_sparse.condition(k->direct) > REGULAR;
+    k->solved_directly = linear_sparse.condition(k->direct) > least;
     return k->solved_directly ? LINEAR_OK : LINEAR_SINGULAR;
 }
 
@@ -448,7 +477,7 @@ static void direct_solve(kkt *k, const double *b, double *w)
 static linear_status sparse_factor(kkt *k)
 {
     k->tried = false;
-    linear_status status = direct_factor(k);
+    linear_status status = direct_factor(k, REGULAR);
     if (status == LINEAR_SINGULAR)
         status = augmented_factor(k, &k->regular, k->damping > 0.0 ? k->damping : DELTA);
     return status == LINEAR_MEMORY ? status : LINEAR_OK;
@@ -481,7 +510,7 @@ kkt *kkt_new(int m, int n, const int *colptr, const int *rowind, const bool *fre
     k->dense = !colptr || ((long)m * n <= DENSE_ENTRIES && (long)m * m <= 4 * DENSE_ENTRIES);
     k->free = DAE_ARRAY(bool, n);
     for (int j = 0; j < n && k->free && free; j++) k->free_count += k->free[j] = free[j];
-    if (k->free && (k->dense ? dense_new(k) : sparse_new(k))) return k;
+    if (k->free && (k->dense ? dense_new(k) : sparse_new(k)) && direct_new(k)) return k;
     kkt_free(k);
     return NULL;
 }
@@ -493,6 +522,8 @@ linear_status kkt_factor(kkt *k, const double *values, double rcond, double damp
     k->rank = k->m < k->n ? k->m : k->n;
     if (interrupted_whole()) return LINEAR_MEMORY;
     if (!k->dense) return sparse_factor(k);
+    linear_status status = direct_factor(k, fmax(REGULAR, SURE * rcond));
+    if (status != LINEAR_SINGULAR) return status;
     if (damping > 0.0)
         damped_factor(k);
     else
@@ -502,14 +533,14 @@ linear_status kkt_factor(kkt *k, const double *values, double rcond, double damp
 
 void kkt_solve(kkt *k, const double *b, double *w)
 {
-    if (k->dense && k->damping > 0.0)
+    if (k->solved_directly)
+        direct_solve(k, b, w);
+    else if (k->dense && k->damping > 0.0)
         damped_solve(k, b, w);
     else if (k->dense)
         dense_solve(k, b, w);
     else if (k->damping > 0.0)
         refined_solve(k, b, k->damping, w);
-    else if (k->solved_directly)
-        direct_solve(k, b, w);
     else
         sparse_solve(k, b, w);
 }
