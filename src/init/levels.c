@@ -459,11 +459,12 @@ static engine_outcome solve_from_somewhere(level_work *work, parts *t, level_rep
     return outcome;
 }
 
-/* The irreducible conflict, told. */
+/* The irreducible conflict, told; or the equations that remain worst. */
 static dae_status explain_conflict(level_work *work, level_report *report, dae_diag *diag)
 {
     double *instead = NULL;
-    engine_outcome outcome = level_conflict(work, report, &instead);
+    engine_outcome outcome = ENGINE_STALLED;
+    if (!work->request->unexplained) outcome = level_conflict(work, report, &instead);
     dae_status status = DAE_ERR_INITIAL;
     if (outcome == ENGINE_MET || outcome == ENGINE_STALLED)
         work->system->residual(work->system->user, work->u, work->r);

@@ -444,12 +444,14 @@ static dae_status solve_by_wishes(const level_system *system, const level_reques
         if (is_wished(w, i, 0)) w->reach[i] /= BEHIND;
     if (status != DAE_OK || count_wished(w, n, 0, true) == 0) return status;
     level_report second = {.other = -1};
+    level_request nearer = *request;
     dae_diag unused;
+    nearer.unexplained = true;
     diag_clear(&unused);
     vector_copy(n, w->u, w->spare);
     for (int i = 0; i < n; i++)
         if (is_wished(w, i, 1) && w->u[i] == w->given[i]) w->tag[i] = DAE_TAG_FIXED;
-    status = levels_solve(system, request, w->u, &second, &unused);
+    status = levels_solve(system, &nearer, w->u, &second, &unused);
     if (status != DAE_OK) vector_copy(n, w->spare, w->u);
     level_report_free(status == DAE_OK ? report : &second);
     if (status == DAE_OK) *report = second;
@@ -488,7 +490,8 @@ static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, 
                              .rank = initial ? NULL : w->rank,
                              .open = w->open,
                              .state = w->state,
-                             .turned = s->hybrid->turned};
+                             .turned = s->hybrid->turned,
+                             .unexplained = s->hybrid->unexplained};
     level_report report = {0};
     fact_key key = levels_key(s, c, initial, w);
     const size_t bytes = (size_t)levels->n * sizeof *w->u;

@@ -168,7 +168,8 @@ typedef struct hybrid {
     bool starts_chosen;       /* start values that are not fixed decided where the run begins */
     double *start;            /* n: the start values given */
     double *entry, *entry_yp; /* n each: the values that the last search for consistent ones had */
-    bool turned; /* unknowns that nobody gave are looked for on their negative side first */
+    bool unexplained; /* a start that fails is a trial: others follow, and nobody reads why */
+    bool turned;      /* unknowns that nobody gave are looked for on their negative side first */
     char other[DAE_TEXT_SIZE]; /* note of another solution at the start or event, "": none */
 } hybrid;
 

@@ -80,6 +80,19 @@ static bool worth_another(dae_status status)
            status == DAE_ERR_EVALUATION || status == DAE_ERR_EVENT;
 }
 
+/* Attempt k, which is the first for k = 1. */
+static dae_status attempt_at(dae_solver *s, double t, dae_init mode, const first_start *from,
+                             size_t k)
+{
+    int passes = 0;
+    diag_clear(&s->diag);
+    s->hybrid->turned = k % 2 == 0;
+    dae_status status = begin_again(s, t, mode, from, k / 2);
+    if (status == DAE_OK) status = events_agree(s, t, true, mode, &passes);
+    s->hybrid->turned = false;
+    return status;
+}
+
 /* The other modes and sides, until one agrees; else the first failure stands. */
 static dae_status try_others(dae_solver *s, double t, dae_init mode, const first_start *from,
                              dae_status failed)
@@ -87,16 +100,21 @@ static dae_status try_others(dae_solver *s, double t, dae_init mode, const first
     const size_t most = attempts(s);
     const dae_diag before = s->diag;
     dae_status status = failed;
-    for (size_t k = 0; k < 2 * most && worth_another(status); k++) {
-        int passes = 0;
-        s->hybrid->turned = k % 2 == 0;
-        if (k == 1) continue; /* that was the first attempt */
-        diag_clear(&s->diag);
-        status = begin_again(s, t, mode, from, k / 2);
-        if (status == DAE_OK) status = events_agree(s, t, true, mode, &passes);
-    }
-    s->hybrid->turned = false;
+    for (size_t k = 0; k < 2 * most && worth_another(status); k++)
+        if (k != 1) status = attempt_at(s, t, mode, from, k);
     if (status == DAE_OK || !worth_another(status)) return status;
+    s->diag = before;
+    return failed;
+}
+
+/* What contradicts itself in the first attempt is looked for once no other one has agreed: that
+ * takes as long as many attempts. */
+static dae_status explain_first(dae_solver *s, double t, dae_init mode, const first_start *from,
+                                dae_status failed)
+{
+    const dae_diag before = s->diag;
+    dae_status status = attempt_at(s, t, mode, from, 1);
+    if (status == failed || status == DAE_ERR_MEMORY) return status;
     s->diag = before;
     return failed;
 }
@@ -105,6 +123,7 @@ dae_status events_agree_at_start(dae_solver *s, double t, dae_init mode)
 {
     int passes = 0;
     const bool any = flat_of(s)->relation_count > 0 && !s->hybrid->given;
+    const bool unexplained = s->hybrid->unexplained;
     const double *start = s->hybrid->opening.stands ? s->modes->start : s->hybrid->start;
     first_start from = {.n = s->base->form.n};
     from.y = any ? DAE_ARRAY(double, 2 * (size_t)from.n) : NULL;
@@ -112,8 +131,12 @@ dae_status events_agree_at_start(dae_solver *s, double t, dae_init mode)
         return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for start values.");
     from.yp = any ? from.y + from.n : NULL;
     if (any) vector_copy(from.n, start, from.y);
+    s->hybrid->unexplained = unexplained || any;
     dae_status status = events_agree(s, t, true, mode, &passes);
     if (any && worth_another(status)) status = try_others(s, t, mode, &from, status);
+    s->hybrid->unexplained = unexplained;
+    if (any && !unexplained && status == DAE_ERR_INITIAL)
+        status = explain_first(s, t, mode, &from, status);
     dae_free(from.y);
     return status;
 }

@@ -182,6 +182,7 @@ static bool open_start(simplified_start *z, const dae_solver *s, double t)
     if (status == DAE_OK) status = solver_new(p, &options, &z->solver, &diag);
     z->exhausted = status == DAE_ERR_MEMORY;
     if (status != DAE_OK) return false;
+    z->solver->hybrid->unexplained = true;
     z->before = z->y + n;
     z->guess = z->y + 2 * n;
     z->scale = z->y + 3 * n;
