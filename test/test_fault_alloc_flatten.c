@@ -65,6 +65,25 @@ static const char driven[] =
     "model M\n  input Real u, v, w[2];\n  input Boolean b;\n  Real x(start = 0, fixed = true);\n"
     "equation\n  der(x) = u + v + w[1] + w[2] + (if b then 1 else 0);\nend M;\n";
 
+/* Texts that conditions choose, and draws from a hidden state. */
+static const char texts[] =
+    "type Mode = enumeration(low, high);\n"
+    "function name\n  input Real x;\n  output String s;\nprotected\n  String t;\nalgorithm\n"
+    "  if x > 2 then\n    s := \"big\";\n    t := s + \"!\";\n  else\n    s := \"small\";\n"
+    "  end if;\n  if x > 3 then\n    s := t;\n  end if;\nend name;\n"
+    "model M\n  Real x = time, y;\n  Mode m = if x > 1 then Mode.high else Mode.low;\n"
+    "  String s = if x > 1 then \"high\" else \"low\", t;\n  discrete Real c(start = 0);\n"
+    "equation\n  t = s + name(x);\n  y = if s == \"low\" then 1 else 2;\n"
+    "  assert(x < 2, t + String(m));\n  when x > 1 then\n"
+    "    c = 'Modelica.Math.Random.Utilities.impureRandom'(5);\n  end when;\nend M;\n";
+
+/* C code: called with what is known, and with a variable. */
+static const char own_code[] =
+    "function f\n  input Real u;\n  input Integer n[2];\n  input String s;\n  output Real y;\n"
+    "external \"C\" y = f_of(u, n, s) annotation(Include = \"static double f_of(double u, "
+    "const int *n, const char *s) { return u*n[1] + *s; }\");\nend f;\n"
+    "model M\n  Real x = f(2, {3, 4}, \"a\"), y = f(time, {5, 6}, \"b\");\nend M;\n";
+
 /* The same with inputs that a table, an expression and a function drive. */
 static int no_value(double t, int order, double jump, double *out, void *user)
 {
@@ -124,10 +143,30 @@ static dae_status everything(void *context)
     return status;
 }
 
+static dae_status everything_allowed(void *context)
+{
+    const char *text = context;
+    arena *tree = arena_new(0);
+    message_list *messages = message_list_new("m.mo", text, strlen(text), 0);
+    ast_file *file = tree && messages ? parse_file(tree, text, strlen(text), messages) : NULL;
+    flatten_given given = {.allow_external = true};
+    flat_model *m = file ? flatten_driven(file, "m.mo", &given, messages) : NULL;
+    dae_status status = m ? DAE_OK : DAE_ERR_MEMORY;
+    if (messages && message_errors(messages) > 0) status = DAE_ERR_MODEL;
+    flat_model_free(m);
+    message_list_free(messages);
+    arena_free(tree);
+    return status;
+}
+
 static void every_allocation_fails_once(void **state)
 {
     (void)state;
     every_failure_is_told("flattener", everything, (void *)(uintptr_t)usual, 50);
+    every_failure_is_told("texts", everything, (void *)(uintptr_t)texts, 50);
+    assert_int_equal(everything_allowed((void *)(uintptr_t)own_code),
+                     DAE_OK); /* now it is loaded */
+    every_failure_is_told("C code", everything_allowed, (void *)(uintptr_t)own_code, 20);
     every_failure_is_told("exported model", everything, (void *)(uintptr_t)exported, 50);
     every_failure_is_told("driven model", everything_driven, (void *)(uintptr_t)driven, 20);
 }

@@ -127,7 +127,7 @@ static void test_beside(void **state)
     native_free(again);
     native_place place;
     assert_int_equal(native_place_open(&place, (char[NATIVE_REASON]){0}), NATIVE_OK);
-    again = native_from_cache(&place, &s.key, true);
+    again = native_from_cache(&place, &s.key, true, &(bool){false});
     assert_non_null(again);
     native_free(again);
     assert_int_equal(place_starts(p, NULL), 1);
@@ -156,7 +156,7 @@ static void test_damage(void **state)
     assert_int_equal(write(open_file, "x", 1), 1);
     close(open_file);
     assert_int_equal(native_place_open(&place, (char[NATIVE_REASON]){0}), NATIVE_OK);
-    assert_null(native_from_cache(&place, &s.key, true));
+    assert_null(native_from_cache(&place, &s.key, true, &(bool){false}));
     native_free(module);
     sample_free(&s);
 }

@@ -122,6 +122,7 @@ static native_module *find_loaded(const char *name, native_function *function)
 native_module *native_open(const char *path, bool stays, char reason[NATIVE_REASON])
 {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    reason[0] = '\0';
     if (!handle) {
         snprintf(reason, NATIVE_REASON, "the module cannot be loaded: %.200s", dlerror());
         return NULL;
@@ -165,13 +166,16 @@ void native_file_name(const native_place *p, const native_key *key, char name[NA
     strcpy(name + 2 * HASH_BYTES, ".so");
 }
 
-native_module *native_from_cache(const native_place *p, const native_key *key, bool stays)
+native_module *native_from_cache(const native_place *p, const native_key *key, bool stays,
+                                 bool *no_memory)
 {
-    char name[NATIVE_FILE], path[NATIVE_PATH], unread[NATIVE_REASON];
+    char name[NATIVE_FILE], path[NATIVE_PATH], reason[NATIVE_REASON];
+    *no_memory = false;
     native_file_name(p, key, name);
     if (!cache_join(path, p->directory, name) || !cache_is_sound(path)) return NULL;
-    native_module *m = native_open(path, stays, unread);
+    native_module *m = native_open(path, stays, reason);
     if (m) cache_touch(path);
+    *no_memory = !m && reason[0] == '\0';
     return m;
 }
 
@@ -181,14 +185,14 @@ size_t native_lookup(const native_key *keys, size_t count, bool on_disk, native_
     native_place place;
     char name[NATIVE_NAME], unread[NATIVE_REASON];
     size_t found = 0;
-    bool open = false;
+    bool open = false, unread_memory;
     for (size_t k = 0; k < count; k++) {
         native_key_name(&keys[k], name);
         modules[k] = find_loaded(name, &functions[k]);
         if (!modules[k] && on_disk) {
             if (!open && native_place_open(&place, unread) != NATIVE_OK) return found;
             open = true;
-            modules[k] = native_from_cache(&place, &keys[k], true);
+            modules[k] = native_from_cache(&place, &keys[k], true, &unread_memory);
             if (modules[k]) functions[k] = native_find(modules[k], name);
             if (modules[k] && !functions[k]) { /* another program's file under this name */
                 native_free(modules[k]);

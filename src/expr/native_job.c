@@ -295,8 +295,9 @@ native_status native_load_within(const char *source, size_t length, double secon
     hash_start(&h);
     hash_add(&h, source, length);
     hash_finish(&h, key.byte);
-    *module = native_from_cache(&place, &key, false);
-    if (*module) return NATIVE_OK;
+    bool no_memory;
+    *module = native_from_cache(&place, &key, false, &no_memory);
+    if (*module || no_memory) return *module ? NATIVE_OK : NATIVE_MEMORY;
     status = native_job_new(source, length, &key, 1, seconds, &job, reason);
     if (status != NATIVE_OK) return status;
     native_job_wait(job);

@@ -69,11 +69,13 @@ enum { NATIVE_FILE = 2 * HASH_BYTES + 4 };
 native_status native_place_open(native_place *place, char reason[NATIVE_REASON]);
 /* The name of the file that has the program. */
 void native_file_name(const native_place *place, const native_key *key, char name[NATIVE_FILE]);
-/* Load a module; NULL: reason tells, or memory. stays: one of those that this process keeps for a
- * while when they have no owner any more. */
+/* Load a module; NULL: reason tells, or is empty: memory. stays: one of those that this process
+ * keeps for a while when they have no owner any more. */
 native_module *native_open(const char *path, bool stays, char reason[NATIVE_REASON]);
-/* The same from the cache if it is there and sound, else NULL. */
-native_module *native_from_cache(const native_place *place, const native_key *key, bool stays);
+/* The same from the cache if it is there and sound, else NULL; *no_memory: it is, but for memory.
+ */
+native_module *native_from_cache(const native_place *place, const native_key *key, bool stays,
+                                 bool *no_memory);
 
 /* ---- the cache ------------------------------------------------------------------------------- */
 

@@ -324,10 +324,8 @@ static own_function load_code(const own_call *c, const char *text, size_t length
     native_module *module = NULL;
     native_status status = native_load(text, length, &module, reason);
     if (status == NATIVE_MEMORY) c->f->failed = true;
-    if (status != NATIVE_OK) {
-        refuse(c, reason);
-        return NULL;
-    }
+    if (status != NATIVE_OK && status != NATIVE_MEMORY) refuse(c, reason);
+    if (status != NATIVE_OK) return NULL;
     native_function found = native_find(module, "daedal_call");
     memcpy(&function, &found, sizeof function);
     native_leave(module);
