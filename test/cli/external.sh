@@ -32,6 +32,21 @@ expect 0 run cube.mo --allow-external --stop 2 --set k=0 -o - --vars x && close_
 expect 0 check cube.mo --allow-external
 expect 0 init cube.mo --allow-external && says 'z'
 
+# ---- x^3 = 1 + t, so x' = 1/(3 x^2) and x'' = -2/(9 x^5): first and second derivatives of the code ---
+sed '/^model/,$d' cube.mo >slopes.mo
+cat >>slopes.mo <<'END'
+model M
+  Real x(start = 1), v, a;
+equation
+  cube(x, 1) = 1 + time;
+  der(x) = v;
+  der(v) = a;
+end M;
+END
+expect 0 run slopes.mo --allow-external --stop 1 -o - --vars v,a
+close_to "$(last 2)" 0.209986841649
+close_to "$(last 3)" -0.0699956138831
+
 # ---- arrays, texts, Integers, Booleans, several results; all known before the run ------------------
 cat >many.mo <<'END'
 function many

@@ -396,22 +396,26 @@ static double value_at(const own_signal *s, double x)
     return y;
 }
 
-/* Derivatives by central differences. */
+enum { ORDERS = 3 }; /* derivatives by differences: beyond it nothing would be left of them */
+
+/* The order-th derivative by central differences, with the step that loses fewest digits. */
+static double difference_at(const own_signal *s, double x, int order)
+{
+    double size = fmax(fabs(x), 1.0) * pow(DBL_EPSILON, 1.0 / (order + 2));
+    volatile double above = x + size;
+    double h = above - x, up = value_at(s, x + h), down = value_at(s, x - h);
+    if (order == 1) return (up - down) / (2.0 * h);
+    if (order == 2) return (up - 2.0 * value_at(s, x) + down) / (h * h);
+    double far = value_at(s, x + 2.0 * h) - value_at(s, x - 2.0 * h);
+    return (far - 2.0 * (up - down)) / (2.0 * h * h * h);
+}
+
 static int signal_value(double x, int order, double jump, double *out, void *user)
 {
     const own_signal *s = user;
-    double size = fmax(fabs(x), 1.0);
     (void)jump;
-    if (s->steps && order > 0) {
-        *out = 0.0;
-    } else if (order == 0) {
-        *out = value_at(s, x);
-    } else {
-        volatile double above =
-            x + (order == 1 ? cbrt(DBL_EPSILON) : sqrt(sqrt(DBL_EPSILON))) * size;
-        double h = above - x, up = value_at(s, x + h), down = value_at(s, x - h);
-        *out = order == 1 ? (up - down) / (2.0 * h) : (up - 2.0 * value_at(s, x) + down) / (h * h);
-    }
+    if (order > ORDERS) return 1;
+    *out = order == 0 ? value_at(s, x) : s->steps ? 0.0 : difference_at(s, x, order);
     return isfinite(*out) ? 0 : 1;
 }
 
@@ -431,7 +435,7 @@ static expr signal_of(own_call *c, own_function function, size_t out)
                       .varying = c->varying_at,
                       .out = out,
                       .steps = c->varying_steps};
-    graph_signal signal = {.value = signal_value, .user = s, .orders = 2, .name = name};
+    graph_signal signal = {.value = signal_value, .user = s, .orders = ORDERS, .name = name};
     int number = graph_add_signal(f->g, &signal);
     return number < 0 ? EXPR_NONE
                       : graph_signal_node(f->g, number, 0, c->varying, constant(f, DBL_MAX));
