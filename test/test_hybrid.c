@@ -492,6 +492,27 @@ static void test_oscillation_within_a_step(void **state)
     }
 }
 
+/* Two integrators come to their limit so close to each other that it is one event, and are stopped
+ * there, one of them just below it. The event at t = 2 finds both as they were; at t = 3 they
+ * leave.
+ */
+static void test_limits_reached_together(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true), y(start=-1e-13, fixed=true);\n"
+                       "Real u = if time < 2 then 1 else if time < 3 then 2 else -1;\nequation\n"
+                       "der(x) = if x > 1 and u > 0 then 0 else u;\n"
+                       "der(y) = if y > 1 and u > 0 then 0 else u;")));
+    OK(step_to(&r, 2.5));
+    NEAR("x", 1.0);
+    NEAR("y", 1.0);
+    OK(step_to(&r, 3.5));
+    NEAR("x", 0.5);
+    NEAR("y", 0.5);
+    end(&r);
+}
+
 /* A limit that is not reached, p > min(p, 2), is no jump that could happen: 10 is never
  * compared with 1.5. */
 static void test_limit_that_is_not_reached(void **state)
@@ -598,6 +619,7 @@ int main(void)
         cmocka_unit_test(test_solution_without_end),
         cmocka_unit_test(test_index_is_explained),
         cmocka_unit_test(test_oscillation_within_a_step),
+        cmocka_unit_test(test_limits_reached_together),
         cmocka_unit_test(test_limit_that_is_not_reached),
         cmocka_unit_test(test_steps_do_not_resonate),
         cmocka_unit_test(test_tiny_sample_interval),

@@ -302,9 +302,23 @@ static bool meets(const hybrid *h, size_t r, double t, double moment)
     return isnan(trace->when) || soon <= ANOTHER * fabs(t - trace->when);
 }
 
+/* Whether the crossing function of relation r, c now, is still where its last event has met zero,
+ * up to rounding: what a limit has stopped. */
+static bool stays_at_zero(dae_solver *s, double t, size_t r, double c)
+{
+    static const double DIGITS = 4.0 * DBL_EPSILON;
+    const double zero = s->hybrid->zero[r];
+    if (zero == 0.0 || c == zero) return zero != 0.0;
+    graph_enter(flat_of(s)->graph);
+    const expr_node *node = graph_node(flat_of(s)->graph, flat_of(s)->relations[r].crossing);
+    graph_leave(flat_of(s)->graph);
+    return node->op == EXPR_SUB && fabs(c - zero) <= DIGITS * fabs(value_at(s, t, node->a));
+}
+
 /* The relations whose crossing is the event take their new sides; they are decided. Where exactly
  * their zero was met tells what is a step off it: zero_r = crossing function there. Those that
- * nothing heard so far take the side on which they are. */
+ * nothing heard so far take the side on which they are. Those that have not moved since their last
+ * event keep their zero: its last digits, or what the tolerances leave open, are no side. */
 void relations_cross(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
@@ -321,7 +335,8 @@ void relations_cross(dae_solver *s, double t)
         bool crosses = flags && flags[r] != 0, joins = flags && !crosses && meets(h, r, t, moment);
         h->decided[r] = late || crosses || joins;
         bool through = h->decided[r] && !(flags && event_finder_jumped(s->bound.events, (int)r));
-        h->zero[r] = through && !h->instance->form->rounded[r] ? c : 0.0;
+        if (h->decided[r] || !stays_at_zero(s, t, r, c))
+            h->zero[r] = through && !h->instance->form->rounded[r] ? c : 0.0;
         bool below = late ? c < 0.0 : joins ? c > 0.0 : crosses && flags[r] < 0;
         bool follows = h->trace[r].mute && h->came[r] && !h->decided[r];
         if (follows) below = c < 0.0;
