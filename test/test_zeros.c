@@ -231,6 +231,38 @@ static void cut_off_with_nothing_else(void **state)
     dae_problem_free(p);
 }
 
+/* Iterations leave rounding of zero, which a start at zero is not; what is as small and meant
+ * stays. The derivatives make the model one of index 2, whose start is found by iterations. */
+static void zero_at_the_start(void **state)
+{
+    const char *text = "model M\n"
+                       "  Real p(start = 1e5, nominal = 1e5), z(start = 1), x(start = 300), w;\n"
+                       "  Real rp, rz, rx;\n"
+                       "equation\n"
+                       "  p = -1e4*time;\n"
+                       "  w = time - 30;\n"
+                       "  z = 1e-40*exp(time);\n"
+                       "  x = (if w > 10 then 1e5 else if w < -10 then p else w*p)/3;\n"
+                       "  rp = der(p);\n"
+                       "  rz = der(z);\n"
+                       "  rx = der(x);\n"
+                       "end M;\n";
+    dae_problem *p = NULL;
+    dae_solver *s = NULL;
+    dae_diag diag = {0};
+    dae_model m = {.text = text, .file = "m.mo"};
+    double values[8];
+    (void)state;
+    if (dae_problem_from_model(&m, &p, &diag) != DAE_OK) fail_msg("%s", diag.text);
+    assert_int_equal(dae_solver_new(p, NULL, &s, &diag), DAE_OK);
+    if (dae_solver_start(s, 0.0, NULL, NULL) != DAE_OK) fail_msg("%s", dae_solver_diag(s)->text);
+    assert_int_equal(dae_solver_variables(s, 0.0, values), DAE_OK);
+    assert_true(values[0] == 0.0);
+    assert_true(fabs(values[1] - 1e-40) < 1e-44);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +271,7 @@ int main(void)
         cmocka_unit_test(parameters_change),
         cmocka_unit_test(cut_off_at_the_start),
         cmocka_unit_test(cut_off_with_nothing_else),
+        cmocka_unit_test(zero_at_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

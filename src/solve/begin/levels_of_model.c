@@ -1,6 +1,7 @@
 /* Consistent values of a mode on all levels of its constraints. */
 #include "solve/begin/begin_parts.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -468,6 +469,43 @@ static bool leaves_choice(const dae_solver *s)
     return open > 0;
 }
 
+/* Mark the unknowns of rows that zeros have made worse, so that they get their values back; whether
+ * there are any */
+static bool blame_zeros(const level_system *system, const double *before, const double *after,
+                        bool *zero)
+{
+    bool any = false;
+    for (int j = 0; j < system->n; j++)
+        for (int k = system->colptr[j]; zero[j] && k < system->colptr[j + 1]; k++)
+            if (!(fabs(after[system->rowind[k]]) <= fabs(before[system->rowind[k]])))
+                any = true, zero[j] = false;
+    return any;
+}
+
+/* u = 0 where iterations have left nothing but rounding of it, and the equations say so: no
+ * residual grows. p = 1e4 time begins with 0, not with -1e-27, which is no pressure. False: memory
+ */
+static bool settle_zeros(const level_system *system, const level_values *w)
+{
+    const size_t n = (size_t)system->n, m = (size_t)system->m;
+    double *before = DAE_ARRAY(double, 2 * m + n), *after = before ? before + m : NULL;
+    double *u = after ? after + m : NULL;
+    bool *zero = DAE_ARRAY(bool, n), ok = before && zero;
+    int count = 0;
+    for (int j = 0; ok && j < system->n; j++)
+        count += zero[j] = w->tag[j] != DAE_TAG_FIXED && w->u[j] != w->given[j] && w->u[j] != 0.0 &&
+                           fabs(w->u[j]) <= DBL_EPSILON * w->scale[j];
+    if (ok && count > 0) system->residual(system->user, w->u, before);
+    for (bool again = ok && count > 0; again;) {
+        for (int j = 0; j < system->n; j++) u[j] = zero[j] ? 0.0 : w->u[j];
+        system->residual(system->user, u, after);
+        again = blame_zeros(system, before, after, zero);
+    }
+    if (ok && count > 0) vector_copy(system->n, u, w->u);
+    dae_free_all(before, zero);
+    return ok;
+}
+
 static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, level_values *w)
 {
     const model_form *levels = c->m->form;
@@ -503,6 +541,7 @@ static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, 
     if (!known && initial) status = solve_by_wishes(&system, &request, w, &report, &s->diag);
     if (!known && !initial) status = levels_solve(&system, &request, w->u, &report, &s->diag);
     s->diag.t = c->t;
+    if (!known && status == DAE_OK && !settle_zeros(&system, w)) status = plan_exhausted(&s->diag);
     if (!known && status == DAE_OK && report.other < 0)
         remembers(s, FACT_LEVELS, &key, w->u, bytes);
     if (status == DAE_OK) note_other(s, &system, w->u, c->t, &report, w->spare);
