@@ -25,7 +25,8 @@ bool walk_open(walk *w, const graph *g);
 bool walk_from(walk *w, const graph *g, const expr *roots, size_t count);
 
 /* Visit the leaves of e that no earlier call with *w has visited, in no particular order: what many
- * expressions have in common costs once. The graph does not grow meanwhile. false: out of memory. */
+ * expressions have in common costs once. The graph does not grow meanwhile. false: out of memory.
+ */
 bool walk_new_leaves(walk *w, const graph *g, expr e, graph_leaf_visit visit_leaf, void *context);
 void walk_free(walk *w); /* while the graph is there, which keeps the memory for others */
 
