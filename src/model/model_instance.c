@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "model/model_code.h"
 #include "model/model_structure.h"
+#include "model/model_tangent.h"
 #include "model/model_watch.h"
 
 model_instance *model_instance_new(const model_form *f)
@@ -277,4 +278,74 @@ void model_form_describe(model_form *f, dae_residual *r)
         r->condition_count = (int)f->condition_count;
         r->conditions = model_conditions;
     }
+}
+
+/* ---- expressions over the unknowns of a form ---- */
+
+typedef struct form_map {
+    const model_form *f;
+    bool failed; /* a variable is out of reach */
+} form_map;
+
+/* An unknown of the base form, or its slope, over the unknowns of f. */
+static expr map_base_leaf(void *context, graph *g, expr leaf)
+{
+    form_map *map = context;
+    const model_form *f = map->f;
+    const expr_node node = *graph_node(g, leaf);
+    if (node.op != EXPR_VARIABLE || !f->base) return leaf;
+    if (node.order <= 1) {
+        expr seen = (node.order ? f->value_slope : f->value)[node.index];
+        model_place at = (node.order ? f->place_slope : f->place)[node.index];
+        if (seen != EXPR_NONE) return seen;
+        if (at.unknown >= 0) {
+            expr e = graph_variable(g, at.unknown, at.slope);
+            return at.sign > 0 ? e : graph_unary(g, EXPR_NEG, e);
+        }
+    }
+    map->failed = true;
+    return leaf;
+}
+
+/* The order-th derivative of the root of an alias class over the unknowns of f. */
+static expr map_root(form_map *map, graph *g, int root, int order)
+{
+    const model_form *base = map->f->base ? map->f->base : map->f;
+    model_place at = locate_in_base(base, root, order);
+    if (at.unknown < 0) {
+        map->failed = true;
+        return EXPR_NONE;
+    }
+    return map_base_leaf(map, g, graph_variable(g, at.unknown, at.slope));
+}
+
+/* A flat variable over the unknowns of f. */
+static expr map_flat_leaf(void *context, graph *g, expr leaf)
+{
+    form_map *map = context;
+    const model_form *f = map->f;
+    const expr_node node = *graph_node(g, leaf);
+    if (node.op != EXPR_VARIABLE) return leaf;
+    int sign, root = model_alias_root(f, node.index, &sign);
+    const model_alias *q = &f->alias[root];
+    expr e;
+    if (q->evaluated)
+        e = graph_substitute(g, q->mapped, map_base_leaf, map);
+    else if (q->value != EXPR_NONE)
+        e = node.order > 0 ? graph_constant(g, 0.0) : q->value;
+    else
+        e = map_root(map, g, root, node.order);
+    if (e == EXPR_NONE) return leaf;
+    return sign > 0 ? e : graph_unary(g, EXPR_NEG, e);
+}
+
+expr model_form_mapped(const model_form *f, expr e)
+{
+    form_map map = {f, false};
+    graph *g = f->flat->graph;
+    if (e == EXPR_NONE) return EXPR_NONE;
+    graph_enter(g);
+    expr mapped = graph_substitute(g, e, map_flat_leaf, &map);
+    graph_leave(g);
+    return map.failed ? EXPR_NONE : mapped;
 }

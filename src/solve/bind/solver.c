@@ -105,6 +105,7 @@ double solver_stop_time(const dae_solver *s)
 void dae_solver_free(dae_solver *s)
 {
     if (!s) return;
+    if (s->observer) s->observer->gone(s->observer->user);
     binding *b = &s->bound;
     binding_empty(b);
     ode_form_free(b->ode);

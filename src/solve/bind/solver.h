@@ -102,7 +102,22 @@ typedef struct run_state {
     double *past_t, *past_y;
 } run_state;
 
+/* Who follows a run, step by step: what integrates sensitivities beside it. A negative status ends
+ * the call with s->diag. */
+typedef struct run_observer {
+    void *user;
+    dae_status (*started)(void *user);  /* consistent values stand at s->run.t */
+    dae_status (*advanced)(void *user); /* the run has come to s->run.t, within the last step */
+    dae_status (*before_event)(void *user);
+    /* A pass of the event: discrete and continuous values agree; clauses that are active are about
+     * to act, and pre(v) := v follows. */
+    dae_status (*acting)(void *user);
+    dae_status (*after_event)(void *user);
+    void (*gone)(void *user); /* the solver is being freed */
+} run_observer;
+
 struct dae_solver {
+    const run_observer *observer; /* borrowed; NULL: none */
     const dae_problem *base;  /* the user's problem; borrowed */
     dae_options base_options; /* the user's; arrays owned, strings static */
     double *steps;            /* its step_sequence, which options of bindings borrow; owned */

@@ -387,7 +387,8 @@ dae_status events_act(dae_solver *s, double t, bool *reset)
 {
     hybrid *h = s->hybrid;
     const flat_model *m = flat_of(s);
-    dae_status status = DAE_OK;
+    const run_observer *o = s->observer;
+    dae_status status = o ? o->acting(o->user) : DAE_OK;
     *reset = false;
     for (size_t w = 0; w < m->when_count && status == DAE_OK; w++)
         if (h->active[w] >= 0) status = act(s, t, &m->whens[w].branches[h->active[w]], reset);

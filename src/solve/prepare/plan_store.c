@@ -18,7 +18,7 @@ typedef struct plan_key {
     double parameter;        /* of the formulation */
     const method *choice[2]; /* what `auto` begins with, and its method for residual forms */
     dae_projection projection;
-    bool open, loose, implicit, careful, levels;
+    bool open, loose, implicit, careful, levels, unfolded;
     int release; /* equations among which some are left out; 0: none are */
 } plan_key;
 
@@ -57,6 +57,7 @@ static plan_key key_of(const dae_problem *problem, const mode_point *mode, const
     key.implicit = w->implicit;
     key.careful = w->careful;
     key.levels = mode->levels;
+    key.unfolded = w->unfolded;
     key.release = mode->release ? mode->release_count : 0;
     return key;
 }
@@ -68,7 +69,7 @@ static bool same_key(const plan_key *a, const plan_key *b)
            a->choice[0] == b->choice[0] && a->choice[1] == b->choice[1] &&
            a->projection == b->projection && a->open == b->open && a->loose == b->loose &&
            a->implicit == b->implicit && a->careful == b->careful && a->levels == b->levels &&
-           a->release == b->release;
+           a->unfolded == b->unfolded && a->release == b->release;
 }
 
 /* The numbers of a point, in parts */

@@ -89,9 +89,8 @@ static dae_status begin_on_the_way(dae_solver *s, double t0)
     return status == DAE_OK ? begin_with(s, t0, NULL, NULL) : status;
 }
 
-dae_status solver_start(dae_solver *s, double t0, const double *y0, const double *yp0)
+static dae_status start_run(dae_solver *s, double t0, const double *y0, const double *yp0)
 {
-    if (!s) return DAE_ERR_ARGUMENT;
     diag_clear(&s->diag);
     s->run.phase = PHASE_NEW;
     s->run.found = false;
@@ -117,6 +116,13 @@ dae_status solver_start(dae_solver *s, double t0, const double *y0, const double
     if (again) return begin_residual(s, t0, y0, yp0);
     bool conflict = status == DAE_ERR_INITIAL || status == DAE_ERR_SINGULAR;
     return conflict ? explain_parameters(s, t0, status) : status;
+}
+
+dae_status solver_start(dae_solver *s, double t0, const double *y0, const double *yp0)
+{
+    if (!s) return DAE_ERR_ARGUMENT;
+    dae_status status = start_run(s, t0, y0, yp0);
+    return status == DAE_OK && s->observer ? s->observer->started(s->observer->user) : status;
 }
 
 /* Times must move strictly in one direction, away from times[0]. */

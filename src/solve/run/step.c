@@ -718,17 +718,24 @@ static dae_status inspect_step(dae_solver *s)
     return status;
 }
 
+/* The event at s->run.t, which was reported. */
+static dae_status pass_event(dae_solver *s)
+{
+    const run_observer *o = s->observer;
+    dae_status status = delays_record(s);
+    if (status == DAE_OK && o) status = o->before_event(o->user);
+    if (status == DAE_OK) status = hybrid_update(s);
+    if (status == DAE_OK && o) status = o->after_event(o->user);
+    return status == DAE_OK ? DAE_EVENT : status;
+}
+
 /* One step, event or piece of a step towards tend. */
 static dae_status advance(dae_solver *s, double tend)
 {
     if (s->hybrid) {
         hybrid_consider_code(s, tend);
         if (tend != s->run.t) hybrid_leave(s, direction_to(s, tend));
-        if (s->hybrid->pending) {
-            dae_status status = delays_record(s);
-            if (status == DAE_OK) status = hybrid_update(s);
-            return status == DAE_OK ? DAE_EVENT : status;
-        }
+        if (s->hybrid->pending) return pass_event(s);
     }
     tend = s->run.goal = effective_end(s, tend);
     if (tend == s->run.t || (s->run.direction != 0.0 && reached(s, s->run.t, tend))) {
@@ -801,6 +808,10 @@ dae_status solver_step(dae_solver *s, double tend)
     s->stop = (eval_failure){0};
     do status = solver_heed_stop(s, advance(s, tend));
     while (status == DAE_STEPPED && is_behind(s));
+    if (status >= 0 && s->observer) {
+        dae_status followed = s->observer->advanced(s->observer->user);
+        if (followed < 0) status = followed;
+    }
     bool over = s->run.phase == PHASE_ENDED || s->run.terminated;
     if (status == DAE_OK && !over && effective_end(s, tend) != tend) return explain_stop(s, tend);
     if (!s->hybrid) return status;

@@ -1,0 +1,417 @@
+/* One step of the sensitivities by Radau IIA collocation on the linear equations
+ *
+ *     F_Y(t_a) (S + Z_a) + F_Y'(t_a) (1/h) sum_b inverse_ab Z_b + F_p(t_a) = 0,  a = 1 .. s,
+ *
+ * solved for all stages at once, with one factorisation for all directions [HW96 IV.8]. It needs no
+ * iteration, and S ends on the linearised constraints, as they are equations of the last stage. */
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/sensitivity/sensitivity_parts.h"
+
+/* The matrix of all stages: block (a, b) has the entries of F_Y and F_Y' if a = b, else those of
+ * F_Y' alone. Entries of the form's layout are numbered 0 .. count - 1. */
+struct stage_system {
+    int n, stages;
+    size_t count;
+    bool *slope;          /* per entry: F_Y' has had a value there */
+    bool *sloped;         /* per row: it has such an entry */
+    matrix_layout layout; /* of all stages */
+    size_t *place;        /* per (a, b, entry): where its value goes; SIZE_MAX: nowhere */
+    double *values;
+    linear_solver *solver;
+    double *fy, *fyp;      /* per stage: entries of both matrices */
+    double *explicit_part; /* per stage and direction: F_p */
+    double *rhs;           /* n s */
+    double *first;         /* F_Y and F_Y' where the step begins, */
+    double first_t;        /* at this time; NAN: not there */
+};
+
+/* Below this many equations of all stages a dense matrix is faster. */
+enum { SMALL = 64 };
+
+void stage_system_free(stage_system *q)
+{
+    if (!q) return;
+    linear_free(q->solver);
+    layout_free(&q->layout);
+    dae_free_all(q->slope, q->sloped, q->place, q->values, q->fy, q->fyp, q->explicit_part, q->rhs,
+                 q->first, q);
+}
+
+static stage_system *stage_system_new(const dae_sensitivity *x)
+{
+    const size_t n = (size_t)x->lead.n, s = (size_t)x->method->stages;
+    const size_t count = x->lead.matrix.jac.layout.count, k = (size_t)x->directions.count;
+    stage_system *q = DAE_NEW(stage_system);
+    if (!q) return NULL;
+    q->n = (int)n;
+    q->stages = (int)s;
+    q->count = count;
+    q->slope = DAE_ARRAY(bool, count);
+    q->sloped = DAE_ARRAY(bool, n);
+    q->fy = DAE_ARRAY(double, count *s);
+    q->fyp = DAE_ARRAY(double, count *s);
+    q->explicit_part = DAE_ARRAY(double, n *s *k);
+    q->rhs = DAE_ARRAY(double, n *s);
+    q->first = DAE_ARRAY(double, 2 * count);
+    bool ok = q->slope && q->sloped && q->fy && q->fyp && q->explicit_part && q->rhs && q->first;
+    q->first_t = NAN;
+    if (ok) return q;
+    stage_system_free(q);
+    return NULL;
+}
+
+/* ---- the layout ---- */
+
+/* Note where F_Y' has values; whether there are new ones. */
+static bool note_slopes(stage_system *q)
+{
+    bool more = !q->solver;
+    for (size_t e = 0; e < q->count; e++) {
+        if (q->slope[e]) continue;
+        for (int a = 0; a < q->stages; a++)
+            if (q->fyp[(size_t)a * q->count + e] != 0.0) q->slope[e] = more = true;
+    }
+    return more;
+}
+
+static size_t *place_at(const stage_system *q, int a, int b, size_t e)
+{
+    return &q->place[((size_t)a * (size_t)q->stages + (size_t)b) * q->count + e];
+}
+
+/* Rows of the sparse layout, column by column; NULL rowind: only count them. */
+static int fill_columns(stage_system *q, const matrix_layout *of, int *colptr, int *rowind)
+{
+    int at = 0;
+    for (int b = 0; b < q->stages; b++)
+        for (int j = 0; j < q->n; j++) {
+            matrix_column column = layout_column(of, j);
+            colptr[b * q->n + j] = at;
+            for (int a = 0; a < q->stages; a++)
+                for (int k = 0; k < column.count; k++) {
+                    size_t e = column.first + (size_t)k;
+                    if (a != b && !q->slope[e]) continue;
+                    if (rowind) {
+                        rowind[at] = a * q->n + column_row(&column, k);
+                        *place_at(q, a, b, e) = (size_t)at;
+                    }
+                    at++;
+                }
+        }
+    colptr[q->n * q->stages] = at;
+    return at;
+}
+
+static bool lay_sparse(stage_system *q, const matrix_layout *of)
+{
+    const int all = q->n * q->stages;
+    int *colptr = DAE_ARRAY(int, all + 1);
+    int *rowind = colptr ? DAE_ARRAY(int, fill_columns(q, of, colptr, NULL)) : NULL;
+    bool ok = rowind;
+    if (ok) {
+        fill_columns(q, of, colptr, rowind);
+        ok = layout_sparse(&q->layout, all, colptr, rowind);
+    }
+    dae_free_all(colptr, rowind);
+    return ok;
+}
+
+static bool lay_dense(stage_system *q, const matrix_layout *of)
+{
+    const size_t all = (size_t)q->n * (size_t)q->stages;
+    for (int b = 0; b < q->stages; b++)
+        for (int j = 0; j < q->n; j++) {
+            matrix_column column = layout_column(of, j);
+            for (int a = 0; a < q->stages; a++)
+                for (int k = 0; k < column.count; k++) {
+                    size_t row = (size_t)(a * q->n + column_row(&column, k));
+                    *place_at(q, a, b, column.first + (size_t)k) =
+                        row + (size_t)(b * q->n + j) * all;
+                }
+        }
+    return layout_dense(&q->layout, (int)all);
+}
+
+static void note_rows(stage_system *q, const matrix_layout *of)
+{
+    for (int j = 0; j < q->n; j++) {
+        matrix_column column = layout_column(of, j);
+        for (int k = 0; k < column.count; k++)
+            if (q->slope[column.first + (size_t)k]) q->sloped[column_row(&column, k)] = true;
+    }
+}
+
+/* The layout for the slopes that were seen, and a solver on it. */
+static bool lay_out(stage_system *q, const matrix_layout *of)
+{
+    linear_free(q->solver);
+    q->solver = NULL;
+    layout_free(&q->layout);
+    dae_free_all(q->place, q->values);
+    q->values = NULL;
+    q->place = DAE_ARRAY(size_t, q->count * (size_t)(q->stages * q->stages));
+    if (!q->place) return false;
+    for (size_t k = 0; k < q->count * (size_t)(q->stages * q->stages); k++) q->place[k] = SIZE_MAX;
+    bool ok = q->n * q->stages <= SMALL ? lay_dense(q, of) : lay_sparse(q, of);
+    if (!ok) return false;
+    note_rows(q, of);
+    q->values = DAE_ARRAY(double, q->layout.count);
+    if (q->values) q->solver = linear_new(&q->layout);
+    return q->solver;
+}
+
+/* ---- the matrix ---- */
+
+/* Rows with slopes are multiplied by h, so that all are of one size. */
+static void assemble(stage_system *q, const matrix_layout *of, const collocation *m, double h)
+{
+    memset(q->values, 0, q->layout.count * sizeof *q->values);
+    for (int j = 0; j < q->n; j++) {
+        matrix_column column = layout_column(of, j);
+        for (int k = 0; k < column.count; k++) {
+            const size_t e = column.first + (size_t)k;
+            const double scale = q->sloped[column_row(&column, k)] ? h : 1.0;
+            for (int a = 0; a < q->stages; a++) {
+                const double fy = q->fy[(size_t)a * q->count + e];
+                const double fyp = q->fyp[(size_t)a * q->count + e];
+                for (int b = 0; b < q->stages; b++) {
+                    size_t at = *place_at(q, a, b, e);
+                    if (at == SIZE_MAX) continue;
+                    double value = m->inverse[a * q->stages + b] * fyp / h;
+                    q->values[at] = scale * (a == b ? value + fy : value);
+                }
+            }
+        }
+    }
+}
+
+/* ---- a step ---- */
+
+/* Derivatives at all stages, and F_p of all directions. */
+static dae_status take_stages(dae_sensitivity *x, double h)
+{
+    stage_system *q = x->system;
+    const collocation *m = x->method;
+    const jacobian *j = &x->lead.matrix.jac;
+    const size_t n = (size_t)q->n;
+    dae_status status = DAE_OK;
+    for (int a = 0; a < m->stages && status == DAE_OK; a++) {
+        double t = a == m->stages - 1 ? x->t + h : x->t + m->nodes[a] * h;
+        status = lead_values(x, t);
+        if (status == DAE_OK) status = lead_linearise(x, t);
+        if (status != DAE_OK) return status;
+        memcpy(q->fy + (size_t)a * q->count, j->dfdy, q->count * sizeof *q->fy);
+        memcpy(q->fyp + (size_t)a * q->count, j->dfdyp, q->count * sizeof *q->fyp);
+        for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
+            status = lead_explicit(
+                x, t, k, 0.0, q->explicit_part + ((size_t)k * (size_t)q->stages + (size_t)a) * n);
+    }
+    return status;
+}
+
+static dae_status factor(dae_sensitivity *x, double h)
+{
+    stage_system *q = x->system;
+    const matrix_layout *of = &x->lead.matrix.jac.layout;
+    if (note_slopes(q) && !lay_out(q, of)) return sensitivity_no_memory(x);
+    assemble(q, of, x->method, h);
+    linear_status status = linear_factor(q->solver, q->values);
+    x->stats.factorisations++;
+    if (status == LINEAR_OK) return DAE_OK;
+    if (status == LINEAR_MEMORY) return sensitivity_no_memory(x);
+    int i = q->solver->singular_column >= 0 ? q->solver->singular_column % q->n : -1;
+    const char *name = i >= 0 ? problem_variable(x->lead.solver->bound.problem, i) : NULL;
+    x->run->diag.t = x->t;
+    return diag_set(&x->run->diag, DAE_ERR_SINGULAR,
+                    "Sensitivities: the linearised equations behind t = %.9g do not determine %s.",
+                    x->t, name ? name : "all variables");
+}
+
+/* Z of direction k: n s values. */
+static void solve_stages(dae_sensitivity *x, double h, int k, double *z)
+{
+    stage_system *q = x->system;
+    const matrix_layout *of = &x->lead.matrix.jac.layout;
+    const double *s = x->s + (size_t)k * (size_t)q->n;
+    for (int a = 0; a < q->stages; a++) {
+        const double *p =
+            q->explicit_part + ((size_t)k * (size_t)q->stages + (size_t)a) * (size_t)q->n;
+        double *r = z + (size_t)a * (size_t)q->n;
+        matrix_multiply(of, q->fy + (size_t)a * q->count, s, r);
+        for (int i = 0; i < q->n; i++) r[i] = -(r[i] + p[i]) * (q->sloped[i] ? h : 1.0);
+    }
+    linear_solve(q->solver, z);
+    x->stats.solves++;
+}
+
+/* slope = (1/h) sum_b weight_b Z_b */
+static void combine(const stage_system *q, const double *weight, double factor, const double *z,
+                    double *out)
+{
+    vector_zero(q->n, out);
+    for (int b = 0; b < q->stages; b++)
+        vector_axpy(q->n, weight[b] * factor, z + (size_t)b * (size_t)q->n, out);
+}
+
+/* Weight of dY_i/dp_k in the error test. */
+static double weight_of(const dae_sensitivity *x, int k, int i, double a, double b)
+{
+    const error_norm *norm = &x->lead.solver->bound.norm;
+    const dae_sensitivity_request *r = &x->request;
+    double rtol = r->rtol > 0.0           ? r->rtol
+                  : norm->rtol_by_unknown ? norm->rtol_by_unknown[i]
+                                          : norm->rtol;
+    double atol = r->atol > 0.0           ? r->atol
+                  : norm->atol_by_unknown ? norm->atol_by_unknown[i]
+                                          : norm->atol;
+    return rtol * fmax(fabs(a), fabs(b)) + atol / x->directions.list[k].size;
+}
+
+/* The difference of two formulas, which one more solution with the matrix at the beginning filters:
+ * (gamma/h F_Y' + F_Y) e = F_Y' (S' - (1/h) sum left_j Z_j)  [HW96 (IV.8.19)] */
+static dae_status estimate(dae_sensitivity *x, double h, const double *stages, double *error)
+{
+    stage_system *q = x->system;
+    lead *l = &x->lead;
+    const size_t n = (size_t)q->n;
+    const matrix_layout *of = &l->matrix.jac.layout;
+    double *e = DAE_ARRAY(double, 2 * n), *defect = e + n;
+    *error = 0.0;
+    if (!e) return sensitivity_no_memory(x);
+    memcpy(l->matrix.jac.dfdy, q->first, q->count * sizeof(double));
+    memcpy(l->matrix.jac.dfdyp, q->first + q->count, q->count * sizeof(double));
+    iteration_status status = iteration_factor(&l->matrix, x->method->gamma / h, NULL);
+    for (int k = 0; k < x->directions.count && status == ITERATION_OK; k++) {
+        const double *z = stages + (size_t)k * n * (size_t)q->stages;
+        combine(q, x->method->left, -1.0 / h, z, defect);
+        vector_axpy(q->n, 1.0, x->sp + (size_t)k * n, defect);
+        matrix_multiply(of, q->first + q->count, defect, e);
+        status = iteration_solve(&l->matrix, NULL, e);
+        x->stats.solves++;
+        double sum = 0.0;
+        int tested = 0;
+        for (int i = 0; i < q->n; i++) {
+            if (!lead_is_state(l, i)) continue;
+            double a = x->s[(size_t)k * n + (size_t)i],
+                   b = a + z[(size_t)(q->stages - 1) * n + (size_t)i];
+            double part = e[i] / weight_of(x, k, i, a, b);
+            sum += part * part;
+            tested++;
+        }
+        if (tested > 0) *error = fmax(*error, sqrt(sum / tested));
+    }
+    dae_free(e);
+    if (status == ITERATION_MEMORY) return sensitivity_no_memory(x);
+    if (status != ITERATION_OK) *error = 0.0; /* no estimate: singular for this shift alone */
+    return DAE_OK;
+}
+
+/* Keep the step as a piece, and move to its end. */
+static void move(dae_sensitivity *x, double h, piece *p)
+{
+    const stage_system *q = x->system;
+    const size_t n = (size_t)q->n, s = (size_t)q->stages;
+    *p = (piece){x->t, h, p->start, p->stages};
+    memcpy(p->start, x->s, (size_t)x->directions.count * n * sizeof *p->start);
+    for (int k = 0; k < x->directions.count; k++) {
+        const double *z = p->stages + (size_t)k * n * s;
+        vector_axpy(q->n, 1.0, z + (s - 1) * n, x->s + (size_t)k * n);
+        combine(q, x->method->inverse + (s - 1) * s, 1.0 / h, z, x->sp + (size_t)k * n);
+    }
+    x->t += h;
+    x->stats.steps++;
+    const size_t last = (s - 1) * q->count, bytes = q->count * sizeof(double);
+    memcpy(q->first, q->fy + last, bytes); /* the next step begins here */
+    memcpy(q->first + q->count, q->fyp + last, bytes);
+    x->system->first_t = x->t;
+}
+
+/* Room for one more piece; NULL: memory. */
+static piece *next_piece(dae_sensitivity *x)
+{
+    const size_t rows = (size_t)x->directions.count * (size_t)x->lead.n;
+    if (!dae_grow(&x->pieces, &x->piece_room, (size_t)x->piece_count + 1, sizeof *x->pieces))
+        return NULL;
+    piece *p = &x->pieces[x->piece_count];
+    *p = (piece){.start = DAE_ARRAY(double, rows),
+                 .stages = DAE_ARRAY(double, rows *(size_t)x->method->stages)};
+    if (p->start && p->stages) return p;
+    dae_free_all(p->start, p->stages);
+    return NULL;
+}
+
+/* Derivatives where the step begins, for the estimate. */
+static dae_status take_first(dae_sensitivity *x)
+{
+    stage_system *q = x->system;
+    const jacobian *j = &x->lead.matrix.jac;
+    if (q->first_t == x->t || x->request.without_error_test) return DAE_OK;
+    dae_status status = lead_values(x, x->t);
+    if (status == DAE_OK) status = lead_linearise(x, x->t);
+    if (status != DAE_OK) return status;
+    q->first_t = x->t;
+    memcpy(q->first, j->dfdy, q->count * sizeof(double));
+    memcpy(q->first + q->count, j->dfdyp, q->count * sizeof(double));
+    return DAE_OK;
+}
+
+dae_status collocation_step(dae_sensitivity *x, double h, double *error)
+{
+    dae_status status = DAE_OK;
+    if (!x->system) { /* the layout is known behind the first evaluation */
+        status = lead_values(x, x->t);
+        if (status == DAE_OK) status = lead_linearise(x, x->t);
+        if (status == DAE_OK && !(x->system = stage_system_new(x))) return sensitivity_no_memory(x);
+    }
+    piece *p = status == DAE_OK ? next_piece(x) : NULL;
+    if (status == DAE_OK && !p) return sensitivity_no_memory(x);
+    if (status == DAE_OK) status = take_first(x);
+    if (status == DAE_OK) status = take_stages(x, h);
+    if (status == DAE_OK) status = factor(x, h);
+    for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
+        solve_stages(x, h, k,
+                     p->stages + (size_t)k * (size_t)x->lead.n * (size_t)x->method->stages);
+    *error = 0.0;
+    if (status == DAE_OK && !x->request.without_error_test)
+        status = estimate(x, h, p->stages, error);
+    if (status == DAE_OK && *error <= 1.0) {
+        move(x, h, p);
+        x->piece_count++;
+        return DAE_OK;
+    }
+    if (p) dae_free_all(p->start, p->stages);
+    x->stats.rejected += status == DAE_OK;
+    return status;
+}
+
+/* ---- values of pieces ---- */
+
+void pieces_drop(dae_sensitivity *x)
+{
+    for (int i = 0; i < x->piece_count; i++) dae_free_all(x->pieces[i].start, x->pieces[i].stages);
+    x->piece_count = 0;
+}
+
+void pieces_at(const dae_sensitivity *x, double t, int k, double *s, double *sp)
+{
+    const size_t n = (size_t)x->lead.n, stages = (size_t)x->method->stages;
+    double weight[COLLOCATION_STAGES];
+    int i = x->piece_count - 1;
+    vector_copy(x->lead.n, x->s + (size_t)k * n, s);
+    vector_copy(x->lead.n, x->sp + (size_t)k * n, sp);
+    if (t == x->t || i < 0) return;
+    while (i > 0 && (t - x->pieces[i].t) * x->pieces[i].h < 0.0) i--;
+    const piece *p = &x->pieces[i];
+    const double *z = p->stages + (size_t)k * n * stages, at = (t - p->t) / p->h;
+    vector_copy(x->lead.n, p->start + (size_t)k * n, s);
+    vector_zero(x->lead.n, sp);
+    collocation_weights(x->method, at, 0, weight);
+    for (size_t b = 0; b < stages; b++) vector_axpy(x->lead.n, weight[b], z + b * n, s);
+    collocation_weights(x->method, at, 1, weight);
+    for (size_t b = 0; b < stages; b++) vector_axpy(x->lead.n, weight[b] / p->h, z + b * n, sp);
+}

@@ -1,0 +1,236 @@
+/* By what a solution is differentiated, and what of a model moves with it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "solve/sensitivity/sensitivity_parts.h"
+
+void directions_free(directions *d)
+{
+    tangent_inputs_free(&d->inputs);
+    model_tangent_free(d->bindings);
+    dae_free_all(d->list, d->moved, d->dependent);
+    *d = (directions){0};
+}
+
+/* ---- names ---- */
+
+static int find_parameter(const flat_model *m, const char *name)
+{
+    for (size_t p = 0; p < m->parameter_count; p++)
+        if (strcmp(m->parameters[p].name, name) == 0) return (int)p;
+    return -1;
+}
+
+static int find_variable(const flat_model *m, const char *name)
+{
+    for (size_t v = 0; v < m->variable_count; v++)
+        if (strcmp(m->variables[v].name, name) == 0) return (int)v;
+    return -1;
+}
+
+static dae_status check_parameter(const flat_parameter *p, dae_diag *diag)
+{
+    const char *why = NULL;
+    if (p->type != FLAT_REAL)
+        why = "is no Real: nothing can be differentiated by it";
+    else if (p->constant)
+        why = "is a constant: declare it as a parameter";
+    else if (p->final_)
+        why = "is final: name the parameters that it follows from";
+    else if (p->structural)
+        why = "is structural: it has decided sizes or branches, and cannot move";
+    if (!why) return DAE_OK;
+    diag_variable(diag, -1, p->name);
+    if (diag) diag->line = p->place.line;
+    return diag_set(diag, DAE_ERR_ARGUMENT, "Sensitivities: parameter %s %s.", p->name, why);
+}
+
+static dae_status name_direction(const flat_model *m, const char *name, direction *d,
+                                 dae_diag *diag)
+{
+    if (!name) return diag_set(diag, DAE_ERR_ARGUMENT, "Sensitivities: a name is NULL.");
+    d->parameter = find_parameter(m, name);
+    if (d->parameter >= 0) return check_parameter(&m->parameters[d->parameter], diag);
+    d->variable = find_variable(m, name);
+    diag_variable(diag, -1, name);
+    if (d->variable < 0)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Sensitivities: the model has neither a parameter nor a variable %s.",
+                        name);
+    if (m->variables[d->variable].discrete || m->variables[d->variable].type != FLAT_REAL)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Sensitivities: variable %s is discrete; parameters and start values of "
+                        "continuous variables can be asked for.",
+                        name);
+    return DAE_OK;
+}
+
+/* ---- parameters that follow from others ---- */
+
+typedef struct reach_scan {
+    const int *number; /* of parameters that move */
+    bool found;
+} reach_scan;
+
+static void see_parameter(void *context, const expr_node *leaf)
+{
+    reach_scan *scan = context;
+    if (leaf->op == EXPR_PARAMETER && scan->number[leaf->index] >= 0) scan->found = true;
+}
+
+/* Number the parameters that follow from ones that move, until there is none any more. */
+static bool add_dependent(directions *d, const model_form *f)
+{
+    const flat_model *m = f->flat;
+    d->dependent = DAE_ARRAY(int, m->parameter_count);
+    if (!d->dependent) return false;
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t p = 0; p < m->parameter_count; p++) {
+            const flat_parameter *q = &m->parameters[p];
+            reach_scan scan = {d->inputs.parameter, false};
+            if (d->inputs.parameter[p] >= 0 || f->parameter_set[p] || q->value == EXPR_NONE)
+                continue;
+            if (!graph_leaves(m->graph, &q->value, 1, see_parameter, &scan)) return false;
+            if (!scan.found) continue;
+            d->inputs.parameter[p] = d->inputs.count++;
+            d->dependent[d->dependent_count++] = (int)p;
+            again = true;
+        }
+    }
+    return true;
+}
+
+static bool number_inputs(directions *d, const model_form *f)
+{
+    const flat_model *m = f->flat;
+    d->inputs.parameter = DAE_ARRAY(int, m->parameter_count);
+    d->inputs.memory = DAE_ARRAY(int, m->memory_count);
+    if (!d->inputs.parameter || !d->inputs.memory) return false;
+    for (size_t p = 0; p < m->parameter_count; p++) d->inputs.parameter[p] = -1;
+    for (int i = 0; i < m->memory_count; i++) d->inputs.memory[i] = -1;
+    for (int k = 0; k < d->count; k++) {
+        int p = d->list[k].parameter;
+        if (p >= 0 && d->inputs.parameter[p] < 0) d->inputs.parameter[p] = d->inputs.count++;
+    }
+    if (!add_dependent(d, f)) return false;
+    for (size_t v = 0; v < m->variable_count; v++) {
+        const flat_variable *q = &m->variables[v];
+        if (!q->discrete || q->type != FLAT_REAL) continue;
+        d->inputs.memory[q->memory] = d->inputs.count++;
+        d->inputs.memory[q->memory_pre] = d->inputs.count++;
+    }
+    return true;
+}
+
+static bool compile_bindings(directions *d, const model_form *f)
+{
+    expr *value = DAE_ARRAY(expr, d->dependent_count);
+    for (int i = 0; value && i < d->dependent_count; i++)
+        value[i] = f->flat->parameters[d->dependent[i]].value;
+    if (value)
+        d->bindings = model_tangent_new(f->flat->graph, value, (size_t)d->dependent_count, 0,
+                                        &d->inputs, false);
+    dae_free(value);
+    return d->bindings;
+}
+
+/* ---- making ---- */
+
+static dae_status name_directions(directions *d, const model_form *f,
+                                  const dae_sensitivity_request *r, dae_diag *diag)
+{
+    for (int k = 0; k < d->count; k++) {
+        direction *q = &d->list[k];
+        q->parameter = q->variable = -1;
+        dae_status status = f ? name_direction(f->flat, r->names[k], q, diag) : DAE_OK;
+        if (status != DAE_OK) return status;
+        if (r->sizes && !(r->sizes[k] > 0.0 && isfinite(r->sizes[k])))
+            return diag_set(diag, DAE_ERR_ARGUMENT,
+                            "Sensitivities: sizes[%d] is %g; it must be positive.", k, r->sizes[k]);
+        q->size = r->sizes ? r->sizes[k] : 0.0;
+    }
+    return DAE_OK;
+}
+
+dae_status directions_new(directions *d, const dae_solver *s, const dae_sensitivity_request *r,
+                          dae_diag *diag)
+{
+    const model_form *f = s->base->model;
+    *d = (directions){.count = r->count};
+    d->list = DAE_ARRAY(direction, r->count);
+    dae_status status = d->list ? name_directions(d, f, r, diag) : DAE_ERR_MEMORY;
+    bool ok = status == DAE_OK && (!f || (number_inputs(d, f) && compile_bindings(d, f)));
+    if (ok)
+        d->moved = DAE_ARRAY(double, (size_t)d->count *(size_t)d->inputs.count +
+                                         (size_t)d->dependent_count);
+    if (ok && d->moved) return DAE_OK;
+    directions_free(d);
+    if (status != DAE_OK && status != DAE_ERR_MEMORY) return status;
+    return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for sensitivities.");
+}
+
+/* ---- rates ---- */
+
+/* Rates of parameters that follow from others: each needs those before it, in an order that the
+ * passes find. */
+static void follow_bindings(directions *d, double *moved, double *out)
+{
+    for (int pass = 0; pass <= d->dependent_count; pass++) {
+        bool changed = false;
+        model_tangent_apply(d->bindings, NULL, NULL, moved, 0.0, out);
+        for (int i = 0; i < d->dependent_count; i++) {
+            double *rate = &moved[d->inputs.parameter[d->dependent[i]]];
+            changed = changed || *rate != out[i];
+            *rate = out[i];
+        }
+        if (!changed) return;
+    }
+}
+
+static double size_of(const directions *d, const model_instance *m, int k)
+{
+    const direction *q = &d->list[k];
+    double size = 0.0;
+    if (q->parameter >= 0) size = fabs(m->parameters[q->parameter]);
+    if (q->variable >= 0) {
+        const model_form *f = m->form->base ? m->form->base : m->form;
+        size = fabs(hybrid_start_value(f, (size_t)q->variable));
+    }
+    return size > 0.0 && isfinite(size) ? size : 1.0;
+}
+
+void directions_start(directions *d, const model_instance *m)
+{
+    tape_inputs at = {.parameters = m->parameters, .memory = m->memory};
+    const size_t rows = (size_t)d->count * (size_t)d->inputs.count; /* work space is behind them */
+    model_tangent_at(d->bindings, &at);
+    for (int k = 0; k < d->count; k++) {
+        double *moved = directions_moved(d, k);
+        for (int i = 0; i < d->inputs.count; i++) moved[i] = 0.0;
+        if (d->list[k].parameter >= 0) moved[d->inputs.parameter[d->list[k].parameter]] = 1.0;
+        follow_bindings(d, moved, d->moved + rows);
+        if (d->list[k].size == 0.0) d->list[k].size = size_of(d, m, k);
+    }
+}
+
+/* ---- start values ---- */
+
+double directions_start_value(const directions *d, const model_instance *m, int k, int variable)
+{
+    const model_form *f = m->form->base ? m->form->base : m->form;
+    const flat_variable *q = &f->flat->variables[variable];
+    double rate = 0.0;
+    if (d->list[k].variable >= 0) return d->list[k].variable == variable ? 1.0 : 0.0;
+    if (!isnan(f->start[variable]) || !q->has_start || q->start == EXPR_NONE) return 0.0;
+    model_tangent *slope = model_tangent_new(f->flat->graph, &q->start, 1, 0, &d->inputs, false);
+    if (!slope) return NAN;
+    tape_inputs at = {.parameters = m->parameters, .memory = m->memory};
+    model_tangent_at(slope, &at);
+    model_tangent_apply(slope, NULL, NULL, directions_moved(d, k), 0.0, &rate);
+    model_tangent_free(slope);
+    return rate;
+}

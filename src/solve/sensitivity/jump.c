@@ -1,0 +1,431 @@
+/* Sensitivities across an event of a model.
+ *
+ * An event at te(p) moves with p by tau = dte/dp = -(r_p + r_Y S)/(r_t + r_Y Y'), where r is the
+ * crossing function of its relation. What the event computes from the values at te moves by the
+ * total derivative D = S + Y' tau: reinit and discrete Reals hand it on, states that are not set
+ * keep it. Behind the event S = D - Y' tau, with Y' of there [Galan, Feehery, Barton 1999]. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/hybrid/hybrid.h"
+#include "solve/run/run.h"
+#include "solve/sensitivity/sensitivity_parts.h"
+
+struct jump {
+    bool at_work, passed; /* an event is at work; there was one */
+    double time;
+    double *tau;             /* per direction: dte/dp; owned, as the others */
+    double *total;           /* per direction: D of the user's unknowns, y, then y' */
+    double *before;          /* user's unknowns before the event */
+    bool *reset;             /* per unknown of the user: reinit has set it */
+    double *time_s, *time_p; /* lead.n: dY/dt and its slope, in one block at time_s */
+};
+
+void jump_free(struct jump *j)
+{
+    if (!j) return;
+    dae_free_all(j->tau, j->total, j->before, j->reset, j->time_s, j);
+}
+
+bool jump_last(const struct jump *j, int k, double *time, double *derivative)
+{
+    if (!j || !j->passed) return false;
+    if (time) *time = j->time;
+    if (derivative) *derivative = j->tau[k];
+    return true;
+}
+
+static struct jump *jump_new(const dae_sensitivity *x)
+{
+    const size_t n = (size_t)x->run->base->form.n, count = (size_t)x->directions.count;
+    struct jump *j = DAE_NEW(struct jump);
+    if (!j) return NULL;
+    j->tau = DAE_ARRAY(double, count);
+    j->total = DAE_ARRAY(double, 2 * n * count);
+    j->before = DAE_ARRAY(double, n);
+    j->reset = DAE_ARRAY(bool, n);
+    if (j->tau && j->total && j->before && j->reset) return j;
+    jump_free(j);
+    return NULL;
+}
+
+/* ---- how fast things move ---- */
+
+/* dY/dt at the point that was linearised, whose states factor. */
+static dae_status move_with_time(dae_sensitivity *x, double t)
+{
+    struct jump *j = x->jump;
+    const lead *l = &x->lead;
+    dae_free(j->time_s);
+    j->time_s = DAE_ARRAY(double, 2 * (size_t)l->n);
+    if (!j->time_s) return sensitivity_no_memory(x);
+    j->time_p = j->time_s + l->n;
+    for (int i = 0; i < l->n; i++) j->time_s[i] = lead_is_state(l, i) ? l->yp[i] : 0.0;
+    return lead_complete(x, t, -1, 1.0, j->time_s, j->time_p);
+}
+
+/* Values, derivatives and factors where the run stands. */
+static dae_status look(dae_sensitivity *x, double t)
+{
+    dae_status status = lead_values(x, t);
+    if (status == DAE_OK) status = lead_linearise(x, t);
+    if (status == DAE_OK) status = lead_factor_states(x);
+    return status == DAE_OK ? move_with_time(x, t) : status;
+}
+
+/* ---- when ---- */
+
+/* Whether relation r is what makes the event. */
+static bool relation_crosses(const dae_solver *s, size_t r)
+{
+    const hybrid *h = s->hybrid;
+    if (h->pending == EVENT_CROSSING) return dae_solver_events(s)[r] != 0;
+    return h->pending == EVENT_OVERDUE && (h->crossing[r] < 0.0) != (h->instance->memory[r] != 0.0);
+}
+
+static void note_grazing(const dae_sensitivity *x, size_t r, double t)
+{
+    const flat_model *m = x->lead.form->flat;
+    char text[300];
+    snprintf(text, sizeof text,
+             "note: at t = %.9g the relation at %.100s:%d is met at a grazing angle: times and "
+             "values behind the event depend on the parameters without a finite derivative, or "
+             "nearly so.",
+             t, model_file(x->run), m->relations[r].place.line);
+    solver_note(x->run, text);
+}
+
+static void note_several(const dae_sensitivity *x, double t)
+{
+    char text[300];
+    snprintf(text, sizeof text,
+             "note: several relations cross at t = %.9g, and move apart with the parameters: "
+             "sensitivities behind it are those of the first one.",
+             t);
+    solver_note(x->run, text);
+}
+
+/* tau by the relations that cross. */
+static dae_status times_by_relations(dae_sensitivity *x, double t)
+{
+    static const double GRAZING = 1e-10;
+    struct jump *j = x->jump;
+    const size_t n = (size_t)x->lead.n;
+    model_tangent *c = lead_crossings(x, t);
+    bool found = false, several = false;
+    if (!c) return sensitivity_no_memory(x);
+    for (size_t r = 0; r < x->lead.form->flat->relation_count; r++) {
+        if (!relation_crosses(x->run, r)) continue;
+        double rate = model_tangent_row(c, (int)r, j->time_s, j->time_p, NULL, 1.0);
+        if (!(fabs(rate) > 0.0)) {
+            note_grazing(x, r, t);
+            continue;
+        }
+        for (int k = 0; k < x->directions.count; k++) {
+            const size_t row = (size_t)k * n;
+            double move = model_tangent_row(c, (int)r, x->s + row, x->sp + row,
+                                            directions_moved(&x->directions, k), 0.0);
+            double tau = -move / rate;
+            if (found && fabs(tau - j->tau[k]) > 1e-6 * fmax(fabs(tau), fabs(j->tau[k])))
+                several = true;
+            if (!found) j->tau[k] = tau;
+            if (!found && fabs(tau) * x->directions.list[k].size > 1.0 / GRAZING)
+                note_grazing(x, r, t);
+        }
+        found = true;
+    }
+    if (several) note_several(x, t);
+    return DAE_OK;
+}
+
+/* tau of sample(start, interval): both may move. */
+static dae_status times_by_clocks(dae_sensitivity *x, double t)
+{
+    const flat_model *m = x->lead.form->flat;
+    const hybrid *h = x->run->hybrid;
+    for (size_t i = 0; i < m->sample_count; i++) {
+        const sample_clock *c = &h->sample[i];
+        if (m->samples[i].schedule || c->next > t + 1e-9 * fmax(1.0, fabs(t))) continue;
+        expr e[2] = {m->samples[i].start, m->samples[i].interval};
+        model_tangent *slope = model_tangent_new(m->graph, e, 2, 0, &x->directions.inputs, false);
+        if (!slope) return sensitivity_no_memory(x);
+        tape_inputs at = lead_point(x, t);
+        model_tangent_at(slope, &at);
+        for (int k = 0; k < x->directions.count; k++) {
+            double by[2];
+            model_tangent_apply(slope, NULL, NULL, directions_moved(&x->directions, k), 0.0, by);
+            x->jump->tau[k] = by[0] + c->count * by[1];
+        }
+        model_tangent_free(slope);
+        break;
+    }
+    return DAE_OK;
+}
+
+/* ---- before the event ---- */
+
+/* D = S + Y' tau in the user's unknowns. */
+static dae_status take_totals(dae_sensitivity *x)
+{
+    struct jump *j = x->jump;
+    const size_t n = (size_t)x->lead.n, base = (size_t)x->run->base->form.n;
+    double *d = DAE_ARRAY(double, 2 * n), *dp = d + n;
+    if (!d) return sensitivity_no_memory(x);
+    for (int k = 0; k < x->directions.count; k++) {
+        for (size_t i = 0; i < n; i++) {
+            d[i] = x->s[(size_t)k * n + i] + j->time_s[i] * j->tau[k];
+            dp[i] = x->sp[(size_t)k * n + i] + j->time_p[i] * j->tau[k];
+        }
+        double *total = j->total + 2 * (size_t)k * base;
+        lead_to_user(x, d, dp, total, total + base);
+    }
+    dae_free(d);
+    return DAE_OK;
+}
+
+dae_status jump_before(void *user)
+{
+    dae_sensitivity *x = user;
+    dae_solver *s = x->run;
+    const double t = s->run.t;
+    if (!x->stands) return DAE_OK;
+    if (!x->jump && !(x->jump = jump_new(x))) return sensitivity_no_memory(x);
+    struct jump *j = x->jump;
+    for (int k = 0; k < x->directions.count; k++) j->tau[k] = 0.0;
+    for (int i = 0; i < s->base->form.n; i++) j->reset[i] = false;
+    dae_status status = look(x, t);
+    if (status == DAE_OK && s->hybrid->pending == EVENT_SAMPLE) status = times_by_clocks(x, t);
+    if (status == DAE_OK && s->hybrid->pending != EVENT_SAMPLE) status = times_by_relations(x, t);
+    if (status == DAE_OK) status = take_totals(x);
+    double *y = status == DAE_OK ? DAE_ARRAY(double, 2 * (size_t)s->base->form.n) : NULL;
+    if (status == DAE_OK && !y) status = sensitivity_no_memory(x);
+    if (y) {
+        status = solver_point(s, t);
+        values_to_user(s, t, s->bound.at_y, s->bound.at_yp, y, y + s->base->form.n);
+        vector_copy(s->base->form.n, y, j->before);
+        dae_free(y);
+    }
+    j->at_work = status == DAE_OK;
+    j->time = t;
+    x->stands = status == DAE_OK;
+    return status;
+}
+
+/* ---- passes ---- */
+
+void discretes_take_pre(dae_sensitivity *x, int k)
+{
+    const flat_model *m = x->run->base->model->flat;
+    double *moved = directions_moved(&x->directions, k);
+    for (size_t v = 0; v < m->variable_count; v++) {
+        const flat_variable *q = &m->variables[v];
+        if (!q->discrete || q->type != FLAT_REAL) continue;
+        moved[x->directions.inputs.memory[q->memory_pre]] =
+            moved[x->directions.inputs.memory[q->memory]];
+    }
+}
+
+/* Number of the first action of branch b of when w among all rows of lead_actions. */
+static int action_row(const flat_model *m, size_t when, size_t branch)
+{
+    size_t at = m->discrete_count;
+    for (size_t w = 0; w < when; w++)
+        for (size_t b = 0; b < m->whens[w].branch_count; b++)
+            at += m->whens[w].branches[b].action_count;
+    for (size_t b = 0; b < branch; b++) at += m->whens[when].branches[b].action_count;
+    return (int)at;
+}
+
+/* The branch that acts; at the initialisation the first that is said to. */
+static int branch_of(const flat_model *m, size_t w, const int *active)
+{
+    if (active) return active[w];
+    for (size_t b = 0; b < m->whens[w].branch_count; b++)
+        if (m->whens[w].branches[b].at_initial) return (int)b;
+    return -1;
+}
+
+typedef struct discrete_move {
+    dae_sensitivity *x;
+    const model_tangent *actions;
+    const double *s, *sp;
+    double *moved, dt;
+    bool changed;
+} discrete_move;
+
+static void set_rate(discrete_move *q, int variable, double rate)
+{
+    const flat_variable *v = &q->x->run->base->model->flat->variables[variable];
+    if (v->type != FLAT_REAL) return;
+    double *at = &q->moved[q->x->directions.inputs.memory[v->memory]];
+    if (fabs(*at - rate) > 1e-13 * fmax(fabs(*at), fabs(rate))) q->changed = true;
+    *at = rate;
+}
+
+static double rate_of_row(const discrete_move *q, int row)
+{
+    return model_tangent_row(q->actions, row, q->s, q->sp, q->moved, q->dt);
+}
+
+/* Variables that a clause defines keep pre(v), unless a branch is active. */
+static void move_when(discrete_move *q, const flat_model *m, size_t w, int branch)
+{
+    const flat_when *when = &m->whens[w];
+    for (size_t b = 0; b < when->branch_count; b++)
+        for (size_t i = 0; i < when->branches[b].action_count; i++) {
+            const flat_action *a = &when->branches[b].actions[i];
+            if (a->kind != ACTION_ASSIGN || m->variables[a->variable].type != FLAT_REAL) continue;
+            int pre = q->x->directions.inputs.memory[m->variables[a->variable].memory_pre];
+            set_rate(q, a->variable, q->moved[pre]);
+        }
+    for (size_t i = 0; branch >= 0 && i < when->branches[branch].action_count; i++) {
+        const flat_action *a = &when->branches[branch].actions[i];
+        if (a->kind == ACTION_ASSIGN)
+            set_rate(q, a->variable, rate_of_row(q, action_row(m, w, (size_t)branch) + (int)i));
+    }
+}
+
+bool discretes_move(dae_sensitivity *x, const model_tangent *actions, int k, const int *active,
+                    const double *s, const double *sp, double dt)
+{
+    const flat_model *m = x->run->base->model->flat;
+    discrete_move q = {x, actions, s, sp, directions_moved(&x->directions, k), dt, false};
+    for (size_t i = 0; i < m->event_count; i++) {
+        size_t index = m->event_order[i].index;
+        if (m->event_order[i].is_when)
+            move_when(&q, m, index, branch_of(m, index, active));
+        else
+            set_rate(&q, m->discretes[index].variable, rate_of_row(&q, (int)index));
+    }
+    return q.changed;
+}
+
+/* What reinit does to D: values first, then all of them at once. */
+static void act(dae_sensitivity *x, const model_tangent *actions, int k, const double *d,
+                const double *dp)
+{
+    const flat_model *m = x->run->base->model->flat;
+    const model_form *f = x->run->base->model;
+    const int n = x->run->base->form.n;
+    double *total = x->jump->total + 2 * (size_t)k * (size_t)n;
+    for (size_t w = 0; w < m->when_count; w++) {
+        int b = x->run->hybrid->active[w];
+        for (size_t i = 0; b >= 0 && i < m->whens[w].branches[b].action_count; i++) {
+            const flat_action *a = &m->whens[w].branches[b].actions[i];
+            int sign, u;
+            if (a->kind != ACTION_REINIT) continue;
+            u = f->first_unknown[hybrid_root(f, a->variable, &sign)];
+            if (u < 0) continue;
+            total[u] =
+                sign * model_tangent_row(actions, action_row(m, w, (size_t)b) + (int)i, d, dp,
+                                         directions_moved(&x->directions, k), x->jump->tau[k]);
+            x->jump->reset[u] = true;
+        }
+    }
+}
+
+/* One direction of a pass: D of the pass, rates of discrete Reals, and what clauses do. */
+static dae_status pass_direction(dae_sensitivity *x, const model_tangent *actions, int k, double *d)
+{
+    enum { MOST_ROUNDS = 20 };
+    struct jump *j = x->jump;
+    const double t = x->run->run.t;
+    const int n = x->run->base->form.n;
+    double *dp = d + x->lead.n, *total = j->total + 2 * (size_t)k * (size_t)n;
+    lead_from_user(x, total, total + n, d, dp);
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        dae_status status = lead_complete(x, t, k, j->tau[k], d, dp);
+        if (status != DAE_OK) return status;
+        if (!discretes_move(x, actions, k, x->run->hybrid->active, d, dp, j->tau[k])) break;
+    }
+    lead_to_user(x, d, dp, total, total + n);
+    act(x, actions, k, d, dp);
+    discretes_take_pre(x, k);
+    return DAE_OK;
+}
+
+/* The lead of the values that a pass has found. */
+static dae_status take_lead(dae_sensitivity *x)
+{
+    dae_status status = lead_take(x, x->run->run.t);
+    if (status == DAE_OK) status = lead_values(x, x->run->run.t);
+    if (status == DAE_OK) status = lead_linearise(x, x->run->run.t);
+    return status == DAE_OK ? lead_factor_states(x) : status;
+}
+
+dae_status jump_acting(void *user)
+{
+    dae_sensitivity *x = user;
+    if (!x->jump || !x->jump->at_work) return DAE_OK;
+    dae_status status = take_lead(x);
+    model_tangent *actions = status == DAE_OK ? lead_actions(x, x->run->run.t) : NULL;
+    if (status == DAE_OK && !actions) return sensitivity_no_memory(x);
+    double *d = status == DAE_OK ? DAE_ARRAY(double, 2 * (size_t)x->lead.n) : NULL;
+    if (status == DAE_OK && !d) return sensitivity_no_memory(x);
+    for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
+        status = pass_direction(x, actions, k, d);
+    dae_free(d);
+    return status;
+}
+
+/* ---- behind the event ---- */
+
+/* A state that jumps, and that no reinit has set: by what, is not known. */
+static dae_status refuse_jumps(dae_sensitivity *x)
+{
+    static const double CLOSE = 1e-6;
+    dae_solver *s = x->run;
+    const lead *l = &x->lead;
+    double *y = user_values(s);
+    dae_status status = y ? DAE_OK : sensitivity_no_memory(x);
+    for (int u = 0; status == DAE_OK && u < s->base->form.n; u++) {
+        model_place at = is_formulated(l->solver) ? l->form->place[u] : (model_place){u, false, 1};
+        if (at.unknown < 0 || at.slope || !lead_is_state(l, at.unknown) || x->jump->reset[u])
+            continue;
+        double by = fabs(y[u] - x->jump->before[u]);
+        if (by <=
+            CLOSE * fmax(fabs(y[u]), fabs(x->jump->before[u])) + 10.0 * l->weights[at.unknown])
+            continue;
+        diag_variable(&s->diag, u, problem_variable(s->base, u));
+        status = diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                          "Sensitivities: at the event at t = %.9g %s jumps by %.6g, and no reinit "
+                          "says so: the equations of the new mode do. There are no sensitivities "
+                          "across such a jump.",
+                          x->jump->time, s->diag.variable_name, by);
+    }
+    dae_free(y);
+    return status;
+}
+
+dae_status jump_after(void *user)
+{
+    dae_sensitivity *x = user;
+    struct jump *j = x->jump;
+    if (!j || !j->at_work) return DAE_OK;
+    const double t = x->run->run.t;
+    const int n = x->run->base->form.n;
+    j->at_work = false;
+    j->passed = true;
+    x->stats.events++;
+    pieces_drop(x);
+    dae_status status = lead_take(x, t);
+    if (status == DAE_OK && !sensitivity_room(x)) status = sensitivity_no_memory(x);
+    if (status == DAE_OK) status = look(x, t);
+    if (status == DAE_OK) status = refuse_jumps(x);
+    for (int k = 0; k < x->directions.count && status == DAE_OK; k++) {
+        const double *total = j->total + 2 * (size_t)k * (size_t)n;
+        double *s = x->s + (size_t)k * (size_t)x->lead.n,
+               *sp = x->sp + (size_t)k * (size_t)x->lead.n;
+        lead_from_user(x, total, total + n, s, sp);
+        for (int i = 0; i < x->lead.n; i++)
+            if (lead_is_state(&x->lead, i)) s[i] -= j->time_s[i] * j->tau[k];
+        status = lead_complete(x, t, k, 0.0, s, sp);
+    }
+    x->t = t;
+    x->stands = status == DAE_OK;
+    return status;
+}

@@ -1,0 +1,456 @@
+/* The equations that are linearised: an index-1 form that shows all constraints, the run's own or
+ * that of a companion, at points of the run. */
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/begin/begin.h"
+#include "solve/hybrid/hybrid.h"
+#include "solve/run/run.h"
+#include "solve/sensitivity/sensitivity_parts.h"
+
+dae_status sensitivity_no_memory(const dae_sensitivity *x)
+{
+    return diag_set(&x->run->diag, DAE_ERR_MEMORY, "Out of memory for sensitivities.");
+}
+
+/* ---- life ---- */
+
+static void tangents_free(form_tangents *q)
+{
+    while (q) {
+        form_tangents *next = q->next;
+        model_tangent_free(q->rows);
+        model_tangent_free(q->crossings);
+        model_tangent_free(q->outputs);
+        model_tangent_free(q->actions);
+        dae_free(q);
+        q = next;
+    }
+}
+
+/* What belongs to the lead at hand. */
+static void lead_release(lead *l)
+{
+    if (l->solver) iteration_free(&l->matrix);
+    dae_free(l->y);
+    l->y = l->yp = l->work = NULL;
+    l->solver = NULL;
+}
+
+void lead_free(lead *l)
+{
+    lead_release(l);
+    tangents_free(l->all);
+    dae_solver_free(l->companion);
+    *l = (lead){0};
+}
+
+/* ---- which form ---- */
+
+/* Whether the form that a solver is bound to has index 1 and shows all constraints. */
+static bool is_fit(const dae_solver *s)
+{
+    const binding *b = &s->bound;
+    if (b->rewritten || b->array || b->forms) return false;
+    if (!s->hybrid) return true; /* residual callbacks: theirs to say */
+    if (s->hybrid->instance->array) return false;
+    bool residual = !binding_uses_forms(b) && !binding_second_order(b) && !b->ode;
+    if (!residual || b->method->forms == FORM_SERIES) return false;
+    const model_mode *v = s->modes->current;
+    if (v)
+        return !v->plan.form->levels && !v->plan.runs_base && v->plan.form->seen_count == 0 &&
+               !v->instance->positions && v->plan.form->formulated->candidates > 0;
+    v = s->modes->slots_known ? mode_find(s->modes, s->hybrid->instance->memory) : NULL;
+    return v && !v->plan.form && v->plan.index <= 1;
+}
+
+static lead_key key_of(const dae_solver *s)
+{
+    return (lead_key){s->bound.problem, s->modes ? s->modes->current : NULL, s->bound.method,
+                      s->modes ? s->modes->choices : 0};
+}
+
+bool lead_stands(const dae_sensitivity *x)
+{
+    const lead *l = &x->lead;
+    if (!l->solver) return false;
+    lead_key now = key_of(l->solver);
+    bool same = now.problem == l->key.problem && now.mode == l->key.mode &&
+                now.method == l->key.method && now.choices == l->key.choices;
+    return same && l->n == l->solver->bound.n && (l->solver == l->companion || is_fit(x->run));
+}
+
+/* ---- the companion ---- */
+
+/* A solver of the same model on its form of index 1 with all constraints. */
+static dae_status make_companion(dae_sensitivity *x)
+{
+    dae_solver *s = x->run;
+    dae_options o = dae_options_default();
+    o.method = "bdf";
+    o.formulation = "dummy";
+    o.rtol = s->base_options.rtol;
+    o.atol = s->base_options.atol;
+    o.rtol_by_unknown = s->base_options.rtol_by_unknown;
+    o.atol_by_unknown = s->base_options.atol_by_unknown;
+    dae_status status = solver_new(s->base, &o, &x->lead.companion, &s->diag);
+    if (status != DAE_OK) return status;
+    x->lead.companion->wishes.unfolded = true;
+    status = hybrid_open_ahead(x->lead.companion);
+    if (status != DAE_OK) s->diag = x->lead.companion->diag;
+    return status;
+}
+
+/* Values of the run at t in the user's unknowns: y, then y'. NULL: an error, told. */
+static double *run_values(dae_sensitivity *x, double t, dae_status *status)
+{
+    dae_solver *s = x->run;
+    const int n = s->base->form.n;
+    double *y = DAE_ARRAY(double, 2 * (size_t)n);
+    *status = y ? solver_point(s, t) : sensitivity_no_memory(x);
+    if (*status == DAE_OK) {
+        values_to_user(s, t, s->bound.at_y, s->bound.at_yp, y, y + n);
+        return y;
+    }
+    dae_free(y);
+    return NULL;
+}
+
+/* The companion in the mode of the run, at its values, made consistent on all levels. */
+static dae_status place_companion(dae_sensitivity *x, double t)
+{
+    dae_solver *s = x->run, *c = x->lead.companion;
+    dae_status status;
+    double *y = run_values(x, t, &status);
+    if (!y) return status;
+    c->hybrid->opening.stands = false;
+    c->hybrid->at_start = false;
+    c->hybrid->direction = s->run.direction < 0.0 ? -1.0 : 1.0;
+    c->hybrid->started = s->hybrid->started;
+    c->run.t = c->run.t_old = c->run.t_new = t;
+    model_instance_follow(c->hybrid->instance, s->hybrid->instance);
+    values_from_user(c, y, y + s->base->form.n);
+    status = bind_mode_at_hand(c, t);
+    if (status == DAE_OK) {
+        values_from_user(c, y, y + s->base->form.n);
+        status = hybrid_begin_again(c);
+    }
+    dae_free(y);
+    if (status != DAE_OK) {
+        s->diag = c->diag;
+        return status;
+    }
+    if (is_fit(c)) return DAE_OK;
+    s->diag.t = t;
+    return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                    "Sensitivities: at t = %.9g the equations are solved by their derivative "
+                    "array, or choose positions by numbers; there are no sensitivities of such "
+                    "systems.",
+                    t);
+}
+
+/* ---- taking ---- */
+
+static form_tangents *tangents_of(lead *l, const directions *d, const model_form *f)
+{
+    for (form_tangents *q = l->all; q; q = q->next)
+        if (q->form == f) return q;
+    form_tangents *q = DAE_NEW(form_tangents);
+    if (!q) return NULL;
+    q->form = f;
+    q->rows =
+        model_tangent_new(f->flat->graph, f->residual.e, (size_t)f->rows, f->n, &d->inputs, false);
+    q->next = l->all;
+    l->all = q;
+    return q->rows ? q : NULL;
+}
+
+static bool lead_room(dae_sensitivity *x)
+{
+    lead *l = &x->lead;
+    const size_t n = (size_t)l->solver->bound.n;
+    l->n = (int)n;
+    l->y = DAE_ARRAY(double, 3 * n);
+    if (!l->y) return false;
+    l->yp = l->y + n;
+    l->work = l->y + 2 * n;
+    l->weights = l->solver->bound.norm.weights;
+    l->form = l->solver->hybrid ? l->solver->hybrid->instance->form : NULL;
+    l->tangents = l->form ? tangents_of(l, &x->directions, l->form) : NULL;
+    return !l->form || l->tangents;
+}
+
+dae_status lead_take(dae_sensitivity *x, double t)
+{
+    dae_solver *s = x->run;
+    lead *l = &x->lead;
+    dae_status status = DAE_OK;
+    lead_release(l);
+    bool own = is_fit(s);
+    if (!own && !s->hybrid)
+        return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                        "Sensitivities of callbacks need the residual form, of index 1: there are "
+                        "none of forms with more structure. A model text has them for any index.");
+    if (!own && !l->companion) status = make_companion(x);
+    if (status == DAE_OK && !own) status = place_companion(x, t);
+    if (status != DAE_OK) return status;
+    dae_solver *chosen = own ? s : l->companion;
+    dae_options o = chosen->bound.options;
+    o.linear_solver = o.linear_solver == DAE_LINEAR_GMRES ? DAE_LINEAR_AUTO : o.linear_solver;
+    status = iteration_new(&l->matrix, &chosen->bound.eval, &o, &s->diag);
+    if (status != DAE_OK) return status;
+    l->solver = chosen;
+    l->key = key_of(chosen);
+    stage_system_free(x->system);
+    x->system = NULL;
+    return lead_room(x) ? DAE_OK : sensitivity_no_memory(x);
+}
+
+/* ---- points ---- */
+
+dae_status lead_values(dae_sensitivity *x, double t)
+{
+    lead *l = &x->lead;
+    dae_solver *s = x->run, *c = l->solver;
+    dae_status status;
+    if (c == s) {
+        status = solver_point(s, t);
+        if (status != DAE_OK) return status;
+        vector_copy(l->n, s->bound.at_y, l->y);
+        vector_copy(l->n, s->bound.at_yp, l->yp);
+        return DAE_OK;
+    }
+    double *y = run_values(x, t, &status);
+    if (!y) return status;
+    values_from_user(c, y, y + s->base->form.n);
+    dae_free(y);
+    double h = s->run.t_new != s->run.t_old ? s->run.t_new - s->run.t_old : 1e-3;
+    initializer_project(c->bound.init, t, h, c->bound.kinds, c->bound.norm.weights, c->bound.y,
+                        c->bound.yp);
+    vector_copy(l->n, c->bound.y, l->y);
+    vector_copy(l->n, c->bound.yp, l->yp);
+    return DAE_OK;
+}
+
+bool lead_states_hold(dae_sensitivity *x, double t)
+{
+    const lead *l = &x->lead;
+    dae_solver *c = l->solver;
+    if (c == x->run || !is_formulated(c) || !c->hybrid->instance->selection) return true;
+    return model_instance_select(c->hybrid->instance, t, l->y, l->yp, false) == SELECTION_KEPT;
+}
+
+tape_inputs lead_point(const dae_sensitivity *x, double t)
+{
+    const lead *l = &x->lead;
+    const model_instance *m = l->solver->hybrid->instance;
+    return (tape_inputs){.time = t,
+                         .values = {l->y, l->yp, NULL, NULL},
+                         .parameters = m->parameters,
+                         .memory = m->memory};
+}
+
+static dae_status explain_matrix(dae_sensitivity *x, double t, iteration_status status)
+{
+    dae_solver *s = x->run;
+    s->diag.t = t;
+    if (status == ITERATION_MEMORY) return sensitivity_no_memory(x);
+    if (status == ITERATION_SINGULAR) {
+        int i = x->lead.matrix.singular_column;
+        const char *name = problem_variable(x->lead.solver->bound.problem, i);
+        diag_variable(&s->diag, -1, name ? name : "");
+        return diag_set(&s->diag, DAE_ERR_SINGULAR,
+                        "Sensitivities: the linearised equations at t = %.9g do not determine "
+                        "%s.",
+                        t, name ? name : "a variable");
+    }
+    return diag_set(&s->diag, DAE_ERR_EVALUATION,
+                    "Sensitivities: the derivatives of the equations cannot be evaluated at t = "
+                    "%.9g.",
+                    t);
+}
+
+dae_status lead_linearise(dae_sensitivity *x, double t)
+{
+    lead *l = &x->lead;
+    const run_state *r = &x->run->run;
+    double h = r->t_new != r->t_old ? r->t_new - r->t_old : 1e-3;
+    iteration_status status =
+        iteration_evaluate(&l->matrix, t, l->y, l->yp, 1.0 / h, h, l->weights, NULL);
+    x->stats.jacobians++;
+    if (status != ITERATION_OK) return explain_matrix(x, t, status);
+    if (l->form) {
+        tape_inputs at = lead_point(x, t);
+        model_tangent_at(l->tangents->rows, &at);
+    }
+    return DAE_OK;
+}
+
+/* dF/dp_k of callbacks by a central difference in a number that they read. */
+static dae_status differ(dae_sensitivity *x, double t, int k, double *out)
+{
+    static const double REACH = 6e-6; /* cube root of the unit of rounding */
+    lead *l = &x->lead;
+    double *p = &x->request.values[k], kept = *p, by = REACH * x->directions.list[k].size;
+    evaluator *e = &l->solver->bound.eval;
+    *p = kept + by;
+    const double up = *p - kept;
+    eval_status status = evaluate_residual(e, t, l->y, l->yp, out, &e->stats->residuals);
+    *p = kept - by;
+    const double down = kept - *p;
+    if (status == EVAL_OK)
+        status = evaluate_residual(e, t, l->y, l->yp, l->work, &e->stats->residuals);
+    *p = kept;
+    if (status != EVAL_OK) return explain_matrix(x, t, ITERATION_RETRY);
+    for (int i = 0; i < l->n; i++) out[i] = (out[i] - l->work[i]) / (up + down);
+    return DAE_OK;
+}
+
+dae_status lead_explicit(dae_sensitivity *x, double t, int k, double dt, double *out)
+{
+    lead *l = &x->lead;
+    vector_zero(l->n, out);
+    if (l->form) {
+        const double *moved = k >= 0 ? directions_moved(&x->directions, k) : NULL;
+        model_tangent_apply(l->tangents->rows, NULL, NULL, moved, dt, out);
+        return DAE_OK;
+    }
+    if (k < 0) return DAE_OK;
+    if (!x->request.derivative) return x->request.values ? differ(x, t, k, out) : DAE_OK;
+    if (x->request.derivative(t, l->y, l->yp, k, out, x->request.user) == 0 &&
+        vector_finite(l->n, out))
+        return DAE_OK;
+    x->run->diag.t = t;
+    return diag_set(&x->run->diag, DAE_ERR_CALLBACK,
+                    "Sensitivities: the derivative by parameter %d failed at t = %.9g.", k, t);
+}
+
+/* `made`, or derivatives of expressions of the form made now, taken at the point. */
+static model_tangent *taken(dae_sensitivity *x, double t, model_tangent **made, const expr *e,
+                            size_t count)
+{
+    const model_form *f = x->lead.form;
+    if (!*made)
+        *made = model_tangent_new(f->flat->graph, e, count, f->n, &x->directions.inputs, true);
+    if (!*made) return NULL;
+    tape_inputs at = lead_point(x, t);
+    model_tangent_at(*made, &at);
+    return *made;
+}
+
+model_tangent *lead_crossings(dae_sensitivity *x, double t)
+{
+    const model_form *f = x->lead.form;
+    return taken(x, t, &x->lead.tangents->crossings, f->crossing.e, f->flat->relation_count);
+}
+
+model_tangent *lead_outputs(dae_sensitivity *x, double t)
+{
+    const model_form *f = x->lead.form;
+    return taken(x, t, &x->lead.tangents->outputs, f->output.e, f->output.outputs);
+}
+
+/* Values of discrete equations, then of all actions, over the unknowns; EXPR_NONE: out of reach. */
+static expr *list_actions(const model_form *f, size_t *count)
+{
+    const flat_model *m = f->flat;
+    *count = m->discrete_count;
+    for (size_t w = 0; w < m->when_count; w++)
+        for (size_t b = 0; b < m->whens[w].branch_count; b++)
+            *count += m->whens[w].branches[b].action_count;
+    expr *e = DAE_ARRAY(expr, *count);
+    size_t at = 0;
+    for (size_t i = 0; e && i < m->discrete_count; i++)
+        e[at++] = model_form_mapped(f, m->discretes[i].value);
+    for (size_t w = 0; e && w < m->when_count; w++)
+        for (size_t b = 0; b < m->whens[w].branch_count; b++)
+            for (size_t i = 0; i < m->whens[w].branches[b].action_count; i++) {
+                const flat_action *a = &m->whens[w].branches[b].actions[i];
+                bool value = a->kind == ACTION_ASSIGN || a->kind == ACTION_REINIT;
+                e[at++] = value ? model_form_mapped(f, a->value) : EXPR_NONE;
+            }
+    return e;
+}
+
+model_tangent *lead_actions(dae_sensitivity *x, double t)
+{
+    size_t count = 0;
+    expr *e = x->lead.tangents->actions ? NULL : list_actions(x->lead.form, &count);
+    if (!e && !x->lead.tangents->actions) return NULL;
+    model_tangent *m = taken(x, t, &x->lead.tangents->actions, e, count);
+    dae_free(e);
+    return m;
+}
+
+/* ---- states and what follows from them ---- */
+
+bool lead_is_state(const lead *l, int i)
+{
+    return l->solver->bound.kinds[i] == DAE_KIND_DIFFERENTIAL;
+}
+
+dae_status lead_factor_states(dae_sensitivity *x)
+{
+    lead *l = &x->lead;
+    double *cy = DAE_ARRAY(double, 2 * (size_t)l->n), *cyp = cy + l->n;
+    if (!cy) return sensitivity_no_memory(x);
+    for (int i = 0; i < l->n; i++) {
+        cyp[i] = lead_is_state(l, i);
+        cy[i] = 1.0 - cyp[i];
+    }
+    iteration_status status = iteration_factor_columns(&l->matrix, cy, cyp);
+    dae_free(cy);
+    return status == ITERATION_OK ? DAE_OK : explain_matrix(x, x->run->run.t, status);
+}
+
+dae_status lead_complete(dae_sensitivity *x, double t, int k, double dt, double *s, double *sp)
+{
+    lead *l = &x->lead;
+    const jacobian *j = &l->matrix.jac;
+    double *b = DAE_ARRAY(double, l->n);
+    dae_status status = b ? lead_explicit(x, t, k, dt, b) : sensitivity_no_memory(x);
+    if (status == DAE_OK) {
+        for (int i = 0; i < l->n; i++)
+            if (!lead_is_state(l, i)) s[i] = 0.0;
+        matrix_multiply(&j->layout, j->dfdy, s, l->work);
+        for (int i = 0; i < l->n; i++) b[i] = -(b[i] + l->work[i]);
+        iteration_status solved = iteration_solve(&l->matrix, NULL, b);
+        x->stats.solves++;
+        if (solved != ITERATION_OK) status = explain_matrix(x, t, solved);
+    }
+    for (int i = 0; status == DAE_OK && i < l->n; i++) {
+        sp[i] = lead_is_state(l, i) ? b[i] : 0.0;
+        if (!lead_is_state(l, i)) s[i] = b[i];
+    }
+    dae_free(b);
+    return status;
+}
+
+/* ---- the user's unknowns ---- */
+
+void lead_to_user(const dae_sensitivity *x, const double *s, const double *sp, double *user_s,
+                  double *user_sp)
+{
+    const lead *l = &x->lead;
+    const int n = x->run->base->form.n;
+    const model_form *f = is_formulated(l->solver) ? l->form : NULL;
+    for (int i = 0; i < n; i++) {
+        user_s[i] = f ? value_at_place(f->place[i], s, sp) : s[i];
+        if (user_sp) user_sp[i] = f ? value_at_place(f->place_slope[i], s, sp) : sp[i];
+    }
+}
+
+void lead_from_user(const dae_sensitivity *x, const double *user_s, const double *user_sp,
+                    double *s, double *sp)
+{
+    const lead *l = &x->lead;
+    if (is_formulated(l->solver)) {
+        mode_from_user(l->solver->modes->current, user_s, user_sp, s, sp);
+        return;
+    }
+    vector_copy(l->n, user_s, s);
+    vector_copy(l->n, user_sp, sp);
+}

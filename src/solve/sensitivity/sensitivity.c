@@ -1,0 +1,301 @@
+/* Sensitivities that follow a run. */
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/sized.h"
+#include "base/vector.h"
+#include "solve/run/run.h"
+#include "solve/sensitivity/sensitivity_parts.h"
+
+/* ---- along a step ---- */
+
+/* Steps that together cover `length`, none longer than x->h, all alike. */
+static double next_length(const dae_sensitivity *x, double length)
+{
+    if (!(x->h > 0.0)) return length;
+    double parts = ceil(fabs(length) / x->h * (1.0 - 1e-9));
+    return parts > 1.0 ? length / parts : length;
+}
+
+/* The step that the error test permits behind one with this error. */
+static void note_error(dae_sensitivity *x, double h, double error)
+{
+    const double order = x->method->stages + 1.0;
+    double factor = error > 0.0 ? 0.9 * pow(error, -1.0 / order) : 5.0;
+    x->h = fabs(h) * fmin(5.0, fmax(0.1, factor));
+}
+
+static dae_status explain_stuck(dae_sensitivity *x, double h)
+{
+    dae_solver *s = x->run;
+    s->diag.t = x->t;
+    s->diag.h = h;
+    return diag_set(
+        &s->diag, DAE_ERR_ERROR_TEST,
+        "Sensitivities: the error test fails at t = %.9g with steps down to %.3g. Their "
+        "equations have a kink or a jump there that the run has not met as an event; "
+        "take another tolerance, or leave the test out (without_error_test).",
+        x->t, h);
+}
+
+/* Where other states were chosen, or the method has changed: S in the unknowns of now. */
+static dae_status take_over(dae_sensitivity *x)
+{
+    pieces_drop(x);
+    const int n = x->run->base->form.n;
+    const size_t count = (size_t)x->directions.count;
+    double *user = DAE_ARRAY(double, 2 * (size_t)n * count);
+    if (!user) return sensitivity_no_memory(x);
+    const size_t before = (size_t)x->lead.n;
+    for (size_t k = 0; k < count; k++)
+        lead_to_user(x, x->s + k * before, x->sp + k * before, user + 2 * k * (size_t)n,
+                     user + (2 * k + 1) * (size_t)n);
+    dae_status status = lead_take(x, x->t);
+    if (status == DAE_OK && !sensitivity_room(x)) status = sensitivity_no_memory(x);
+    if (status == DAE_OK) status = lead_values(x, x->t);
+    if (status == DAE_OK) status = lead_linearise(x, x->t);
+    if (status == DAE_OK) status = lead_factor_states(x);
+    for (size_t k = 0; k < count && status == DAE_OK; k++) {
+        double *s = x->s + k * (size_t)x->lead.n, *sp = x->sp + k * (size_t)x->lead.n;
+        lead_from_user(x, user + 2 * k * (size_t)n, user + (2 * k + 1) * (size_t)n, s, sp);
+        status = lead_complete(x, x->t, (int)k, 0.0, s, sp);
+    }
+    dae_free(user);
+    return status;
+}
+
+/* States that are good from x->t to x->t + h: chosen where the step begins, and the step is halved
+ * where they become bad within it. */
+static dae_status choose_states_for(dae_sensitivity *x, double *h)
+{
+    enum { MOST_HALVES = 30 };
+    for (int tries = 0; tries < MOST_HALVES; tries++) {
+        dae_status status = lead_values(x, x->t + *h);
+        if (status != DAE_OK || lead_states_hold(x, x->t + *h)) return status;
+        if (tries > 0) *h *= 0.5;
+        status = take_over(x);
+        if (status != DAE_OK) return status;
+    }
+    return DAE_OK;
+}
+
+/* Integrate S up to where the run stands, within its last step. */
+static dae_status follow(dae_sensitivity *x)
+{
+    const double end = x->run->run.t;
+    dae_status status = DAE_OK;
+    while (status == DAE_OK && x->t != end) {
+        double h = next_length(x, end - x->t), error;
+        if (fabs(h) <= 1e-14 * fabs(end) || fabs(end - x->t) <= 4e-16 * fabs(end)) {
+            if (fabs(end - x->t) > 1e-12 * fabs(end)) return explain_stuck(x, h);
+            x->t = end;
+            break;
+        }
+        const double from = x->t;
+        status = choose_states_for(x, &h);
+        if (status == DAE_OK) status = collocation_step(x, h, &error);
+        if (status != DAE_OK) break;
+        if (!x->request.without_error_test) note_error(x, h, error);
+        if (x->t != from && fabs(end - x->t) < 1e-10 * fabs(h)) x->t = end;
+    }
+    return status;
+}
+
+static dae_status observer_started(void *user)
+{
+    return sensitivity_start(user);
+}
+
+static dae_status observer_advanced(void *user)
+{
+    dae_sensitivity *x = user;
+    if (!x->stands || x->run->run.t == x->t) return DAE_OK;
+    bool begins = x->run->run.t_old == x->t;
+    if (begins) pieces_drop(x);
+    dae_status status = lead_stands(x) ? DAE_OK : take_over(x);
+    if (status == DAE_OK) status = follow(x);
+    if (status != DAE_OK) x->stands = false;
+    return status;
+}
+
+static void observer_gone(void *user)
+{
+    dae_sensitivity *x = user;
+    lead_free(&x->lead); /* what it borrows goes */
+    x->run = NULL;
+    x->stands = false;
+}
+
+/* ---- life ---- */
+
+static dae_status check_request(const dae_solver *s, const dae_sensitivity_request *r,
+                                dae_diag *diag)
+{
+    const model_form *f = s->base->model;
+    if (r->count < 1)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Sensitivities: count is %d; it must be positive.",
+                        r->count);
+    if (f && !r->names)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Sensitivities of a model: names of parameters are missing.");
+    if (!f && !r->derivative && !r->values && !r->y0)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Sensitivities of callbacks: give `derivative`, the numbers `values` that "
+                        "callbacks read, or `y0`, derivatives of the start values.");
+    if (f && f->flat->delay_count > 0)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Sensitivities: the model has delayed values, whose derivatives are not "
+                        "kept.");
+    if (!(r->rtol >= 0.0 && isfinite(r->rtol) && r->atol >= 0.0 && isfinite(r->atol)))
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Sensitivities: tolerances rtol = %g, atol = %g must be finite and not "
+                        "negative.",
+                        r->rtol, r->atol);
+    if (s->observer)
+        return diag_set(diag, DAE_ERR_STATE,
+                        "Sensitivities: the solver has some already; free them first.");
+    return DAE_OK;
+}
+
+/* More digits take a method of higher order. */
+static const collocation *method_for(double rtol)
+{
+    return radau_iia(rtol >= 5e-5 ? 3 : rtol >= 5e-10 ? 5 : 7);
+}
+
+/* Arrays of the request that are needed later. */
+static bool keep_request(dae_sensitivity *x, const dae_sensitivity_request *r)
+{
+    const size_t rows = (size_t)r->count * (size_t)x->run->base->form.n;
+    x->request = *r;
+    x->request.names = NULL;
+    x->request.sizes = x->request.yp0 = NULL;
+    x->request.y0 = r->y0 ? dae_copy(r->y0, rows, sizeof(double)) : NULL;
+    return !r->y0 || x->request.y0;
+}
+
+dae_status dae_sensitivity_new_sized(dae_solver *s, const dae_sensitivity_request *request,
+                                     size_t size, dae_sensitivity **sensitivity, dae_diag *diag)
+{
+    dae_sensitivity_request r = {0};
+    diag_clear(diag);
+    if (!sensitivity || !s || !request) {
+        if (sensitivity) *sensitivity = NULL;
+        return diag_set(diag, DAE_ERR_ARGUMENT, "dae_sensitivity_new: an argument is NULL.");
+    }
+    *sensitivity = NULL;
+    dae_status status = sized_read(request, size, &r, sizeof r, "request for sensitivities", diag);
+    if (status == DAE_OK) status = check_request(s, &r, diag);
+    if (status != DAE_OK) return status;
+    dae_sensitivity *x = DAE_NEW(dae_sensitivity);
+    if (!x) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for sensitivities.");
+    x->run = s;
+    status = directions_new(&x->directions, s, &r, diag);
+    if (status == DAE_OK && !keep_request(x, &r))
+        status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for sensitivities.");
+    if (status != DAE_OK) {
+        dae_sensitivity_free(x);
+        return status;
+    }
+    for (int k = 0; !s->hybrid && k < r.count; k++)
+        if (!(x->directions.list[k].size > 0.0)) {
+            double value = r.values ? fabs(r.values[k]) : 0.0;
+            x->directions.list[k].size = value > 0.0 ? value : 1.0;
+        }
+    x->method = method_for(r.rtol > 0.0 ? r.rtol : s->base_options.rtol);
+    x->observer = (run_observer){x,           observer_started, observer_advanced, jump_before,
+                                 jump_acting, jump_after,       observer_gone};
+    s->observer = &x->observer;
+    *sensitivity = x;
+    return DAE_OK;
+}
+
+void dae_sensitivity_free(dae_sensitivity *x)
+{
+    if (!x) return;
+    if (x->run && x->run->observer == &x->observer) x->run->observer = NULL;
+    pieces_drop(x);
+    stage_system_free(x->system);
+    lead_free(&x->lead);
+    directions_free(&x->directions);
+    jump_free(x->jump);
+    dae_free_all(x->s, x->pieces, (void *)x->request.y0, x);
+}
+
+/* ---- values ---- */
+
+static dae_status check_time(const dae_sensitivity *x, double t, int k, const double *out)
+{
+    dae_solver *s = x->run;
+    if (!x->stands)
+        return diag_set(&s->diag, DAE_ERR_STATE,
+                        "Sensitivities: there are none before a start, and behind a failure.");
+    if (k < 0 || k >= x->directions.count || !out)
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "Sensitivities: there is no direction %d, or nowhere to write to.", k);
+    double first = x->piece_count > 0 ? x->pieces[0].t : x->t;
+    double slack = time_slack(s);
+    if (t >= fmin(first, x->t) - slack && t <= fmax(first, x->t) + slack) return DAE_OK;
+    return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                    "Sensitivities: t = %.17g is outside of the last step, [%.17g, %.17g].", t,
+                    first, x->t);
+}
+
+/* S and S' of direction k at t, algebraic ones as the linearised equations say there. */
+static dae_status values_at(dae_sensitivity *x, double t, int k, double *s, double *sp)
+{
+    pieces_at(x, t, k, s, sp);
+    dae_status status = lead_values(x, t);
+    if (status == DAE_OK) status = lead_linearise(x, t);
+    if (status != DAE_OK || t == x->t) return status;
+    status = lead_factor_states(x);
+    return status == DAE_OK ? lead_complete(x, t, k, 0.0, s, sp) : status;
+}
+
+dae_status dae_sensitivity_at(dae_sensitivity *x, double t, int k, double *dy)
+{
+    if (!x || !x->run) return DAE_ERR_ARGUMENT;
+    dae_status status = check_time(x, t, k, dy);
+    if (status != DAE_OK) return status;
+    double *s = DAE_ARRAY(double, 2 * (size_t)x->lead.n);
+    if (!s) return sensitivity_no_memory(x);
+    status = values_at(x, t, k, s, s + x->lead.n);
+    if (status == DAE_OK) lead_to_user(x, s, s + x->lead.n, dy, NULL);
+    dae_free(s);
+    return status;
+}
+
+dae_status dae_sensitivity_variables(dae_sensitivity *x, double t, int k, double *values)
+{
+    if (!x || !x->run) return DAE_ERR_ARGUMENT;
+    dae_status status = check_time(x, t, k, values);
+    if (status != DAE_OK) return status;
+    if (!x->lead.form)
+        return diag_set(&x->run->diag, DAE_ERR_UNSUPPORTED,
+                        "dae_sensitivity_variables: callbacks have unknowns alone; ask "
+                        "dae_sensitivity_at.");
+    double *s = DAE_ARRAY(double, 2 * (size_t)x->lead.n);
+    if (!s) return sensitivity_no_memory(x);
+    status = values_at(x, t, k, s, s + x->lead.n);
+    model_tangent *outputs = status == DAE_OK ? lead_outputs(x, t) : NULL;
+    if (outputs)
+        model_tangent_apply(outputs, s, s + x->lead.n, directions_moved(&x->directions, k), 0.0,
+                            values);
+    else if (status == DAE_OK)
+        status = sensitivity_no_memory(x);
+    dae_free(s);
+    return status;
+}
+
+dae_status dae_sensitivity_event(const dae_sensitivity *x, int k, double *time, double *derivative)
+{
+    if (!x || k < 0 || k >= x->directions.count) return DAE_ERR_ARGUMENT;
+    return jump_last(x->jump, k, time, derivative) ? DAE_OK : DAE_ERR_STATE;
+}
+
+const dae_sensitivity_stats *dae_sensitivity_statistics(const dae_sensitivity *x)
+{
+    return x ? &x->stats : NULL;
+}

@@ -1,0 +1,176 @@
+/* What the files of this room share: sensitivities S = dY/dp of what is integrated, or would be by
+ * an index-1 form of the same equations, F(t, Y, Y') = 0:
+ *
+ *     dF/dY S + dF/dY' S' + dF/dp = 0
+ *
+ * The solver whose form that is, `lead`, is the run's own where its form has index 1 and shows all
+ * constraints, else a companion that is bound to such a form and never steps. docs/sensitivity.md.
+ */
+#ifndef DAE_SOLVE_SENSITIVITY_SENSITIVITY_PARTS_H
+#define DAE_SOLVE_SENSITIVITY_SENSITIVITY_PARTS_H
+
+#include "matrix/iteration.h"
+#include "method/common/collocation.h"
+#include "model/model_tangent.h"
+#include "solve/bind/solver.h"
+
+/* ---- directions.c: by what, and what moves with it ---- */
+
+typedef struct direction {
+    int parameter; /* of the model; -1: */
+    int variable;  /* the start value of this flat variable; -1: a number of callbacks */
+    double size;
+} direction;
+
+typedef struct directions {
+    int count;
+    direction *list;
+    tangent_inputs inputs; /* parameters that move in some direction, and discrete Reals */
+    double *moved;         /* count rows of inputs.count: how fast they move */
+    int *dependent;        /* parameters that follow from others that move; owned, */
+    int dependent_count;
+    model_tangent *bindings; /* derivatives of their values */
+} directions;
+
+dae_status directions_new(directions *d, const dae_solver *s, const dae_sensitivity_request *r,
+                          dae_diag *diag);
+void directions_free(directions *d);
+/* The rates of all parameters at their present values; discrete Reals rest. */
+void directions_start(directions *d, const model_instance *m);
+/* What moves in direction k. */
+static inline double *directions_moved(const directions *d, int k)
+{
+    return d->moved + (size_t)k * (size_t)d->inputs.count;
+}
+/* Derivative of the start value of a flat variable in direction k. */
+double directions_start_value(const directions *d, const model_instance *m, int k, int variable);
+
+/* ---- lead.c: the equations that are linearised ---- */
+
+/* Derivatives of what a form computes, made once for each. */
+typedef struct form_tangents {
+    const model_form *form;
+    model_tangent *rows;      /* of its equations, by inputs and time alone */
+    model_tangent *crossings; /* of its relations, */
+    model_tangent *outputs;   /* of all variables, */
+    model_tangent *actions;   /* and of what events compute (jump.c); NULL: not asked for so far */
+    struct form_tangents *next;
+} form_tangents;
+
+/* What a lead is known by: another one has other unknowns, or another pattern. */
+typedef struct lead_key {
+    const dae_problem *problem;
+    const model_mode *mode;
+    const method *method;
+    long choices;
+} lead_key;
+
+typedef struct lead {
+    dae_solver *solver; /* the run's, or the companion; NULL: none stands */
+    dae_solver *companion;
+    lead_key key;
+    int n;
+    const model_form *form; /* NULL: callbacks */
+    form_tangents *tangents;
+    form_tangents *all; /* of forms so far; owned */
+    iteration matrix;   /* its derivatives at a point, and factors; while solver is not NULL */
+    double *y, *yp;     /* of that point, n each; owned */
+    double *weights;    /* error weights of Y there, borrowed */
+    double *work;       /* n; owned */
+} lead;
+
+struct stage_system;
+
+/* A step of the sensitivities: S(t + x h) = S0 + sum_j weight_j(x) Z_j. */
+typedef struct piece {
+    double t, h;
+    double *start, *stages; /* count rows of n; count times stages rows of n; owned */
+} piece;
+
+struct dae_sensitivity {
+    run_observer observer;
+    dae_solver *run; /* borrowed; NULL: it was freed */
+    dae_sensitivity_request request;
+    directions directions;
+    lead lead;
+    struct stage_system *system;
+    const collocation *method;
+
+    double t;       /* where S stands */
+    bool stands;    /* it has values */
+    double *s, *sp; /* count rows of lead.n: S and S' there; owned */
+    double h;       /* the step that the error test permits; 0: no limit known */
+    piece *pieces;  /* of the last step of the run; owned */
+    int piece_count;
+    size_t piece_room;
+
+    struct jump *jump; /* an event at work, or the last one; owned */
+    dae_sensitivity_stats stats;
+};
+
+/* Choose and bind the lead of the run at a time of its last step, for the mode that it is in. */
+dae_status lead_take(dae_sensitivity *x, double t);
+void lead_free(lead *l);
+/* Whether what is bound now is what was taken. */
+bool lead_stands(const dae_sensitivity *x);
+/* Values of the lead's unknowns at a time of the run's last step, in l->y and l->yp. */
+dae_status lead_values(dae_sensitivity *x, double t);
+/* Whether the states that a companion has chosen are good there, after lead_values. Else others
+ * have been: it must be taken anew. */
+bool lead_states_hold(dae_sensitivity *x, double t);
+/* dF/dY and dF/dY' at l->y, l->yp, in l->matrix.jac. */
+dae_status lead_linearise(dae_sensitivity *x, double t);
+/* out = dF/dp_k + dt dF/dt there, after lead_linearise. */
+dae_status lead_explicit(dae_sensitivity *x, double t, int k, double dt, double *out);
+/* Derivatives of crossing functions, or of all variables, taken there. NULL: memory. */
+model_tangent *lead_crossings(dae_sensitivity *x, double t);
+model_tangent *lead_outputs(dae_sensitivity *x, double t);
+/* The same of discrete equations, then of the actions of all when-clauses, in their order. */
+model_tangent *lead_actions(dae_sensitivity *x, double t);
+/* The point as programs of the form read it. */
+tape_inputs lead_point(const dae_sensitivity *x, double t);
+/* Given the states in s: algebraic variables in s, and slopes of states in sp, along direction k
+ * (-1: none) with dt of time; at the point that was linearised, whose states factor. */
+dae_status lead_factor_states(dae_sensitivity *x);
+dae_status lead_complete(dae_sensitivity *x, double t, int k, double dt, double *s, double *sp);
+bool lead_is_state(const lead *l, int i);
+/* Tangents in the user's unknowns, and back: n of the base each. */
+void lead_to_user(const dae_sensitivity *x, const double *s, const double *sp, double *user_s,
+                  double *user_sp);
+void lead_from_user(const dae_sensitivity *x, const double *user_s, const double *user_sp,
+                    double *s, double *sp);
+
+/* ---- collocation_step.c ---- */
+
+typedef struct stage_system stage_system;
+void stage_system_free(stage_system *q); /* NULL is fine */
+/* One step of length h from x->t: x->s, x->sp move, a piece is kept; *error of it in tolerances.
+ * Above 1 nothing has moved. */
+dae_status collocation_step(dae_sensitivity *x, double h, double *error);
+/* S at a time of the pieces, direction k. */
+void pieces_at(const dae_sensitivity *x, double t, int k, double *s, double *sp);
+void pieces_drop(dae_sensitivity *x);
+
+/* ---- start.c, jump.c ---- */
+
+dae_status sensitivity_start(dae_sensitivity *x);
+/* Room for S of the lead's size. */
+bool sensitivity_room(dae_sensitivity *x);
+
+/* Discrete Reals move with the continuous values s, sp of direction k, and dt of time. `active`:
+ * per when its active branch; NULL: those of the initialisation. Whether any rate has changed. */
+bool discretes_move(dae_sensitivity *x, const model_tangent *actions, int k, const int *active,
+                    const double *s, const double *sp, double dt);
+/* pre(v) moves as v does. */
+void discretes_take_pre(dae_sensitivity *x, int k);
+
+dae_status jump_before(void *user);
+dae_status jump_acting(void *user);
+dae_status jump_after(void *user);
+void jump_free(struct jump *j);
+/* Time and derivative of the last event; false: there was none. */
+bool jump_last(const struct jump *j, int k, double *time, double *derivative);
+
+dae_status sensitivity_no_memory(const dae_sensitivity *x);
+
+#endif

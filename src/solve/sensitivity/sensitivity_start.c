@@ -1,0 +1,252 @@
+/* Sensitivities where a run begins: those of the states by what determines their start values, all
+ * others by the linearised equations of all levels. */
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/run/run.h"
+#include "solve/sensitivity/sensitivity_parts.h"
+
+bool sensitivity_room(dae_sensitivity *x)
+{
+    const size_t rows = (size_t)x->directions.count * (size_t)x->lead.n;
+    dae_free(x->s);
+    x->s = DAE_ARRAY(double, 2 * rows);
+    x->sp = x->s ? x->s + rows : NULL;
+    return x->s;
+}
+
+/* ---- start values that decide alone ---- */
+
+/* The flat variable whose start value the unknown i of the base form has, fixed or not; -1: none,
+ * or several. */
+static int start_variable(const dae_solver *s, int i)
+{
+    const model_form *f = s->base->model;
+    int found = -1;
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        const flat_variable *q = &f->flat->variables[v];
+        bool given = q->has_start || !isnan(f->start[v]);
+        if (q->discrete || !given || f->first_unknown[f->alias[v].top] != i) continue;
+        if (q->fixed) return (int)v;
+        if (found >= 0) return -1;
+        found = (int)v;
+    }
+    return found;
+}
+
+/* Whether unknown i of the base form stands at its own start value, and with which variable. */
+static bool stands_at_start(const dae_solver *s, int i, const double *y, bool alone, int *variable)
+{
+    const model_form *f = s->base->model;
+    static const double CLOSE = 1e-12;
+    *variable = start_variable(s, i);
+    if (*variable < 0) return false;
+    double start = hybrid_start_value(f, (size_t)*variable) * f->alias[*variable].top_sign;
+    bool fixed = f->flat->variables[*variable].fixed;
+    bool there = fabs(y[i] - start) <= CLOSE * fmax(fabs(start), 1e-3);
+    return there && (fixed || alone);
+}
+
+/* The user's unknown that state i of the lead is; -1: it is none, or a derivative. */
+static int unknown_of_state(const dae_sensitivity *x, int i, int *sign)
+{
+    const lead *l = &x->lead;
+    *sign = 1;
+    if (!is_formulated(l->solver)) return i;
+    for (int u = 0; u < x->run->base->form.n; u++) {
+        model_place at = l->form->place[u];
+        if (at.unknown != i || at.slope) continue;
+        *sign = at.sign;
+        return u;
+    }
+    return -1;
+}
+
+/* States whose start values decide alone get their derivatives; false: some are decided by more. */
+static bool take_start_values(dae_sensitivity *x, const double *user_y)
+{
+    const lead *l = &x->lead;
+    const dae_solver *s = x->run;
+    bool alone = !is_formulated(l->solver) && !s->base->model->initial;
+    for (int i = 0; i < l->n; i++) {
+        int sign, variable;
+        if (!lead_is_state(l, i)) continue;
+        int u = unknown_of_state(x, i, &sign);
+        if (u < 0 || !stands_at_start(s, u, user_y, alone, &variable)) return false;
+        sign *= s->base->model->alias[variable].top_sign;
+        for (int k = 0; k < x->directions.count; k++)
+            x->s[(size_t)k * (size_t)l->n + (size_t)i] =
+                sign * directions_start_value(&x->directions, s->hybrid->instance, k, variable);
+    }
+    return true;
+}
+
+/* ---- differences of starts ---- */
+
+/* The start of the same run with a parameter or start value moved by h: y, then y' of the user's
+ * unknowns. */
+static dae_status start_moved(dae_sensitivity *x, int k, double h, double *y)
+{
+    dae_solver *s = x->run, *other = NULL;
+    model_form *f = s->base->model;
+    const direction *q = &x->directions.list[k];
+    const size_t parameters = f->flat->parameter_count;
+    const int n = s->base->form.n;
+    double *kept = dae_copy(f->parameters, parameters, sizeof *kept), start = NAN;
+    dae_status status = kept ? DAE_OK : sensitivity_no_memory(x);
+    bool set = false;
+    if (status != DAE_OK) return status;
+    if (q->parameter >= 0) {
+        set = f->parameter_set[q->parameter];
+        f->parameters[q->parameter] += h;
+        f->parameter_set[q->parameter] = true;
+    } else {
+        start = f->start[q->variable];
+        f->start[q->variable] = hybrid_start_value(f, (size_t)q->variable) + h;
+    }
+    f->revision++;
+    status = model_form_evaluate_parameters(f, &s->diag);
+    dae_options o = s->base_options;
+    o.message = NULL;
+    o.monitor = NULL;
+    if (status == DAE_OK) status = solver_new(s->base, &o, &other, &s->diag);
+    if (status == DAE_OK) {
+        status = solver_start(other, s->run.t, NULL, NULL);
+        if (status == DAE_OK)
+            values_to_user(other, s->run.t, other->bound.y, other->bound.yp, y, y + n);
+        else
+            s->diag = other->diag;
+    }
+    dae_solver_free(other);
+    if (q->parameter >= 0)
+        f->parameter_set[q->parameter] = set;
+    else
+        f->start[q->variable] = start;
+    memcpy(f->parameters, kept, parameters * sizeof *kept);
+    dae_free(kept);
+    f->revision++;
+    dae_diag last = s->diag;
+    dae_status back = model_form_evaluate_parameters(f, &s->diag);
+    s->diag = last;
+    return status == DAE_OK ? back : status;
+}
+
+enum { ROUNDS = 6 };
+
+/* Central differences with smaller and smaller moves, extrapolated to none [Ridders 1982]: of each
+ * value the best that the table has. */
+static dae_status differ_starts(dae_sensitivity *x, int k, double *slope, double *doubt)
+{
+    static const double SHRINK = 4.0, FIRST = 1e-2;
+    const size_t n = 2 * (size_t)x->run->base->form.n;
+    double *table = DAE_ARRAY(double, n *(ROUNDS + 2)), h = FIRST * x->directions.list[k].size;
+    double *up = table + n * ROUNDS, *down = up + n;
+    dae_status status = table ? DAE_OK : sensitivity_no_memory(x);
+    for (size_t i = 0; i < n; i++) doubt[i] = INFINITY;
+    for (int round = 0; round < ROUNDS && status == DAE_OK; round++, h /= SHRINK) {
+        status = start_moved(x, k, h, up);
+        if (status == DAE_OK) status = start_moved(x, k, -h, down);
+        for (size_t i = 0; status == DAE_OK && i < n; i++) {
+            double value = (up[i] - down[i]) / (2.0 * h), power = SHRINK * SHRINK;
+            for (int j = 0; j <= round; j++, power *= SHRINK * SHRINK) {
+                double before = table[(size_t)j * n + i];
+                table[(size_t)j * n + i] = value;
+                if (j == round) break;
+                double better = value + (value - before) / (power - 1.0);
+                double error = fmax(fabs(better - value), fabs(better - before));
+                if (error < doubt[i]) {
+                    doubt[i] = error;
+                    slope[i] = better;
+                }
+                value = better;
+            }
+        }
+    }
+    dae_free(table);
+    return status;
+}
+
+/* States by differences of whole starts. */
+static dae_status take_differences(dae_sensitivity *x)
+{
+    const size_t n = (size_t)x->run->base->form.n, m = (size_t)x->lead.n;
+    double *slope = DAE_ARRAY(double, 4 * n + m), *doubt = slope + 2 * n, *spare = doubt + 2 * n;
+    dae_status status = slope ? DAE_OK : sensitivity_no_memory(x);
+    for (int k = 0; k < x->directions.count && status == DAE_OK; k++) {
+        status = differ_starts(x, k, slope, doubt);
+        if (status == DAE_OK) lead_from_user(x, slope, slope + n, x->s + (size_t)k * m, spare);
+    }
+    dae_free(slope);
+    return status;
+}
+
+/* ---- the start ---- */
+
+/* What callbacks are told. */
+static void take_given(dae_sensitivity *x)
+{
+    const size_t all = (size_t)x->directions.count * (size_t)x->lead.n;
+    if (x->request.y0) memcpy(x->s, x->request.y0, all * sizeof *x->s);
+}
+
+/* Discrete Reals by their start values, then by what the initialisation computes. */
+static void start_discretes(dae_sensitivity *x, int k)
+{
+    const model_form *f = x->run->base->model;
+    double *moved = directions_moved(&x->directions, k);
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        const flat_variable *q = &f->flat->variables[v];
+        if (!q->discrete || q->type != FLAT_REAL) continue;
+        double rate = directions_start_value(&x->directions, x->run->hybrid->instance, k, (int)v);
+        moved[x->directions.inputs.memory[q->memory]] = rate;
+        moved[x->directions.inputs.memory[q->memory_pre]] = rate;
+    }
+}
+
+/* S of direction k that agrees with its states, and with discrete Reals. */
+static dae_status settle(dae_sensitivity *x, const model_tangent *actions, int k)
+{
+    enum { MOST_ROUNDS = 20 };
+    const size_t row = (size_t)k * (size_t)x->lead.n;
+    double *s = x->s + row, *sp = x->sp + row;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        dae_status status = lead_complete(x, x->t, k, 0.0, s, sp);
+        if (status != DAE_OK) return status;
+        if (!actions || !discretes_move(x, actions, k, NULL, s, sp, 0.0)) break;
+    }
+    if (actions) discretes_take_pre(x, k);
+    return DAE_OK;
+}
+
+dae_status sensitivity_start(dae_sensitivity *x)
+{
+    dae_solver *s = x->run;
+    const lead *l = &x->lead;
+    pieces_drop(x);
+    x->stands = false;
+    x->h = 0.0;
+    x->stats = (dae_sensitivity_stats){0};
+    if (s->hybrid) directions_start(&x->directions, s->hybrid->instance);
+    dae_status status = lead_take(x, s->run.t);
+    if (status == DAE_OK && !sensitivity_room(x)) return sensitivity_no_memory(x);
+    double *y = status == DAE_OK ? user_values(s) : NULL;
+    if (status == DAE_OK && !y) return sensitivity_no_memory(x);
+    if (status == DAE_OK && !s->hybrid) take_given(x);
+    if (status == DAE_OK && s->hybrid && !take_start_values(x, y)) status = take_differences(x);
+    dae_free(y);
+    x->t = s->run.t;
+    if (status == DAE_OK) status = lead_values(x, x->t);
+    if (status == DAE_OK) status = lead_linearise(x, x->t);
+    if (status == DAE_OK) status = lead_factor_states(x);
+    model_tangent *actions = status == DAE_OK && l->form ? lead_actions(x, x->t) : NULL;
+    if (status == DAE_OK && l->form && !actions) status = sensitivity_no_memory(x);
+    for (int k = 0; k < x->directions.count && status == DAE_OK; k++) {
+        if (actions) start_discretes(x, k);
+        status = settle(x, actions, k);
+    }
+    x->stands = status == DAE_OK;
+    return status;
+}
