@@ -197,7 +197,9 @@ dae_status jump_before(void *user)
     struct jump *j = x->jump;
     for (int k = 0; k < x->directions.count; k++) j->tau[k] = 0.0;
     for (int i = 0; i < s->base->form.n; i++) j->reset[i] = false;
-    dae_status status = look(x, t);
+    x->lead.at = NAN;
+    dae_status status = x->lead.plain ? lead_change(x, true) : DAE_OK;
+    if (status == DAE_OK) status = look(x, t);
     if (status == DAE_OK && s->hybrid->pending == EVENT_SAMPLE) status = times_by_clocks(x, t);
     if (status == DAE_OK && s->hybrid->pending != EVENT_SAMPLE) status = times_by_relations(x, t);
     if (status == DAE_OK) status = take_totals(x);
@@ -351,7 +353,7 @@ static dae_status pass_direction(dae_sensitivity *x, const model_tangent *action
 /* The lead of the values that a pass has found. */
 static dae_status take_lead(dae_sensitivity *x)
 {
-    dae_status status = lead_take(x, x->run->run.t);
+    dae_status status = lead_take(x, x->run->run.t, true);
     if (status == DAE_OK) status = lead_values(x, x->run->run.t);
     if (status == DAE_OK) status = lead_linearise(x, x->run->run.t);
     return status == DAE_OK ? lead_factor_states(x) : status;
@@ -412,7 +414,7 @@ dae_status jump_after(void *user)
     j->passed = true;
     x->stats.events++;
     pieces_drop(x);
-    dae_status status = lead_take(x, t);
+    dae_status status = lead_take(x, t, true);
     if (status == DAE_OK && !sensitivity_room(x)) status = sensitivity_no_memory(x);
     if (status == DAE_OK) status = look(x, t);
     if (status == DAE_OK) status = refuse_jumps(x);

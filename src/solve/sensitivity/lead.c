@@ -35,8 +35,8 @@ static void tangents_free(form_tangents *q)
 static void lead_release(lead *l)
 {
     if (l->solver) iteration_free(&l->matrix);
-    dae_free(l->y);
-    l->y = l->yp = l->work = NULL;
+    dae_free_all(l->y, l->user);
+    l->y = l->yp = l->work = l->user = NULL;
     l->solver = NULL;
 }
 
@@ -67,6 +67,19 @@ static bool is_fit(const dae_solver *s)
     return v && !v->plan.form && v->plan.index <= 1;
 }
 
+/* Whether it integrates a model of index 1 as it is written, whose constraints do not show. */
+static bool is_plain(const dae_solver *s)
+{
+    const binding *b = &s->bound;
+    if (!s->hybrid || s->modes->current || b->forms || b->ode || s->hybrid->instance->array)
+        return false;
+    if (binding_uses_forms(b) || binding_second_order(b) || b->method->forms == FORM_SERIES)
+        return false;
+    const model_mode *v =
+        s->modes->slots_known ? mode_find(s->modes, s->hybrid->instance->memory) : NULL;
+    return v && v->plan.runs_base && !v->plan.doubt[0];
+}
+
 static lead_key key_of(const dae_solver *s)
 {
     return (lead_key){s->bound.problem, s->modes ? s->modes->current : NULL, s->bound.method,
@@ -80,7 +93,9 @@ bool lead_stands(const dae_sensitivity *x)
     lead_key now = key_of(l->solver);
     bool same = now.problem == l->key.problem && now.mode == l->key.mode &&
                 now.method == l->key.method && now.choices == l->key.choices;
-    return same && l->n == l->solver->bound.n && (l->solver == l->companion || is_fit(x->run));
+    if (!same || l->n != l->solver->bound.n) return false;
+    bool fit = is_fit(x->run), plain = is_plain(x->run);
+    return l->solver == l->companion ? !fit && !plain : l->plain ? plain : fit;
 }
 
 /* ---- the companion ---- */
@@ -104,38 +119,37 @@ static dae_status make_companion(dae_sensitivity *x)
     return status;
 }
 
-/* Values of the run at t in the user's unknowns: y, then y'. NULL: an error, told. */
-static double *run_values(dae_sensitivity *x, double t, dae_status *status)
+/* y, then y' = values of the run at t in the user's unknowns. */
+static dae_status run_values(dae_sensitivity *x, double t, double *y)
 {
     dae_solver *s = x->run;
-    const int n = s->base->form.n;
-    double *y = DAE_ARRAY(double, 2 * (size_t)n);
-    *status = y ? solver_point(s, t) : sensitivity_no_memory(x);
-    if (*status == DAE_OK) {
-        values_to_user(s, t, s->bound.at_y, s->bound.at_yp, y, y + n);
-        return y;
-    }
-    dae_free(y);
-    return NULL;
+    dae_status status = solver_point(s, t);
+    if (status == DAE_OK)
+        values_to_user(s, t, s->bound.at_y, s->bound.at_yp, y, y + s->base->form.n);
+    return status;
 }
 
 /* The companion in the mode of the run, at its values, made consistent on all levels. */
 static dae_status place_companion(dae_sensitivity *x, double t)
 {
     dae_solver *s = x->run, *c = x->lead.companion;
-    dae_status status;
-    double *y = run_values(x, t, &status);
-    if (!y) return status;
+    const size_t n = (size_t)s->base->form.n;
+    double *y = DAE_ARRAY(double, 2 * n);
+    dae_status status = y ? run_values(x, t, y) : sensitivity_no_memory(x);
+    if (status != DAE_OK) {
+        dae_free(y);
+        return status;
+    }
     c->hybrid->opening.stands = false;
     c->hybrid->at_start = false;
     c->hybrid->direction = s->run.direction < 0.0 ? -1.0 : 1.0;
     c->hybrid->started = s->hybrid->started;
     c->run.t = c->run.t_old = c->run.t_new = t;
     model_instance_follow(c->hybrid->instance, s->hybrid->instance);
-    values_from_user(c, y, y + s->base->form.n);
+    values_from_user(c, y, y + n);
     status = bind_mode_at_hand(c, t);
     if (status == DAE_OK) {
-        values_from_user(c, y, y + s->base->form.n);
+        values_from_user(c, y, y + n);
         status = hybrid_begin_again(c);
     }
     dae_free(y);
@@ -175,21 +189,25 @@ static bool lead_room(dae_sensitivity *x)
     l->n = (int)n;
     l->y = DAE_ARRAY(double, 3 * n);
     if (!l->y) return false;
+    l->user = DAE_ARRAY(double, 2 * (size_t)x->run->base->form.n);
+    if (!l->user) return false;
     l->yp = l->y + n;
     l->work = l->y + 2 * n;
+    l->at = NAN;
     l->weights = l->solver->bound.norm.weights;
     l->form = l->solver->hybrid ? l->solver->hybrid->instance->form : NULL;
     l->tangents = l->form ? tangents_of(l, &x->directions, l->form) : NULL;
     return !l->form || l->tangents;
 }
 
-dae_status lead_take(dae_sensitivity *x, double t)
+dae_status lead_take(dae_sensitivity *x, double t, bool whole)
 {
     dae_solver *s = x->run;
     lead *l = &x->lead;
     dae_status status = DAE_OK;
     lead_release(l);
-    bool own = is_fit(s);
+    l->plain = !whole && !is_fit(s) && is_plain(s);
+    bool own = l->plain || is_fit(s);
     if (!own && !s->hybrid)
         return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                         "Sensitivities of callbacks need the residual form, of index 1: there are "
@@ -211,28 +229,36 @@ dae_status lead_take(dae_sensitivity *x, double t)
 
 /* ---- points ---- */
 
-dae_status lead_values(dae_sensitivity *x, double t)
+/* The form's values from those of the run at t: states as they are, the rest by the equations. */
+static dae_status find_values(dae_sensitivity *x, double t)
 {
     lead *l = &x->lead;
     dae_solver *s = x->run, *c = l->solver;
-    dae_status status;
     if (c == s) {
-        status = solver_point(s, t);
+        dae_status status = solver_point(s, t);
         if (status != DAE_OK) return status;
         vector_copy(l->n, s->bound.at_y, l->y);
         vector_copy(l->n, s->bound.at_yp, l->yp);
         return DAE_OK;
     }
-    double *y = run_values(x, t, &status);
-    if (!y) return status;
-    values_from_user(c, y, y + s->base->form.n);
-    dae_free(y);
+    dae_status status = run_values(x, t, l->user);
+    if (status != DAE_OK) return status;
+    values_from_user(c, l->user, l->user + s->base->form.n);
     double h = s->run.t_new != s->run.t_old ? s->run.t_new - s->run.t_old : 1e-3;
     initializer_project(c->bound.init, t, h, c->bound.kinds, c->bound.norm.weights, c->bound.y,
                         c->bound.yp);
     vector_copy(l->n, c->bound.y, l->y);
     vector_copy(l->n, c->bound.yp, l->yp);
     return DAE_OK;
+}
+
+dae_status lead_values(dae_sensitivity *x, double t)
+{
+    if (x->lead.at == t) return DAE_OK;
+    x->lead.at = NAN;
+    dae_status status = find_values(x, t);
+    if (status == DAE_OK) x->lead.at = t;
+    return status;
 }
 
 bool lead_states_hold(dae_sensitivity *x, double t)
@@ -453,4 +479,35 @@ void lead_from_user(const dae_sensitivity *x, const double *user_s, const double
     }
     vector_copy(l->n, user_s, s);
     vector_copy(l->n, user_sp, sp);
+}
+
+/* S of the lead at hand in the user's unknowns: for each direction S, then S'. NULL: memory. */
+static double *user_sensitivities(const dae_sensitivity *x)
+{
+    const size_t n = (size_t)x->run->base->form.n, m = (size_t)x->lead.n;
+    double *user = DAE_ARRAY(double, 2 * n * (size_t)x->directions.count);
+    for (size_t k = 0; user && k < (size_t)x->directions.count; k++)
+        lead_to_user(x, x->s + k * m, x->sp + k * m, user + 2 * k * n, user + (2 * k + 1) * n);
+    return user;
+}
+
+dae_status lead_change(dae_sensitivity *x, bool whole)
+{
+    const size_t n = (size_t)x->run->base->form.n;
+    double *user = user_sensitivities(x);
+    if (!user) return sensitivity_no_memory(x);
+    pieces_drop(x);
+    dae_status status = lead_take(x, x->t, whole);
+    if (status == DAE_OK && !sensitivity_room(x)) status = sensitivity_no_memory(x);
+    bool plain = x->lead.plain;
+    if (status == DAE_OK && !plain) status = lead_values(x, x->t);
+    if (status == DAE_OK && !plain) status = lead_linearise(x, x->t);
+    if (status == DAE_OK && !plain) status = lead_factor_states(x);
+    for (size_t k = 0; k < (size_t)x->directions.count && status == DAE_OK; k++) {
+        double *s = x->s + k * (size_t)x->lead.n, *sp = x->sp + k * (size_t)x->lead.n;
+        lead_from_user(x, user + 2 * k * n, user + (2 * k + 1) * n, s, sp);
+        if (!plain) status = lead_complete(x, x->t, (int)k, 0.0, s, sp);
+    }
+    dae_free(user);
+    return status;
 }

@@ -40,32 +40,6 @@ static dae_status explain_stuck(dae_sensitivity *x, double h)
         x->t, h);
 }
 
-/* Where other states were chosen, or the method has changed: S in the unknowns of now. */
-static dae_status take_over(dae_sensitivity *x)
-{
-    pieces_drop(x);
-    const int n = x->run->base->form.n;
-    const size_t count = (size_t)x->directions.count;
-    double *user = DAE_ARRAY(double, 2 * (size_t)n * count);
-    if (!user) return sensitivity_no_memory(x);
-    const size_t before = (size_t)x->lead.n;
-    for (size_t k = 0; k < count; k++)
-        lead_to_user(x, x->s + k * before, x->sp + k * before, user + 2 * k * (size_t)n,
-                     user + (2 * k + 1) * (size_t)n);
-    dae_status status = lead_take(x, x->t);
-    if (status == DAE_OK && !sensitivity_room(x)) status = sensitivity_no_memory(x);
-    if (status == DAE_OK) status = lead_values(x, x->t);
-    if (status == DAE_OK) status = lead_linearise(x, x->t);
-    if (status == DAE_OK) status = lead_factor_states(x);
-    for (size_t k = 0; k < count && status == DAE_OK; k++) {
-        double *s = x->s + k * (size_t)x->lead.n, *sp = x->sp + k * (size_t)x->lead.n;
-        lead_from_user(x, user + 2 * k * (size_t)n, user + (2 * k + 1) * (size_t)n, s, sp);
-        status = lead_complete(x, x->t, (int)k, 0.0, s, sp);
-    }
-    dae_free(user);
-    return status;
-}
-
 /* States that are good from x->t to x->t + h: chosen where the step begins, and the step is halved
  * where they become bad within it. */
 static dae_status choose_states_for(dae_sensitivity *x, double *h)
@@ -75,7 +49,7 @@ static dae_status choose_states_for(dae_sensitivity *x, double *h)
         dae_status status = lead_values(x, x->t + *h);
         if (status != DAE_OK || lead_states_hold(x, x->t + *h)) return status;
         if (tries > 0) *h *= 0.5;
-        status = take_over(x);
+        status = lead_change(x, false);
         if (status != DAE_OK) return status;
     }
     return DAE_OK;
@@ -114,7 +88,8 @@ static dae_status observer_advanced(void *user)
     if (!x->stands || x->run->run.t == x->t) return DAE_OK;
     bool begins = x->run->run.t_old == x->t;
     if (begins) pieces_drop(x);
-    dae_status status = lead_stands(x) ? DAE_OK : take_over(x);
+    x->lead.at = NAN; /* values of that time may be those of another step */
+    dae_status status = lead_stands(x) ? DAE_OK : lead_change(x, false);
     if (status == DAE_OK) status = follow(x);
     if (status != DAE_OK) x->stands = false;
     return status;
@@ -249,7 +224,7 @@ static dae_status values_at(dae_sensitivity *x, double t, int k, double *s, doub
     pieces_at(x, t, k, s, sp);
     dae_status status = lead_values(x, t);
     if (status == DAE_OK) status = lead_linearise(x, t);
-    if (status != DAE_OK || t == x->t) return status;
+    if (status != DAE_OK || t == x->t || x->lead.plain) return status;
     status = lead_factor_states(x);
     return status == DAE_OK ? lead_complete(x, t, k, 0.0, s, sp) : status;
 }

@@ -74,7 +74,10 @@ typedef struct lead {
     form_tangents *tangents;
     form_tangents *all; /* of forms so far; owned */
     iteration matrix;   /* its derivatives at a point, and factors; while solver is not NULL */
+    bool plain;         /* its constraints do not show: S can be integrated, but not completed */
     double *y, *yp;     /* of that point, n each; owned */
+    double at;          /* the time of these values; NAN: there are none */
+    double *user;       /* values of the run in its user's unknowns, y, then y'; owned */
     double *weights;    /* error weights of Y there, borrowed */
     double *work;       /* n; owned */
 } lead;
@@ -108,8 +111,12 @@ struct dae_sensitivity {
     dae_sensitivity_stats stats;
 };
 
-/* Choose and bind the lead of the run at a time of its last step, for the mode that it is in. */
-dae_status lead_take(dae_sensitivity *x, double t);
+/* Choose and bind the lead of the run at a time of its last step, for the mode that it is in.
+ * `whole`: S is to be completed from its states; else the run's own form will do where its
+ * constraints do not show, such as those of C (u1' - u2') = i. */
+dae_status lead_take(dae_sensitivity *x, double t, bool whole);
+/* The same, and S moves over to its unknowns. */
+dae_status lead_change(dae_sensitivity *x, bool whole);
 void lead_free(lead *l);
 /* Whether what is bound now is what was taken. */
 bool lead_stands(const dae_sensitivity *x);

@@ -230,7 +230,7 @@ dae_status sensitivity_start(dae_sensitivity *x)
     x->h = 0.0;
     x->stats = (dae_sensitivity_stats){0};
     if (s->hybrid) directions_start(&x->directions, s->hybrid->instance);
-    dae_status status = lead_take(x, s->run.t);
+    dae_status status = lead_take(x, s->run.t, true);
     if (status == DAE_OK && !sensitivity_room(x)) return sensitivity_no_memory(x);
     double *y = status == DAE_OK ? user_values(s) : NULL;
     if (status == DAE_OK && !y) return sensitivity_no_memory(x);
