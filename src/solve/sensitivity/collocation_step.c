@@ -269,7 +269,7 @@ static double weight_of(const dae_sensitivity *x, int k, int i, double a, double
     double atol = r->atol > 0.0           ? r->atol
                   : norm->atol_by_unknown ? norm->atol_by_unknown[i]
                                           : norm->atol;
-    return rtol * fmax(fabs(a), fabs(b)) + atol / x->directions.list[k].size;
+    return rtol * fmax(fabs(a), fabs(b)) + atol / directions_size(&x->directions, k);
 }
 
 /* The difference of two formulas, which one more solution with the matrix at the beginning filters:
@@ -379,6 +379,8 @@ dae_status collocation_step(dae_sensitivity *x, double h, double *error)
     *error = 0.0;
     if (status == DAE_OK && !x->request.without_error_test)
         status = estimate(x, h, p->stages, error);
+    if (status == DAE_OK && *error <= 1.0 && x->recorder)
+        status = x->recorder->step(x->recorder->user, h, p->stages);
     if (status == DAE_OK && *error <= 1.0) {
         move(x, h, p);
         x->piece_count++;

@@ -1,5 +1,6 @@
 /* By what a solution is differentiated, and what of a model moves with it. */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@ void directions_free(directions *d)
 {
     tangent_inputs_free(&d->inputs);
     model_tangent_free(d->bindings);
-    dae_free_all(d->list, d->moved, d->dependent);
+    model_tangent_free(d->starts);
+    dae_free_all(d->list, d->mix, d->moved, d->dependent);
     *d = (directions){0};
 }
 
@@ -112,7 +114,7 @@ static bool number_inputs(directions *d, const model_form *f)
     if (!d->inputs.parameter || !d->inputs.memory) return false;
     for (size_t p = 0; p < m->parameter_count; p++) d->inputs.parameter[p] = -1;
     for (int i = 0; i < m->memory_count; i++) d->inputs.memory[i] = -1;
-    for (int k = 0; k < d->count; k++) {
+    for (int k = 0; k < d->named; k++) {
         int p = d->list[k].parameter;
         if (p >= 0 && d->inputs.parameter[p] < 0) d->inputs.parameter[p] = d->inputs.count++;
     }
@@ -138,12 +140,24 @@ static bool compile_bindings(directions *d, const model_form *f)
     return d->bindings;
 }
 
+static bool compile_starts(directions *d, const model_form *f)
+{
+    const flat_model *m = f->flat;
+    expr *start = DAE_ARRAY(expr, m->variable_count);
+    for (size_t v = 0; start && v < m->variable_count; v++)
+        start[v] = m->variables[v].has_start ? m->variables[v].start : EXPR_NONE;
+    if (start)
+        d->starts = model_tangent_new(m->graph, start, m->variable_count, 0, &d->inputs, false);
+    dae_free(start);
+    return d->starts;
+}
+
 /* ---- making ---- */
 
 static dae_status name_directions(directions *d, const model_form *f,
                                   const dae_sensitivity_request *r, dae_diag *diag)
 {
-    for (int k = 0; k < d->count; k++) {
+    for (int k = 0; k < d->named; k++) {
         direction *q = &d->list[k];
         q->parameter = q->variable = -1;
         dae_status status = f ? name_direction(f->flat, r->names[k], q, diag) : DAE_OK;
@@ -160,12 +174,13 @@ dae_status directions_new(directions *d, const dae_solver *s, const dae_sensitiv
                           dae_diag *diag)
 {
     const model_form *f = s->base->model;
-    *d = (directions){.count = r->count};
+    *d = (directions){.count = r->count, .named = r->count};
     d->list = DAE_ARRAY(direction, r->count);
     dae_status status = d->list ? name_directions(d, f, r, diag) : DAE_ERR_MEMORY;
-    bool ok = status == DAE_OK && (!f || (number_inputs(d, f) && compile_bindings(d, f)));
+    bool ok = status == DAE_OK;
+    if (f) ok = ok && number_inputs(d, f) && compile_bindings(d, f) && compile_starts(d, f);
     if (ok)
-        d->moved = DAE_ARRAY(double, (size_t)d->count *(size_t)d->inputs.count +
+        d->moved = DAE_ARRAY(double, (size_t)(d->named + 1) * (size_t)d->inputs.count +
                                          (size_t)d->dependent_count);
     if (ok && d->moved) return DAE_OK;
     directions_free(d);
@@ -203,34 +218,60 @@ static double size_of(const directions *d, const model_instance *m, int k)
     return size > 0.0 && isfinite(size) ? size : 1.0;
 }
 
+/* The mixture moves by all of its parts. */
+static void mix_rates(directions *d)
+{
+    double *row = directions_named(d, d->named);
+    for (int i = 0; i < d->inputs.count; i++) row[i] = 0.0;
+    for (int k = 0; k < d->named; k++) {
+        const double *part = directions_named(d, k), by = d->mix[k] * d->list[k].size;
+        for (int i = 0; i < d->inputs.count; i++) row[i] += by * part[i];
+    }
+}
+
 void directions_start(directions *d, const model_instance *m)
 {
     tape_inputs at = {.parameters = m->parameters, .memory = m->memory};
-    const size_t rows = (size_t)d->count * (size_t)d->inputs.count; /* work space is behind them */
+    const size_t rows = (size_t)(d->named + 1) * (size_t)d->inputs.count; /* work is behind them */
     model_tangent_at(d->bindings, &at);
-    for (int k = 0; k < d->count; k++) {
-        double *moved = directions_moved(d, k);
+    model_tangent_at(d->starts, &at);
+    for (int k = 0; k < d->named; k++) {
+        double *moved = directions_named(d, k);
         for (int i = 0; i < d->inputs.count; i++) moved[i] = 0.0;
         if (d->list[k].parameter >= 0) moved[d->inputs.parameter[d->list[k].parameter]] = 1.0;
         follow_bindings(d, moved, d->moved + rows);
         if (d->list[k].size == 0.0) d->list[k].size = size_of(d, m, k);
     }
+    if (d->mix) mix_rates(d);
+}
+
+bool directions_mix(directions *d)
+{
+    uint64_t random = 88172645463325252u; /* any seed but 0 */
+    d->mix = DAE_ARRAY(double, d->named);
+    for (int k = 0; d->mix && k < d->named; k++) {
+        random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+        double part = 0.5 + 0.5 * (double)(random >> 12) / 4503599627370496.0;
+        d->mix[k] = random & 1u ? part : -part;
+    }
+    if (d->mix) d->count = 1;
+    return d->mix;
 }
 
 /* ---- start values ---- */
 
-double directions_start_value(const directions *d, const model_instance *m, int k, int variable)
+double directions_start_value(const directions *d, const model_form *f, int k, int variable)
 {
-    const model_form *f = m->form->base ? m->form->base : m->form;
-    const flat_variable *q = &f->flat->variables[variable];
-    double rate = 0.0;
     if (d->list[k].variable >= 0) return d->list[k].variable == variable ? 1.0 : 0.0;
-    if (!isnan(f->start[variable]) || !q->has_start || q->start == EXPR_NONE) return 0.0;
-    model_tangent *slope = model_tangent_new(f->flat->graph, &q->start, 1, 0, &d->inputs, false);
-    if (!slope) return NAN;
-    tape_inputs at = {.parameters = m->parameters, .memory = m->memory};
-    model_tangent_at(slope, &at);
-    model_tangent_apply(slope, NULL, NULL, directions_moved(d, k), 0.0, &rate);
-    model_tangent_free(slope);
-    return rate;
+    if (!isnan(f->start[variable])) return 0.0;
+    return model_tangent_row(d->starts, variable, NULL, NULL, directions_named(d, k), 0.0);
+}
+
+double directions_start_rate(const directions *d, const model_form *f, int k, int variable)
+{
+    double sum = 0.0;
+    if (!d->mix) return directions_start_value(d, f, k, variable);
+    for (int j = 0; j < d->named; j++)
+        sum += d->mix[j] * d->list[j].size * directions_start_value(d, f, j, variable);
+    return sum;
 }

@@ -133,7 +133,7 @@ static dae_status times_by_relations(dae_sensitivity *x, double t)
             if (found && fabs(tau - j->tau[k]) > 1e-6 * fmax(fabs(tau), fabs(j->tau[k])))
                 several = true;
             if (!found) j->tau[k] = tau;
-            if (!found && fabs(tau) * x->directions.list[k].size > 1.0 / GRAZING)
+            if (!found && fabs(tau) * directions_size(&x->directions, k) > 1.0 / GRAZING)
                 note_grazing(x, r, t);
         }
         found = true;

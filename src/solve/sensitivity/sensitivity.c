@@ -79,7 +79,9 @@ static dae_status follow(dae_sensitivity *x)
 
 static dae_status observer_started(void *user)
 {
-    return sensitivity_start(user);
+    dae_sensitivity *x = user;
+    dae_status status = sensitivity_start(x);
+    return status == DAE_OK && x->recorder ? x->recorder->started(x->recorder->user) : status;
 }
 
 static dae_status observer_advanced(void *user)
@@ -196,7 +198,7 @@ void dae_sensitivity_free(dae_sensitivity *x)
     lead_free(&x->lead);
     directions_free(&x->directions);
     jump_free(x->jump);
-    dae_free_all(x->s, x->pieces, (void *)x->request.y0, x);
+    dae_free_all(x->s, x->rates, x->pieces, (void *)x->request.y0, x);
 }
 
 /* ---- values ---- */

@@ -23,13 +23,16 @@ typedef struct direction {
 } direction;
 
 typedef struct directions {
-    int count;
-    direction *list;
+    int count; /* that are integrated: those with names, or one that is mixed from them */
+    int named;
+    direction *list;       /* named */
+    double *mix;           /* named: parts in the mixture; owned, NULL: there is none */
     tangent_inputs inputs; /* parameters that move in some direction, and discrete Reals */
-    double *moved;         /* count rows of inputs.count: how fast they move */
+    double *moved;         /* rows of inputs.count, how fast they move: named, then the mixture */
     int *dependent;        /* parameters that follow from others that move; owned, */
     int dependent_count;
-    model_tangent *bindings; /* derivatives of their values */
+    model_tangent *bindings; /* derivatives of their values, */
+    model_tangent *starts;   /* and of the start values of all flat variables */
 } directions;
 
 dae_status directions_new(directions *d, const dae_solver *s, const dae_sensitivity_request *r,
@@ -37,13 +40,26 @@ dae_status directions_new(directions *d, const dae_solver *s, const dae_sensitiv
 void directions_free(directions *d);
 /* The rates of all parameters at their present values; discrete Reals rest. */
 void directions_start(directions *d, const model_instance *m);
-/* What moves in direction k. */
-static inline double *directions_moved(const directions *d, int k)
+/* Integrate one mixture of them, in parts of their sizes that nothing favours. False: memory. */
+bool directions_mix(directions *d);
+/* What moves in the k-th direction with a name, and in the k-th that is integrated. */
+static inline double *directions_named(const directions *d, int k)
 {
     return d->moved + (size_t)k * (size_t)d->inputs.count;
 }
-/* Derivative of the start value of a flat variable in direction k. */
-double directions_start_value(const directions *d, const model_instance *m, int k, int variable);
+static inline double *directions_moved(const directions *d, int k)
+{
+    return directions_named(d, d->mix ? d->named : k);
+}
+/* What a move in direction k, which is integrated, is of the size of. */
+static inline double directions_size(const directions *d, int k)
+{
+    return d->mix ? 1.0 : d->list[k].size;
+}
+/* Derivative of the start value of a flat variable in the k-th direction with a name, or that is
+ * integrated. */
+double directions_start_value(const directions *d, const model_form *f, int k, int variable);
+double directions_start_rate(const directions *d, const model_form *f, int k, int variable);
 
 /* ---- lead.c: the equations that are linearised ---- */
 
@@ -90,6 +106,14 @@ typedef struct piece {
     double *start, *stages; /* count rows of n; count times stages rows of n; owned */
 } piece;
 
+/* Who keeps the linear equations of every step: the adjoint. */
+typedef struct step_recorder {
+    void *user;
+    /* A step of length h from x->t is about to be taken; stages: X_a - S of the first direction. */
+    dae_status (*step)(void *user, double h, const double *stages);
+    dae_status (*started)(void *user);
+} step_recorder;
+
 struct dae_sensitivity {
     run_observer observer;
     dae_solver *run; /* borrowed; NULL: it was freed */
@@ -102,8 +126,11 @@ struct dae_sensitivity {
     double t;       /* where S stands */
     bool stands;    /* it has values */
     double *s, *sp; /* count rows of lead.n: S and S' there; owned */
-    double h;       /* the step that the error test permits; 0: no limit known */
-    piece *pieces;  /* of the last step of the run; owned */
+    double *rates; /* of states where the run began, named rows of the lead's size then; owned, kept
+                      for mixtures alone */
+    const step_recorder *recorder; /* borrowed; NULL: none */
+    double h;                      /* the step that the error test permits; 0: no limit known */
+    piece *pieces;                 /* of the last step of the run; owned */
     int piece_count;
     size_t piece_room;
 

@@ -65,21 +65,22 @@ static int unknown_of_state(const dae_sensitivity *x, int i, int *sign)
     return -1;
 }
 
-/* States whose start values decide alone get their derivatives; false: some are decided by more. */
-static bool take_start_values(dae_sensitivity *x, const double *user_y)
+/* Rates of states whose start values decide alone, named rows of the lead's size; false: some are
+ * decided by more. */
+static bool take_start_values(dae_sensitivity *x, const double *user_y, double *rates)
 {
     const lead *l = &x->lead;
-    const dae_solver *s = x->run;
-    bool alone = !is_formulated(l->solver) && !s->base->model->initial;
+    const model_form *f = x->run->base->model;
+    bool alone = !is_formulated(l->solver) && !f->initial;
     for (int i = 0; i < l->n; i++) {
         int sign, variable;
         if (!lead_is_state(l, i)) continue;
         int u = unknown_of_state(x, i, &sign);
-        if (u < 0 || !stands_at_start(s, u, user_y, alone, &variable)) return false;
-        sign *= s->base->model->alias[variable].top_sign;
-        for (int k = 0; k < x->directions.count; k++)
-            x->s[(size_t)k * (size_t)l->n + (size_t)i] =
-                sign * directions_start_value(&x->directions, s->hybrid->instance, k, variable);
+        if (u < 0 || !stands_at_start(x->run, u, user_y, alone, &variable)) return false;
+        sign *= f->alias[variable].top_sign;
+        for (int k = 0; k < x->directions.named; k++)
+            rates[(size_t)k * (size_t)l->n + (size_t)i] =
+                sign * directions_start_value(&x->directions, f, k, variable);
     }
     return true;
 }
@@ -169,15 +170,15 @@ static dae_status differ_starts(dae_sensitivity *x, int k, double *slope, double
     return status;
 }
 
-/* States by differences of whole starts. */
-static dae_status take_differences(dae_sensitivity *x)
+/* The same by differences of whole starts. */
+static dae_status take_differences(dae_sensitivity *x, double *rates)
 {
     const size_t n = (size_t)x->run->base->form.n, m = (size_t)x->lead.n;
     double *slope = DAE_ARRAY(double, 4 * n + m), *doubt = slope + 2 * n, *spare = doubt + 2 * n;
     dae_status status = slope ? DAE_OK : sensitivity_no_memory(x);
-    for (int k = 0; k < x->directions.count && status == DAE_OK; k++) {
+    for (int k = 0; k < x->directions.named && status == DAE_OK; k++) {
         status = differ_starts(x, k, slope, doubt);
-        if (status == DAE_OK) lead_from_user(x, slope, slope + n, x->s + (size_t)k * m, spare);
+        if (status == DAE_OK) lead_from_user(x, slope, slope + n, rates + (size_t)k * m, spare);
     }
     dae_free(slope);
     return status;
@@ -185,11 +186,41 @@ static dae_status take_differences(dae_sensitivity *x)
 
 /* ---- the start ---- */
 
-/* What callbacks are told. */
-static void take_given(dae_sensitivity *x)
+/* The rates of all states, by what the run has started at. */
+static dae_status take_rates(dae_sensitivity *x)
 {
-    const size_t all = (size_t)x->directions.count * (size_t)x->lead.n;
-    if (x->request.y0) memcpy(x->s, x->request.y0, all * sizeof *x->s);
+    dae_solver *s = x->run;
+    const size_t all = (size_t)x->directions.named * (size_t)x->lead.n;
+    dae_free(x->rates);
+    x->rates = DAE_ARRAY(double, all);
+    if (!x->rates) return sensitivity_no_memory(x);
+    if (!s->hybrid) {
+        if (x->request.y0) memcpy(x->rates, x->request.y0, all * sizeof *x->rates);
+        return DAE_OK;
+    }
+    double *y = user_values(s);
+    if (!y) return sensitivity_no_memory(x);
+    dae_status status = DAE_OK;
+    if (!take_start_values(x, y, x->rates)) {
+        vector_zero((int)all, x->rates);
+        status = take_differences(x, x->rates);
+    }
+    dae_free(y);
+    return status;
+}
+
+/* S of the states, of the directions that are integrated. */
+static void take_states(dae_sensitivity *x)
+{
+    const directions *d = &x->directions;
+    const size_t n = (size_t)x->lead.n;
+    vector_zero((int)((size_t)d->count * n), x->s);
+    for (int k = 0; k < d->named; k++)
+        vector_axpy((int)n, d->mix ? d->mix[k] * d->list[k].size : 1.0, x->rates + (size_t)k * n,
+                    x->s + (d->mix ? 0 : (size_t)k * n));
+    if (d->mix) return; /* the gradient needs them */
+    dae_free(x->rates);
+    x->rates = NULL;
 }
 
 /* Discrete Reals by their start values, then by what the initialisation computes. */
@@ -200,7 +231,7 @@ static void start_discretes(dae_sensitivity *x, int k)
     for (size_t v = 0; v < f->flat->variable_count; v++) {
         const flat_variable *q = &f->flat->variables[v];
         if (!q->discrete || q->type != FLAT_REAL) continue;
-        double rate = directions_start_value(&x->directions, x->run->hybrid->instance, k, (int)v);
+        double rate = directions_start_rate(&x->directions, f, k, (int)v);
         moved[x->directions.inputs.memory[q->memory]] = rate;
         moved[x->directions.inputs.memory[q->memory_pre]] = rate;
     }
@@ -232,11 +263,8 @@ dae_status sensitivity_start(dae_sensitivity *x)
     if (s->hybrid) directions_start(&x->directions, s->hybrid->instance);
     dae_status status = lead_take(x, s->run.t, true);
     if (status == DAE_OK && !sensitivity_room(x)) return sensitivity_no_memory(x);
-    double *y = status == DAE_OK ? user_values(s) : NULL;
-    if (status == DAE_OK && !y) return sensitivity_no_memory(x);
-    if (status == DAE_OK && !s->hybrid) take_given(x);
-    if (status == DAE_OK && s->hybrid && !take_start_values(x, y)) status = take_differences(x);
-    dae_free(y);
+    if (status == DAE_OK) status = take_rates(x);
+    if (status == DAE_OK) take_states(x);
     x->t = s->run.t;
     if (status == DAE_OK) status = lead_values(x, x->t);
     if (status == DAE_OK) status = lead_linearise(x, x->t);
