@@ -162,3 +162,26 @@ void model_tangent_apply(const model_tangent *m, const double *s, const double *
 {
     for (int i = 0; i < m->rows; i++) out[i] = model_tangent_row(m, i, s, sp, moved, dt);
 }
+
+size_t model_tangent_size(const model_tangent *m)
+{
+    return m->count;
+}
+
+const double *model_tangent_entries(const model_tangent *m)
+{
+    return m->value;
+}
+
+void model_tangent_transposed(const model_tangent *m, const double *entries, const double *weight,
+                              double *s, double *sp, double *inputs)
+{
+    for (size_t k = 0; k < m->count; k++) {
+        const tangent_entry *q = &m->entry[k];
+        double by = weight[q->row] * entries[k];
+        if (by == 0.0) continue;
+        if (q->kind == BY_VALUE && s) s[q->column] += by;
+        if (q->kind == BY_SLOPE && sp) sp[q->column] += by;
+        if (q->kind == BY_INPUT && inputs) inputs[q->column] += by;
+    }
+}

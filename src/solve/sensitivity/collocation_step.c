@@ -11,186 +11,15 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "solve/sensitivity/sensitivity_parts.h"
-
-/* The matrix of all stages: block (a, b) has the entries of F_Y and F_Y' if a = b, else those of
- * F_Y' alone. Entries of the form's layout are numbered 0 .. count - 1. */
-struct stage_system {
-    int n, stages;
-    size_t count;
-    bool *slope;          /* per entry: F_Y' has had a value there */
-    bool *sloped;         /* per row: it has such an entry */
-    matrix_layout layout; /* of all stages */
-    size_t *place;        /* per (a, b, entry): where its value goes; SIZE_MAX: nowhere */
-    double *values;
-    linear_solver *solver;
-    double *fy, *fyp;      /* per stage: entries of both matrices */
-    double *explicit_part; /* per stage and direction: F_p */
-    double *rhs;           /* n s */
-    double *first;         /* F_Y and F_Y' where the step begins, */
-    double first_t;        /* at this time; NAN: not there */
-};
-
-/* Below this many equations of all stages a dense matrix is faster. */
-enum { SMALL = 64 };
-
-void stage_system_free(stage_system *q)
-{
-    if (!q) return;
-    linear_free(q->solver);
-    layout_free(&q->layout);
-    dae_free_all(q->slope, q->sloped, q->place, q->values, q->fy, q->fyp, q->explicit_part, q->rhs,
-                 q->first, q);
-}
-
-static stage_system *stage_system_new(const dae_sensitivity *x)
-{
-    const size_t n = (size_t)x->lead.n, s = (size_t)x->method->stages;
-    const size_t count = x->lead.matrix.jac.layout.count, k = (size_t)x->directions.count;
-    stage_system *q = DAE_NEW(stage_system);
-    if (!q) return NULL;
-    q->n = (int)n;
-    q->stages = (int)s;
-    q->count = count;
-    q->slope = DAE_ARRAY(bool, count);
-    q->sloped = DAE_ARRAY(bool, n);
-    q->fy = DAE_ARRAY(double, count *s);
-    q->fyp = DAE_ARRAY(double, count *s);
-    q->explicit_part = DAE_ARRAY(double, n *s *k);
-    q->rhs = DAE_ARRAY(double, n *s);
-    q->first = DAE_ARRAY(double, 2 * count);
-    bool ok = q->slope && q->sloped && q->fy && q->fyp && q->explicit_part && q->rhs && q->first;
-    q->first_t = NAN;
-    if (ok) return q;
-    stage_system_free(q);
-    return NULL;
-}
-
-/* ---- the layout ---- */
-
-/* Note where F_Y' has values; whether there are new ones. */
-static bool note_slopes(stage_system *q)
-{
-    bool more = !q->solver;
-    for (size_t e = 0; e < q->count; e++) {
-        if (q->slope[e]) continue;
-        for (int a = 0; a < q->stages; a++)
-            if (q->fyp[(size_t)a * q->count + e] != 0.0) q->slope[e] = more = true;
-    }
-    return more;
-}
-
-static size_t *place_at(const stage_system *q, int a, int b, size_t e)
-{
-    return &q->place[((size_t)a * (size_t)q->stages + (size_t)b) * q->count + e];
-}
-
-/* Rows of the sparse layout, column by column; NULL rowind: only count them. */
-static int fill_columns(stage_system *q, const matrix_layout *of, int *colptr, int *rowind)
-{
-    int at = 0;
-    for (int b = 0; b < q->stages; b++)
-        for (int j = 0; j < q->n; j++) {
-            matrix_column column = layout_column(of, j);
-            colptr[b * q->n + j] = at;
-            for (int a = 0; a < q->stages; a++)
-                for (int k = 0; k < column.count; k++) {
-                    size_t e = column.first + (size_t)k;
-                    if (a != b && !q->slope[e]) continue;
-                    if (rowind) {
-                        rowind[at] = a * q->n + column_row(&column, k);
-                        *place_at(q, a, b, e) = (size_t)at;
-                    }
-                    at++;
-                }
-        }
-    colptr[q->n * q->stages] = at;
-    return at;
-}
-
-static bool lay_sparse(stage_system *q, const matrix_layout *of)
-{
-    const int all = q->n * q->stages;
-    int *colptr = DAE_ARRAY(int, all + 1);
-    int *rowind = colptr ? DAE_ARRAY(int, fill_columns(q, of, colptr, NULL)) : NULL;
-    bool ok = rowind;
-    if (ok) {
-        fill_columns(q, of, colptr, rowind);
-        ok = layout_sparse(&q->layout, all, colptr, rowind);
-    }
-    dae_free_all(colptr, rowind);
-    return ok;
-}
-
-static bool lay_dense(stage_system *q, const matrix_layout *of)
-{
-    const size_t all = (size_t)q->n * (size_t)q->stages;
-    for (int b = 0; b < q->stages; b++)
-        for (int j = 0; j < q->n; j++) {
-            matrix_column column = layout_column(of, j);
-            for (int a = 0; a < q->stages; a++)
-                for (int k = 0; k < column.count; k++) {
-                    size_t row = (size_t)(a * q->n + column_row(&column, k));
-                    *place_at(q, a, b, column.first + (size_t)k) =
-                        row + (size_t)(b * q->n + j) * all;
-                }
-        }
-    return layout_dense(&q->layout, (int)all);
-}
-
-static void note_rows(stage_system *q, const matrix_layout *of)
-{
-    for (int j = 0; j < q->n; j++) {
-        matrix_column column = layout_column(of, j);
-        for (int k = 0; k < column.count; k++)
-            if (q->slope[column.first + (size_t)k]) q->sloped[column_row(&column, k)] = true;
-    }
-}
-
-/* The layout for the slopes that were seen, and a solver on it. */
-static bool lay_out(stage_system *q, const matrix_layout *of)
-{
-    linear_free(q->solver);
-    q->solver = NULL;
-    layout_free(&q->layout);
-    dae_free_all(q->place, q->values);
-    q->values = NULL;
-    q->place = DAE_ARRAY(size_t, q->count * (size_t)(q->stages * q->stages));
-    if (!q->place) return false;
-    for (size_t k = 0; k < q->count * (size_t)(q->stages * q->stages); k++) q->place[k] = SIZE_MAX;
-    bool ok = q->n * q->stages <= SMALL ? lay_dense(q, of) : lay_sparse(q, of);
-    if (!ok) return false;
-    note_rows(q, of);
-    q->values = DAE_ARRAY(double, q->layout.count);
-    if (q->values) q->solver = linear_new(&q->layout);
-    return q->solver;
-}
-
-/* ---- the matrix ---- */
-
-/* Rows with slopes are multiplied by h, so that all are of one size. */
-static void assemble(stage_system *q, const matrix_layout *of, const collocation *m, double h)
-{
-    memset(q->values, 0, q->layout.count * sizeof *q->values);
-    for (int j = 0; j < q->n; j++) {
-        matrix_column column = layout_column(of, j);
-        for (int k = 0; k < column.count; k++) {
-            const size_t e = column.first + (size_t)k;
-            const double scale = q->sloped[column_row(&column, k)] ? h : 1.0;
-            for (int a = 0; a < q->stages; a++) {
-                const double fy = q->fy[(size_t)a * q->count + e];
-                const double fyp = q->fyp[(size_t)a * q->count + e];
-                for (int b = 0; b < q->stages; b++) {
-                    size_t at = *place_at(q, a, b, e);
-                    if (at == SIZE_MAX) continue;
-                    double value = m->inverse[a * q->stages + b] * fyp / h;
-                    q->values[at] = scale * (a == b ? value + fy : value);
-                }
-            }
-        }
-    }
-}
+#include "solve/sensitivity/stage_system.h"
 
 /* ---- a step ---- */
+
+static stage_system *stage_system_of(const dae_sensitivity *x)
+{
+    return stage_system_new(x->lead.n, x->method->stages, x->lead.matrix.jac.layout.count,
+                            x->directions.count, false);
+}
 
 /* Derivatives at all stages, and F_p of all directions. */
 static dae_status take_stages(dae_sensitivity *x, double h)
@@ -217,10 +46,7 @@ static dae_status take_stages(dae_sensitivity *x, double h)
 static dae_status factor(dae_sensitivity *x, double h)
 {
     stage_system *q = x->system;
-    const matrix_layout *of = &x->lead.matrix.jac.layout;
-    if (note_slopes(q) && !lay_out(q, of)) return sensitivity_no_memory(x);
-    assemble(q, of, x->method, h);
-    linear_status status = linear_factor(q->solver, q->values);
+    linear_status status = stage_system_factor(q, &x->lead.matrix.jac.layout, x->method, h);
     x->stats.factorisations++;
     if (status == LINEAR_OK) return DAE_OK;
     if (status == LINEAR_MEMORY) return sensitivity_no_memory(x);
@@ -249,7 +75,7 @@ static void solve_stages(dae_sensitivity *x, double h, int k, double *z)
     x->stats.solves++;
 }
 
-/* slope = (1/h) sum_b weight_b Z_b */
+/* out = factor sum_b weight_b Z_b */
 static void combine(const stage_system *q, const double *weight, double factor, const double *z,
                     double *out)
 {
@@ -366,7 +192,7 @@ dae_status collocation_step(dae_sensitivity *x, double h, double *error)
     if (!x->system) { /* the layout is known behind the first evaluation */
         status = lead_values(x, x->t);
         if (status == DAE_OK) status = lead_linearise(x, x->t);
-        if (status == DAE_OK && !(x->system = stage_system_new(x))) return sensitivity_no_memory(x);
+        if (status == DAE_OK && !(x->system = stage_system_of(x))) return sensitivity_no_memory(x);
     }
     piece *p = status == DAE_OK ? next_piece(x) : NULL;
     if (status == DAE_OK && !p) return sensitivity_no_memory(x);

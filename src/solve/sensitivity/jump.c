@@ -193,6 +193,7 @@ dae_status jump_before(void *user)
     dae_solver *s = x->run;
     const double t = s->run.t;
     if (!x->stands) return DAE_OK;
+    if (x->recorder && x->recorder->event) return x->recorder->event(x->recorder->user);
     if (!x->jump && !(x->jump = jump_new(x))) return sensitivity_no_memory(x);
     struct jump *j = x->jump;
     for (int k = 0; k < x->directions.count; k++) j->tau[k] = 0.0;

@@ -10,6 +10,7 @@
 #include "solve/hybrid/hybrid.h"
 #include "solve/run/run.h"
 #include "solve/sensitivity/sensitivity_parts.h"
+#include "solve/sensitivity/stage_system.h"
 
 dae_status sensitivity_no_memory(const dae_sensitivity *x)
 {
@@ -432,25 +433,29 @@ dae_status lead_factor_states(dae_sensitivity *x)
     return status == ITERATION_OK ? DAE_OK : explain_matrix(x, x->run->run.t, status);
 }
 
-dae_status lead_complete(dae_sensitivity *x, double t, int k, double dt, double *s, double *sp)
+dae_status lead_complete_with(dae_sensitivity *x, double t, double *b, double *s, double *sp)
 {
     lead *l = &x->lead;
     const jacobian *j = &l->matrix.jac;
-    double *b = DAE_ARRAY(double, l->n);
-    dae_status status = b ? lead_explicit(x, t, k, dt, b) : sensitivity_no_memory(x);
-    if (status == DAE_OK) {
-        for (int i = 0; i < l->n; i++)
-            if (!lead_is_state(l, i)) s[i] = 0.0;
-        matrix_multiply(&j->layout, j->dfdy, s, l->work);
-        for (int i = 0; i < l->n; i++) b[i] = -(b[i] + l->work[i]);
-        iteration_status solved = iteration_solve(&l->matrix, NULL, b);
-        x->stats.solves++;
-        if (solved != ITERATION_OK) status = explain_matrix(x, t, solved);
-    }
-    for (int i = 0; status == DAE_OK && i < l->n; i++) {
+    for (int i = 0; i < l->n; i++)
+        if (!lead_is_state(l, i)) s[i] = 0.0;
+    matrix_multiply(&j->layout, j->dfdy, s, l->work);
+    for (int i = 0; i < l->n; i++) b[i] = -(b[i] + l->work[i]);
+    iteration_status solved = iteration_solve(&l->matrix, NULL, b);
+    x->stats.solves++;
+    if (solved != ITERATION_OK) return explain_matrix(x, t, solved);
+    for (int i = 0; i < l->n; i++) {
         sp[i] = lead_is_state(l, i) ? b[i] : 0.0;
         if (!lead_is_state(l, i)) s[i] = b[i];
     }
+    return DAE_OK;
+}
+
+dae_status lead_complete(dae_sensitivity *x, double t, int k, double dt, double *s, double *sp)
+{
+    double *b = DAE_ARRAY(double, x->lead.n);
+    dae_status status = b ? lead_explicit(x, t, k, dt, b) : sensitivity_no_memory(x);
+    if (status == DAE_OK) status = lead_complete_with(x, t, b, s, sp);
     dae_free(b);
     return status;
 }

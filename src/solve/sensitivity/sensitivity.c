@@ -8,6 +8,7 @@
 #include "base/vector.h"
 #include "solve/run/run.h"
 #include "solve/sensitivity/sensitivity_parts.h"
+#include "solve/sensitivity/stage_system.h"
 
 /* ---- along a step ---- */
 

@@ -112,6 +112,7 @@ typedef struct step_recorder {
     /* A step of length h from x->t is about to be taken; stages: X_a - S of the first direction. */
     dae_status (*step)(void *user, double h, const double *stages);
     dae_status (*started)(void *user);
+    dae_status (*event)(void *user); /* one is about to happen */
 } step_recorder;
 
 struct dae_sensitivity {
@@ -167,6 +168,8 @@ tape_inputs lead_point(const dae_sensitivity *x, double t);
  * (-1: none) with dt of time; at the point that was linearised, whose states factor. */
 dae_status lead_factor_states(dae_sensitivity *x);
 dae_status lead_complete(dae_sensitivity *x, double t, int k, double dt, double *s, double *sp);
+/* The same with F_p in b, which is lost. */
+dae_status lead_complete_with(dae_sensitivity *x, double t, double *b, double *s, double *sp);
 bool lead_is_state(const lead *l, int i);
 /* Tangents in the user's unknowns, and back: n of the base each. */
 void lead_to_user(const dae_sensitivity *x, const double *s, const double *sp, double *user_s,
@@ -176,8 +179,6 @@ void lead_from_user(const dae_sensitivity *x, const double *user_s, const double
 
 /* ---- collocation_step.c ---- */
 
-typedef struct stage_system stage_system;
-void stage_system_free(stage_system *q); /* NULL is fine */
 /* One step of length h from x->t: x->s, x->sp move, a piece is kept; *error of it in tolerances.
  * Above 1 nothing has moved. */
 dae_status collocation_step(dae_sensitivity *x, double h, double *error);

@@ -1,0 +1,57 @@
+/* Daedal: adjoints, gradients of few functionals of a solution by many parameters. Included by
+ * daedal.h.
+ *
+ *     dae_adjoint *adjoint = NULL;
+ *     dae_adjoint_new(solver, &(dae_adjoint_request){.count = np, .names = names, .functionals =
+ * 1}, &adjoint, &diag); dae_adjoint_integral(adjoint, 0, weights);   // J = integral of sum_i
+ * weights_i v_i, dae_solver_start(solver, 0.0, NULL, NULL); dae_solver_run(solver, 10.0, NULL,
+ * NULL); dae_adjoint_point(adjoint, 0, more);         // + sum_i more_i v_i(10)
+ *     dae_adjoint_gradient(adjoint, 0, gradient);  // dJ/dp_k, np values
+ *     dae_adjoint_free(adjoint);
+ *
+ * The run integrates one mixture of all sensitivities beside it, which decides about the steps, and
+ * keeps their linear equations. Going back through these, transposed, gives the gradient that all
+ * sensitivities one by one would give, to rounding; the mixture checks it. */
+#ifndef DAEDAL_ADJOINT_H
+#define DAEDAL_ADJOINT_H
+#ifndef DAEDAL_H
+#error "include daedal.h, which includes this file where it belongs"
+#endif
+
+/* Zero means "absent" for every field but count and functionals. */
+typedef struct dae_adjoint_request {
+    int count;                /* parameters, or start values, of a model */
+    const char *const *names; /* as in dae_sensitivity_request */
+    int functionals;          /* J_0, J_1, .. */
+    double rtol, atol;        /* of the mixture; 0: those of the solver */
+    double memory; /* bytes for the equations of all steps; beyond it a temporary file has them; 0:
+                      1e9 */
+} dae_adjoint_request;
+
+typedef struct dae_adjoint dae_adjoint;
+DAE_API dae_status dae_adjoint_new_sized(dae_solver *solver, const dae_adjoint_request *request,
+                                         size_t size, dae_adjoint **adjoint, dae_diag *diag);
+
+/* Follow the next run of a solver of a model. DAE_ERR_ARGUMENT names what is wrong. */
+static inline dae_status dae_adjoint_new(dae_solver *solver, const dae_adjoint_request *request,
+                                         dae_adjoint **adjoint, dae_diag *diag)
+{
+    return dae_adjoint_new_sized(solver, request, sizeof *request, adjoint, diag);
+}
+
+DAE_API void dae_adjoint_free(dae_adjoint *adjoint); /* NULL is fine */
+
+/* J_m += the integral of sum_i weights_i v_i over the run, v all variables of the model
+ * (dae_problem_variable_count() weights); before the start. */
+DAE_API dae_status dae_adjoint_integral(dae_adjoint *adjoint, int m, const double *weights);
+/* J_m += sum_i weights_i v_i(t), where the solver stands: at the end of a run, or on the way, at
+ * times of data. For a sum of squares give 2 (v_i - data_i); its value is then yours to know. */
+DAE_API dae_status dae_adjoint_point(dae_adjoint *adjoint, int m, const double *weights);
+
+/* J_m up to where the solver stands. */
+DAE_API dae_status dae_adjoint_value(const dae_adjoint *adjoint, int m, double *value);
+/* dJ_m/dp_k of the run so far, count values. DAE_ERR_UNSUPPORTED: it had an event that changes its
+ * equations or values. */
+DAE_API dae_status dae_adjoint_gradient(dae_adjoint *adjoint, int m, double *gradient);
+
+#endif
