@@ -171,6 +171,16 @@ void model_form_describe(model_form *form, dae_residual *r);
 
 /* Parameter values from their expressions and what was set; DAE_ERR_ARGUMENT names a bad one. */
 dae_status model_form_evaluate_parameters(model_form *form, dae_diag *diag);
+/* Parameter and start values as they are now, to be put back; zeroed: nothing kept. */
+typedef struct kept_values {
+    double *parameters, *start; /* owned */
+    bool *set;
+} kept_values;
+
+bool model_form_keep(const model_form *form, kept_values *kept); /* false: memory */
+/* Put them back and forget them. */
+dae_status model_form_put_back(model_form *form, kept_values *kept, dae_diag *diag);
+
 /* Tell the parameters that depend on it when the run begins. */
 dae_status model_form_set_start_time(model_form *form, double t, dae_diag *diag);
 

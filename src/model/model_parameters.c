@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
@@ -119,6 +120,31 @@ dae_status model_form_set_start_time(model_form *f, double t, dae_diag *diag)
     if (p < 0 || f->parameters[p] == t) return DAE_OK;
     f->parameters[p] = t;
     f->parameter_set[p] = true;
+    f->revision++;
+    return model_form_evaluate_parameters(f, diag);
+}
+
+bool model_form_keep(const model_form *f, kept_values *kept)
+{
+    const flat_model *m = f->flat;
+    kept->parameters = dae_copy(f->parameters, m->parameter_count, sizeof *kept->parameters);
+    kept->set = dae_copy(f->parameter_set, m->parameter_count, sizeof *kept->set);
+    kept->start = dae_copy(f->start, m->variable_count, sizeof *kept->start);
+    if (kept->parameters && kept->set && kept->start) return true;
+    dae_free_all(kept->parameters, kept->set, kept->start);
+    *kept = (kept_values){0};
+    return false;
+}
+
+dae_status model_form_put_back(model_form *f, kept_values *kept, dae_diag *diag)
+{
+    const flat_model *m = f->flat;
+    if (!kept->parameters) return DAE_OK;
+    memcpy(f->parameters, kept->parameters, m->parameter_count * sizeof *kept->parameters);
+    memcpy(f->parameter_set, kept->set, m->parameter_count * sizeof *kept->set);
+    memcpy(f->start, kept->start, m->variable_count * sizeof *kept->start);
+    dae_free_all(kept->parameters, kept->set, kept->start);
+    *kept = (kept_values){0};
     f->revision++;
     return model_form_evaluate_parameters(f, diag);
 }

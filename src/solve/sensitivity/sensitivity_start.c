@@ -87,51 +87,49 @@ static bool take_start_values(dae_sensitivity *x, const double *user_y, double *
 
 /* ---- differences of starts ---- */
 
-/* The start of the same run with a parameter or start value moved by h: y, then y' of the user's
- * unknowns. */
-static dae_status start_moved(dae_sensitivity *x, int k, double h, double *y)
+/* Move the parameter or start value of a direction. */
+static dae_status move_value(model_form *f, const direction *q, double h, dae_diag *diag)
 {
-    dae_solver *s = x->run, *other = NULL;
-    model_form *f = s->base->model;
-    const direction *q = &x->directions.list[k];
-    const size_t parameters = f->flat->parameter_count;
-    const int n = s->base->form.n;
-    double *kept = dae_copy(f->parameters, parameters, sizeof *kept), start = NAN;
-    dae_status status = kept ? DAE_OK : sensitivity_no_memory(x);
-    bool set = false;
-    if (status != DAE_OK) return status;
     if (q->parameter >= 0) {
-        set = f->parameter_set[q->parameter];
         f->parameters[q->parameter] += h;
         f->parameter_set[q->parameter] = true;
     } else {
-        start = f->start[q->variable];
         f->start[q->variable] = hybrid_start_value(f, (size_t)q->variable) + h;
     }
     f->revision++;
-    status = model_form_evaluate_parameters(f, &s->diag);
+    return model_form_evaluate_parameters(f, diag);
+}
+
+/* A start of another solver, as the problem is now: y, then y' of the user's unknowns. */
+static dae_status start_other(dae_sensitivity *x, double *y)
+{
+    dae_solver *s = x->run, *other = NULL;
     dae_options o = s->base_options;
     o.message = NULL;
     o.monitor = NULL;
-    if (status == DAE_OK) status = solver_new(s->base, &o, &other, &s->diag);
-    if (status == DAE_OK) {
-        status = solver_start(other, s->run.t, NULL, NULL);
-        if (status == DAE_OK)
-            values_to_user(other, s->run.t, other->bound.y, other->bound.yp, y, y + n);
-        else
-            s->diag = other->diag;
-    }
-    dae_solver_free(other);
-    if (q->parameter >= 0)
-        f->parameter_set[q->parameter] = set;
+    dae_status status = solver_new(s->base, &o, &other, &s->diag);
+    if (status != DAE_OK) return status;
+    status = solver_start(other, s->run.t, NULL, NULL);
+    if (status == DAE_OK)
+        values_to_user(other, s->run.t, other->bound.y, other->bound.yp, y, y + s->base->form.n);
     else
-        f->start[q->variable] = start;
-    memcpy(f->parameters, kept, parameters * sizeof *kept);
-    dae_free(kept);
-    f->revision++;
-    dae_diag last = s->diag;
-    dae_status back = model_form_evaluate_parameters(f, &s->diag);
-    s->diag = last;
+        s->diag = other->diag;
+    dae_solver_free(other);
+    return status;
+}
+
+/* The start of the same run with a parameter or start value moved by h. */
+static dae_status start_moved(dae_sensitivity *x, int k, double h, double *y)
+{
+    dae_solver *s = x->run;
+    model_form *f = s->base->model;
+    kept_values kept = {0};
+    if (!model_form_keep(f, &kept)) return sensitivity_no_memory(x);
+    dae_status status = move_value(f, &x->directions.list[k], h, &s->diag);
+    if (status == DAE_OK) status = start_other(x, y);
+    dae_diag said = s->diag;
+    dae_status back = model_form_put_back(f, &kept, &s->diag);
+    s->diag = said;
     return status == DAE_OK ? back : status;
 }
 

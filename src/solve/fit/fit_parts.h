@@ -1,0 +1,40 @@
+/* What the files of this room share. */
+#ifndef DAE_SOLVE_FIT_FIT_PARTS_H
+#define DAE_SOLVE_FIT_FIT_PARTS_H
+
+#include "daedal.h"
+
+/* A fit at work: r_i = (value - data)/sigma over all measured values of all experiments. */
+typedef struct fit {
+    dae_problem *problem;
+    dae_fit_request request;
+    int count, rows;       /* parameters; residuals */
+    double *x;             /* count: parameters */
+    double *lower, *upper; /* count */
+    double *r, *trial_r;   /* rows */
+    double *J;             /* rows x count by columns: dr/dx */
+    double *weighted_r;    /* rows: as the loss counts them, */
+    double *weighted_J;    /* and their derivatives */
+    double cost;
+    int runs;
+} fit;
+
+/* fit_data.c */
+
+/* Whether names, times, bounds and columns are sound; counts the residuals. */
+dae_status fit_check(const dae_problem *problem, const dae_fit_request *r, int *rows,
+                     dae_diag *diag);
+/* Value of a parameter, or of a start value, as the problem has it. */
+double fit_value(const dae_problem *problem, const char *name);
+/* r, and J unless it is NULL, at x. */
+dae_status fit_evaluate(fit *q, const double *x, double *r, double *J, dae_diag *diag);
+
+/* fit.c */
+
+/* The loss of all residuals. */
+double fit_cost(const fit *q, const double *r);
+
+/* fit_report.c: errors, correlations, and what the data do not see, at the best point. */
+dae_status fit_report(const fit *q, dae_fit_result *result, dae_diag *diag);
+
+#endif
