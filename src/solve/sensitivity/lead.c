@@ -499,10 +499,14 @@ static double *user_sensitivities(const dae_sensitivity *x)
 dae_status lead_change(dae_sensitivity *x, bool whole)
 {
     const size_t n = (size_t)x->run->base->form.n;
+    const model_form *form = x->lead.form;
+    const int before = x->lead.n;
     double *user = user_sensitivities(x);
     if (!user) return sensitivity_no_memory(x);
-    pieces_drop(x);
     dae_status status = lead_take(x, x->t, whole);
+    /* pieces of this step stay where other states of the same unknowns were chosen: rows are asked
+     * for behind the choice */
+    if (status != DAE_OK || x->lead.form != form || x->lead.n != before) pieces_drop(x);
     if (status == DAE_OK && !sensitivity_room(x)) status = sensitivity_no_memory(x);
     bool plain = x->lead.plain;
     if (status == DAE_OK && !plain) status = lead_values(x, x->t);
