@@ -27,8 +27,8 @@ typedef struct command {
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit code */
 } command;
 
-extern const command run_command, verify_command, compare_command, check_command, init_command,
-    emit_command, demo_command, models_command, methods_command, formulations_command,
+extern const command run_command, verify_command, sens_command, compare_command, check_command,
+    init_command, emit_command, demo_command, models_command, methods_command, formulations_command,
     version_command, help_command;
 
 /* The commands in the order of the help; NULL past the end. */

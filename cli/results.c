@@ -24,15 +24,17 @@ static int drawing_ends(void *user)
 }
 
 static report_status write_plot(const request *r, const session *s, const recorder *rows,
-                                report_error *error)
+                                const results_more *more, report_error *error)
 {
     drawing d = {signals_counted(), wall_time()};
     report_plot_options plot = {.title = s->m ? s->m->title : s->name,
                                 .log_time = r->log_time,
                                 .interrupt = drawing_ends,
-                                .user = &d};
+                                .user = &d,
+                                .bars = more ? more->effects : NULL};
     int curves[CHOSEN_VARIABLES];
     signals_watched();
+    if (more) return report_plot(r->plot, more->picture, &plot, error);
     if (!r->variables && s->n_shown > MANY_VARIABLES) {
         session_spread(s, CHOSEN_VARIABLES, curves);
         plot.variables = curves;
@@ -44,25 +46,30 @@ static report_status write_plot(const request *r, const session *s, const record
 typedef struct json_parts {
     const session *s;
     const report_series *series;
+    const results_more *more;
 } json_parts;
 
 static void write_json(FILE *out, const void *what)
 {
     const json_parts *p = what;
     const dae_diag *diag = p->s->diag.status < 0 ? &p->s->diag : NULL;
-    (void)report_json(out, p->series, dae_solver_stats(p->s->solver), diag, NULL);
+    const dae_stats *stats = dae_solver_stats(p->s->solver);
+    if (p->more)
+        (void)report_effects_json(out, p->series, stats, diag, p->more->effects, NULL);
+    else
+        (void)report_json(out, p->series, stats, diag, NULL);
 }
 
 /* One failure does not keep the others from being written. */
-int results_write(const request *r, const session *s, recorder *rows)
+int results_write(const request *r, const session *s, recorder *rows, const results_more *more)
 {
     report_error error = {0};
     int code = recorder_finish(rows);
-    if (r->json && write_to(r->json, write_json, &(json_parts){s, rows->series}) != CLI_OK)
+    if (r->json && write_to(r->json, write_json, &(json_parts){s, rows->series, more}) != CLI_OK)
         code = CLI_FAILED;
     if (r->mat && report_mat_file(r->mat, rows->series, &error) != REPORT_OK)
         code = complain(CLI_FAILED, "%s", error.text);
-    if (r->plot && write_plot(r, s, rows, &error) != REPORT_OK)
+    if (r->plot && write_plot(r, s, rows, more, &error) != REPORT_OK)
         code =
             complain(signal_caught() ? CLI_SIGNAL + signal_caught() : CLI_FAILED, "%s", error.text);
     if (r->json && report_series_check(rows->series, &error) != REPORT_OK)
@@ -202,7 +209,7 @@ void results_print_notes(const request *r, const session *s, FILE *out, const ch
     print_unresolved(s, out, label);
 }
 
-static void print_text(const request *r, const session *s)
+void results_print_summary(const request *r, const session *s)
 {
     say("%s (%s)\n", s->name, r->model_name);
     print_size(s);
@@ -213,6 +220,11 @@ static void print_text(const request *r, const session *s)
     if (dae_solver_diag(s->solver)->status == DAE_OK && dae_solver_diag(s->solver)->text[0])
         say("  note      %s\n", dae_solver_diag(s->solver)->text);
     results_print_notes(r, s, stdout, "  note      ");
+}
+
+static void print_text(const request *r, const session *s)
+{
+    results_print_summary(r, s);
     print_end_values(r, s);
 }
 
@@ -236,14 +248,19 @@ static void print_picture(const request *r, const session *s)
         say("%s)\n", PLURAL(drawn, "variable"));
 }
 
-void results_print_files(const request *r, const session *s, const recorder *rows)
+void results_print_data_files(const request *r, const session *s, const recorder *rows)
 {
     const char *data[] = {r->csv, r->json, r->mat};
     for (int i = 0; i < 3; i++)
         if (data[i])
             say("wrote %s (%s, %s)\n", data[i], PLURAL((long)rows->count, "row"),
                 PLURAL(i < 2 ? rows->series->shown : rows->series->n, "variable"));
-    if (r->plot) print_picture(r, s);
     if (s->history_written) say("wrote %s\n", r->history);
     if (s->tableau_written) say("wrote %s\n", r->tableau);
+}
+
+void results_print_files(const request *r, const session *s, const recorder *rows)
+{
+    results_print_data_files(r, s, rows);
+    if (r->plot) print_picture(r, s);
 }

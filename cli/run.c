@@ -165,10 +165,11 @@ static int open_file(const request *r, session *s)
     return code;
 }
 
-/* Files with data have all variables of a text; else a large model records a few. */
+/* Files with data have all variables of a text, and parameters are ranked by all; else a large
+ * model records a few. */
 static const char *recorded_variables(const request *r)
 {
-    bool data = r->csv || r->json || r->mat;
+    bool data = r->csv || r->json || r->mat || r->command == &sens_command;
     return !r->variables && r->text && data ? "all" : r->variables;
 }
 
@@ -183,7 +184,7 @@ static int solve(const request *r, session *s)
         code = session_integrate(s, &r->output, &rows);
         if (!quiet && rows.count > 0) results_print(r, s, &rows, code);
         if (!r->quiet && quiet) results_print_notes(r, s, stderr, "daedal: note: ");
-        int written = rows.count > 0 ? results_write(r, s, &rows) : CLI_OK;
+        int written = rows.count > 0 ? results_write(r, s, &rows, NULL) : CLI_OK;
         if (!quiet && written == CLI_OK && rows.count > 0) results_print_files(r, s, &rows);
         if (code == CLI_OK) code = written;
     }
@@ -193,12 +194,13 @@ static int solve(const request *r, session *s)
 
 int request_open(request *r, session *s)
 {
+    bool derivatives = r->mat && !r->variables && r->command != &sens_command;
     int code = check_kind(r);
     if (code == CLI_OK) code = check_files(r);
     if (code == CLI_OK) code = r->text ? open_file(r, s) : open_builtin(r, s);
     if (code == CLI_OK) code = finish_grid(r, s);
     if (code == CLI_OK) code = check_steps(r);
-    if (code == CLI_OK) code = session_record(s, recorded_variables(r), r->mat && !r->variables);
+    if (code == CLI_OK) code = session_record(s, recorded_variables(r), derivatives);
     if (code != CLI_OK) return code;
     finish_tolerances(r, s);
     /* built-in start values are consistent; a text is not evaluated beyond its end */

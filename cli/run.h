@@ -30,6 +30,9 @@ typedef struct request {
     bool log_time, stats, quiet;
     const char *csv, *json, *mat, *plot, *history, *tableau, *variables;
     bool verify, all;    /* --verify, --all */
+    settings by;         /* --by, lists of names; owned */
+    bool of_given;       /* --of, which is in variables */
+    bool relative;       /* --relative */
     const char *judge;   /* its method; NULL: chosen */
     double limit;        /* in tolerances; 0: the library's */
     double *atol_values; /* options.atol_by_unknown; owned, or NULL */
@@ -38,7 +41,7 @@ typedef struct request {
     double *step_times;  /* options.step_sequence; owned, or NULL */
 } request;
 
-/* Read the words of a command (run, verify) into a request. Exit code. */
+/* Read the words of a command (run, verify, sens) into a request. Exit code. */
 int request_read(const command *of, int argc, char **argv, request *r);
 void request_free(request *r);
 
@@ -70,12 +73,21 @@ int request_verify(const request *r, session *s, bool brief);
 /* Whether a result goes to stdout, and nothing else may. */
 bool request_streams(const request *r);
 
-/* Write every file that was asked for. Exit code. */
-int results_write(const request *r, const session *s, recorder *rows);
+/* What `sens` adds to the files: effects in json, bars and curves of its own in pictures. */
+typedef struct results_more {
+    const report_effects *effects;
+    const report_series *picture;
+} results_more;
+
+/* Write every file that was asked for; more: NULL, or what is added. Exit code. */
+int results_write(const request *r, const session *s, recorder *rows, const results_more *more);
 /* Tell people on stdout what was computed; code is that of the integration. */
 void results_print(const request *r, session *s, const recorder *rows, int code);
 /* What a user must know beside the numbers, a line each behind `label`. */
 void results_print_notes(const request *r, const session *s, FILE *out, const char *label);
 void results_print_files(const request *r, const session *s, const recorder *rows);
+/* Parts of these: the model, its method and work; the files with rows. */
+void results_print_summary(const request *r, const session *s);
+void results_print_data_files(const request *r, const session *s, const recorder *rows);
 
 #endif

@@ -66,6 +66,9 @@ enum option_id {
     OPT_JUDGE,
     OPT_LIMIT,
     OPT_ALL,
+    OPT_BY,
+    OPT_OF,
+    OPT_RELATIVE,
     OPT_QUIET
 };
 
@@ -130,6 +133,9 @@ static const struct option long_options[] = {
     {"judge", required_argument, NULL, OPT_JUDGE},
     {"limit", required_argument, NULL, OPT_LIMIT},
     {"all", no_argument, NULL, OPT_ALL},
+    {"by", required_argument, NULL, OPT_BY},
+    {"of", required_argument, NULL, OPT_OF},
+    {"relative", no_argument, NULL, OPT_RELATIVE},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {NULL, 0, NULL, 0},
 };
@@ -292,6 +298,12 @@ static int read_output_option(request *r, int id, const char *text)
     case OPT_VERIFY: r->verify = true; return CLI_OK;
     case OPT_LIMIT: return read_number(id, text, 0.0, false, &r->limit);
     case OPT_ALL: r->all = true; return CLI_OK;
+    case OPT_BY: return settings_push(&r->by, text);
+    case OPT_RELATIVE: r->relative = true; return CLI_OK;
+    case OPT_OF:
+        r->of_given = true;
+        r->variables = text;
+        return CLI_OK;
     case OPT_STATS: r->stats = r->options.watch_constraints = true; return CLI_OK;
     default: r->quiet = true; return CLI_OK;
     }
@@ -530,6 +542,17 @@ static int check_first_step(const request *r)
                     r->steps ? "steps" : "fixed-step");
 }
 
+/* Words that other commands have no use for. */
+static int check_sensitivities(const request *r)
+{
+    const char *word = r->by.count > 0 ? "--by"
+                       : r->of_given   ? "--of"
+                       : r->relative   ? "--relative"
+                                       : NULL;
+    if (!word || r->command == &sens_command) return CLI_OK;
+    return complain(CLI_USAGE, "option '%s' is for 'daedal sens'", word);
+}
+
 int request_read(const command *of, int argc, char **argv, request *r)
 {
     int id;
@@ -552,7 +575,7 @@ int request_read(const command *of, int argc, char **argv, request *r)
                         "see 'daedal help %s')",
                         r->command->name);
     if (optind + 1 < argc) return complain_word(argv[optind + 1]);
-    if (check_first_step(r) != CLI_OK) return CLI_USAGE;
+    if (check_first_step(r) != CLI_OK || check_sensitivities(r) != CLI_OK) return CLI_USAGE;
     if (herk_finish(r) != CLI_OK) return CLI_USAGE;
     r->model_name = argv[optind];
     r->text = names_text(r->model_name);
@@ -566,6 +589,7 @@ void request_free(request *r)
     settings_free(&r->starts);
     settings_free(&r->atols);
     settings_free(&r->rtols);
+    settings_free(&r->by);
     free(r->atol_values);
     free(r->rtol_values);
     free(r->step_times);

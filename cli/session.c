@@ -137,8 +137,8 @@ void session_spread(const session *s, int count, int *columns)
     spread(s->n_shown, count, columns);
 }
 
-/* Length of the first name in a list: up to a comma that is not inside brackets or quotes. */
-static size_t name_length(const char *list)
+/* Up to a comma that is not inside brackets or quotes. */
+size_t name_length(const char *list)
 {
     int depth = 0;
     bool quoted = false;
@@ -263,6 +263,15 @@ int session_record(session *s, const char *list, bool all_derivatives)
     return code;
 }
 
+int session_record_more(session *s, const more_columns *more)
+{
+    double *row = realloc(s->row, (size_t)(s->n_all + more->count) * sizeof *row);
+    if (!row) return complain(CLI_FAILED, "out of memory");
+    s->row = row;
+    s->more = *more;
+    return CLI_OK;
+}
+
 /* Wrong arguments are the caller's; everything else is a failure. */
 static int complain_diagnostic(session *s, const dae_diag *diag)
 {
@@ -325,7 +334,7 @@ int session_prepare(session *s, dae_options *options)
     if (dae_solver_new(s->problem, options, &s->solver, &diag) < 0)
         return complain_diagnostic(s, &diag);
     if (options->precision == DAE_PRECISION_DOUBLE) return CLI_OK;
-    s->digits = calloc((size_t)s->n + (size_t)s->n_all, DAE_DIGITS_SIZE);
+    s->digits = calloc((size_t)s->n + (size_t)s->n_all + (size_t)s->more.count, DAE_DIGITS_SIZE);
     return s->digits ? CLI_OK : complain(CLI_FAILED, "out of memory");
 }
 
@@ -337,12 +346,16 @@ static bool is_number(const session *s, int parameter)
 /* Units and descriptions of a model text, and its parameters. */
 static report_status label_series(const session *s, report_series *series, report_error *error)
 {
-    size_t count = (size_t)s->n_recorded;
+    size_t count = (size_t)(s->n_recorded + s->more.count);
     const char **units = calloc(2 * count, sizeof *units), **texts = units ? units + count : NULL;
     if (!units) return REPORT_ERR_MEMORY;
     for (int k = 0; k < s->n_recorded; k++) {
         units[k] = session_unit(s, s->recorded[k]);
         texts[k] = session_description(s, s->recorded[k]);
+    }
+    for (int k = 0; k < s->more.count; k++) {
+        units[s->n_recorded + k] = s->more.units[k];
+        texts[s->n_recorded + k] = s->more.descriptions[k];
     }
     report_status status = report_series_label(series, "time", "s", units, texts, error);
     free(units);
@@ -395,17 +408,19 @@ static report_series *make_series(const session *s)
 {
     report_series *series = NULL;
     report_error error = {0};
-    const char **names = calloc((size_t)s->n_recorded, sizeof *names);
+    int count = s->n_recorded + s->more.count;
+    const char **names = calloc((size_t)count, sizeof *names);
     if (!names) {
         complain(CLI_FAILED, "out of memory");
         return NULL;
     }
     for (int k = 0; k < s->n_recorded; k++) names[k] = session_name(s, s->recorded[k]);
-    report_status status = report_series_new(s->n_recorded, names, &series, &error);
+    for (int k = 0; k < s->more.count; k++) names[s->n_recorded + k] = s->more.names[k];
+    report_status status = report_series_new(count, names, &series, &error);
     free(names);
     if (status == REPORT_OK && !s->m) status = label_series(s, series, &error);
     if (status == REPORT_OK && !s->m) status = alias_series(s, series, &error);
-    if (status == REPORT_OK) report_series_show(series, s->n_shown);
+    if (status == REPORT_OK) report_series_show(series, s->n_shown + s->more.count);
     if (status == REPORT_OK) return series;
     complain(CLI_FAILED, "%s", error.text[0] ? error.text : "out of memory");
     report_series_free(series);
@@ -431,8 +446,7 @@ int recorder_open(recorder *r, const session *s, const char *csv, bool keep, con
     return status == REPORT_OK ? CLI_OK : complain(CLI_FAILED, "%s", error.text);
 }
 
-/* A row of n_recorded values, or of texts with all their digits. Exit code. */
-static int record_row(recorder *r, double t, const double *y, const char *digits)
+int recorder_add(recorder *r, double t, const double *y, const char *digits)
 {
     report_error error = {0};
     report_status status = REPORT_OK;
@@ -514,6 +528,8 @@ static const char *row_digits(session *s)
         else
             snprintf(text, DAE_DIGITS_SIZE, "%.17g", s->y[i]);
     }
+    for (int k = s->n_recorded; k < s->n_recorded + s->more.count; k++)
+        snprintf(to + (size_t)k * DAE_DIGITS_SIZE, DAE_DIGITS_SIZE, "%.17g", s->row[k]);
     return to;
 }
 
@@ -526,7 +542,11 @@ static int add_row(session *s, recorder *rows, double t)
 {
     watch_bounds(s, t);
     for (int k = 0; k < s->n_recorded; k++) s->row[k] = s->y[s->recorded[k]];
-    return record_row(rows, t, s->row, s->digits ? row_digits(s) : NULL);
+    if (s->more.count > 0) {
+        int code = s->more.fill(s, t, s->row + s->n_recorded, s->more.user);
+        if (code != CLI_OK) return code;
+    }
+    return recorder_add(rows, t, s->row, s->digits ? row_digits(s) : NULL);
 }
 
 /* Row at time t inside the last step. */

@@ -41,22 +41,34 @@ typedef struct recorder {
     bool full;    /* likewise rows could not be kept */
 } recorder;
 
+struct session;
+
+/* Columns behind those of the variables, which a command fills in. Texts are borrowed. */
+typedef struct more_columns {
+    int count;
+    const char *const *names, *const *units, *const *descriptions;
+    /* The values of a row at time t of the last step, whose variables are in s->y. Exit code. */
+    int (*fill)(struct session *s, double t, double *values, void *user);
+    void *user;
+} more_columns;
+
 typedef struct session {
     model *m;         /* a built-in model, owned; NULL for a model text */
     const char *name; /* of the model, borrowed */
     dae_problem *problem;
     dae_solver *solver;
-    int n;            /* variables of the problem, eliminated and discrete ones too */
-    int n_all;        /* and derivatives of states behind them */
-    double *y;        /* n_all values: scratch, then all where the integration ended */
-    double *row;      /* the recorded part of y */
-    char *digits;     /* the same as texts of DAE_DIGITS_SIZE bytes, behind those of all variables;
-                         NULL: the run has doubles only */
-    int *recorded;    /* indices of what is recorded */
-    int n_recorded;   /* their number */
-    int n_shown;      /* the first ones; the others go into .mat files only */
-    bool derivatives; /* some of the recorded ones are derivatives */
-    double *lower;    /* min and max of n variables; NULL: nobody has any. Owned, one block. */
+    int n;             /* variables of the problem, eliminated and discrete ones too */
+    int n_all;         /* and derivatives of states behind them */
+    double *y;         /* n_all values: scratch, then all where the integration ended */
+    double *row;       /* the recorded part of y */
+    char *digits;      /* the same as texts of DAE_DIGITS_SIZE bytes, behind those of all variables;
+                          NULL: the run has doubles only */
+    int *recorded;     /* indices of what is recorded */
+    int n_recorded;    /* their number */
+    int n_shown;       /* the first ones; the others go into .mat files only */
+    bool derivatives;  /* some of the recorded ones are derivatives */
+    more_columns more; /* behind the recorded ones; count 0: none */
+    double *lower;     /* min and max of n variables; NULL: nobody has any. Owned, one block. */
     double *upper;
     bool *warned; /* per variable: told that it left them */
     bool history_written;
@@ -93,6 +105,12 @@ bool pattern_fits(const char *pattern, const char *name);
  * derivatives for a .mat file. Needs the problem. Exit code. */
 int session_record(session *s, const char *list, bool all_derivatives);
 
+/* Length of the first name in a list "a,b[1,2],'c,d'". */
+size_t name_length(const char *list);
+/* Record these columns, too, behind the variables; after session_record, before session_prepare.
+ * Exit code. */
+int session_record_more(session *s, const more_columns *more);
+
 /* Name, unit and description of number i of all variables and derivatives. */
 const char *session_name(const session *s, int i);
 const char *session_unit(const session *s, int i);
@@ -110,6 +128,8 @@ int session_prepare(session *s, dae_options *options);
 /* A recorder of the recorded variables, into a csv file (NULL: none) and, if asked, a series whose
  * rows memory should not keep are beside the file `near` (NULL: anywhere). Exit code. */
 int recorder_open(recorder *r, const session *s, const char *csv, bool keep, const char *near);
+/* A row of all columns; digits: NULL, or texts with all of their digits. Exit code. */
+int recorder_add(recorder *r, double t, const double *y, const char *digits);
 /* The csv file in its place, if it has rows. Exit code, with a message unless CLI_OK. */
 int recorder_finish(recorder *r);
 void recorder_close(recorder *r); /* what was not finished is dropped */

@@ -237,26 +237,33 @@ static void write_diagnostic(FILE *stream, const dae_diag *d)
     json_close(&o);
 }
 
+void json_run_members(json_object *o, const report_series *series, const dae_stats *stats,
+                      const dae_diag *diag)
+{
+    FILE *stream = o->stream;
+    if (series) {
+        json_member(o, "series");
+        write_series(stream, series);
+    }
+    if (series && series->parameter_count > 0) {
+        json_member(o, "parameters");
+        write_parameters(stream, series);
+    }
+    if (stats) {
+        json_member(o, "statistics");
+        write_statistics(stream, stats);
+    }
+    if (diag) {
+        json_member(o, "diagnostic");
+        write_diagnostic(stream, diag);
+    }
+}
+
 static void write_all(FILE *stream, const report_series *series, const dae_stats *stats,
                       const dae_diag *diag)
 {
     json_object o = json_open(stream, 1);
-    if (series) {
-        json_member(&o, "series");
-        write_series(stream, series);
-    }
-    if (series && series->parameter_count > 0) {
-        json_member(&o, "parameters");
-        write_parameters(stream, series);
-    }
-    if (stats) {
-        json_member(&o, "statistics");
-        write_statistics(stream, stats);
-    }
-    if (diag) {
-        json_member(&o, "diagnostic");
-        write_diagnostic(stream, diag);
-    }
+    json_run_members(&o, series, stats, diag);
     json_close(&o);
     putc('\n', stream);
 }

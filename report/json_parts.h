@@ -24,4 +24,8 @@ void json_number_member(json_object *o, const char *name, double x);
 void json_integer_member(json_object *o, const char *name, long k);
 void json_string_member(json_object *o, const char *name, const char *text);
 
+/* The members that report_json writes; whatever is NULL is left out. */
+void json_run_members(json_object *o, const report_series *series, const dae_stats *stats,
+                      const dae_diag *diag);
+
 #endif

@@ -18,7 +18,9 @@ enum {
     PAGE_PANELS = 6,    /* of a page in a pdf */
     COLUMN_PANELS = 24, /* above each other in another picture */
     MOST_COLUMNS = 6,   /* of a png, in which every pixel costs */
-    AXIS_LABEL = 26     /* characters of a label beside a panel that curves share */
+    AXIS_LABEL = 26,    /* characters of a label beside a panel that curves share */
+    MOST_BARS = 10,     /* of a panel */
+    BAR_LETTERS = 24    /* of a name beside a bar */
 };
 
 /* A curve spanning less than this fraction of its panel's range cannot be read there. */
@@ -118,12 +120,13 @@ static bool fits_panel(const plot *p, int k, int panel)
     return true;
 }
 
-/* Give every curve its panel: the first that it fits into. */
+/* Give every curve its panel: the first that it fits into, below that of the bars. */
 static void assign_panels(plot *p)
 {
+    int first = p->panels = p->options.bars ? 1 : 0;
     for (int k = 0; k < p->count; k++) {
-        int panel = 0;
-        if (p->options.layout == REPORT_LAYOUT_STACKED) panel = k;
+        int panel = first;
+        if (p->options.layout == REPORT_LAYOUT_STACKED) panel = first + k;
         if (p->options.layout == REPORT_LAYOUT_AUTO)
             while (panel < p->panels && !fits_panel(p, k, panel)) panel++;
         p->curves[k].panel = panel;
@@ -319,6 +322,10 @@ static void write_style(FILE *script, const plot *p)
           "set autoscale fix\n"
           "set offsets graph 0, graph 0, graph 0.04, graph 0.04\n",
           script);
+}
+
+static void write_time_axis(FILE *script, const plot *p)
+{
     if (p->options.log_time)
         fprintf(script, "set logscale x\nset xtics 1e%d\n", decades_per_tic(p));
     /* panels share the time axis, those of curves that end early as well */
@@ -454,15 +461,42 @@ static int panel_digits(const plot *p, int panel)
     return panel_range(p, panel, &low, &high) ? MOST_DIGITS : axis_digits(low, high, VALUE_DIGITS);
 }
 
+/* How many bars there are. */
+static int bar_count(const plot *p)
+{
+    const report_effects *bars = p->options.bars;
+    return !bars ? 0 : bars->count < MOST_BARS ? bars->count : MOST_BARS;
+}
+
+static void bar_name(const plot *p, int k, char text[LABEL_SIZE])
+{
+    const report_effect *e = &p->options.bars->list[k];
+    snprintf(text, LABEL_SIZE, "%.300s%s", e->name, e->start ? " (start)" : "");
+    shorten(text, BAR_LETTERS);
+}
+
+/* Pixels for the names beside the bars. */
+static int bar_margin(const plot *p)
+{
+    size_t longest = 0;
+    for (int k = 0; k < bar_count(p); k++) {
+        char text[LABEL_SIZE];
+        bar_name(p, k, text);
+        if (strlen(text) > longest) longest = strlen(text);
+    }
+    return 20 + KEY_LETTER * (int)longest;
+}
+
 /* Pixels left of the panels: for the labels of their tics, and their name. */
 static int left_margin(const plot *p)
 {
-    int most = VALUE_DIGITS;
+    int most = VALUE_DIGITS, bars = bar_margin(p);
     for (int panel = 0; panel < p->panels; panel++) {
         int digits = panel_digits(p, panel);
         if (digits > most) most = digits;
     }
-    return LEFT_MARGIN + 6 * (most - VALUE_DIGITS);
+    int margin = LEFT_MARGIN + 6 * (most - VALUE_DIGITS);
+    return margin > bars ? margin : bars;
 }
 
 /* The title, which page it is, and what is not there. */
@@ -552,17 +586,78 @@ static void write_panel(FILE *script, const plot *p, int panel)
     putc('\n', script);
 }
 
+/* $bars: lines of a length and what stands beside it. */
+static void write_bar_data(FILE *script, const plot *p)
+{
+    fputs("$bars << END_OF_DATA\n", script);
+    for (int k = 0; k < bar_count(p); k++) {
+        char length[NUMBER_SIZE];
+        report_number(fabs(p->options.bars->list[k].relative), 17, length);
+        fprintf(script, "%s %d\n", length, k);
+    }
+    fputs("END_OF_DATA\n", script);
+}
+
+/* Names of parameters at the axis; at the end of each bar its length and the variable. */
+static void write_bar_texts(FILE *script, const plot *p)
+{
+    char text[2 * LABEL_SIZE], name[LABEL_SIZE], number[NUMBER_SIZE];
+    for (int k = 0; k < bar_count(p); k++) {
+        bar_name(p, k, name);
+        fputs(k == 0 ? "set ytics (" : ", ", script);
+        gnuplot_quoted(script, name);
+        fprintf(script, " %d", k);
+    }
+    fputs(")\n", script);
+    for (int k = 0; k < bar_count(p); k++) {
+        const report_effect *e = &p->options.bars->list[k];
+        report_number(fabs(e->relative), 3, number);
+        snprintf(text, sizeof text, "%s%s%.40s", e->variable ? number : "moves nothing",
+                 e->variable ? "  " : "", e->variable ? e->variable : "");
+        fprintf(script, "set label %d ", k + 1);
+        gnuplot_quoted(script, text);
+        report_number(fabs(e->relative), 17, number);
+        fprintf(script, " at first %s, first %d offset character 1,0\n", number, k);
+    }
+}
+
+/* The first panel: a bar for the largest relative effect of each parameter. */
+static void write_bars(FILE *script, const plot *p)
+{
+    char most[NUMBER_SIZE];
+    double longest = p->options.bars->count > 0 ? fabs(p->options.bars->list[0].relative) : 0.0;
+    report_number(longest > 0.0 ? 1.35 * longest : 1.0, 17, most);
+    write_bar_data(script, p);
+    write_bar_texts(script, p);
+    gnuplot_setting(script, "ylabel", "");
+    gnuplot_setting(script, "xlabel", "");
+    fprintf(script,
+            "unset logscale x\nset key off\nunset grid\nset border 2\nset format y '%%g'\n"
+            "unset xtics\nset xrange [0:%s]\nset yrange [%d.6:-0.6]\n"
+            "plot $bars using (0):2:(0):1:($2-0.35):($2+0.35) with boxxyerror fillstyle solid 0.8 "
+            "noborder linetype 1\n",
+            most, bar_count(p) - 1);
+    for (int k = 0; k < bar_count(p); k++) fprintf(script, "unset label %d\n", k + 1);
+    fputs("set xtics\nset ytics autofreq\n", script);
+    write_style(script, p);
+    write_time_axis(script, p);
+}
+
 static void write_script(FILE *script, void *context)
 {
     plot *p = context;
     gnuplot_terminal(script, p->format, picture_width(p), picture_height(p));
     write_style(script, p);
+    write_time_axis(script, p);
     write_data(script, p);
     int on_page = p->rows * p->columns;
     for (int page = 0; page < p->pages; page++) {
         write_layout(script, p, page);
         for (int panel = page * on_page; panel < (page + 1) * on_page && panel < p->panels; panel++)
-            write_panel(script, p, panel);
+            if (panel == 0 && p->options.bars)
+                write_bars(script, p);
+            else
+                write_panel(script, p, panel);
         fputs("unset multiplot\n", script);
     }
     fputs("unset output\n", script);

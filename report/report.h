@@ -231,6 +231,38 @@ report_status report_tube(const report_curves *a, int i, const report_curves *b,
                           report_series *picture, report_error *error);
 
 /* ---------------------------------------------------------------------------------------------
+ * Parameters by what they do to a solution
+ * ------------------------------------------------------------------------------------------- */
+
+/* What a parameter or start value does to a solution. Texts are borrowed. */
+typedef struct report_effect {
+    const char *name, *unit;
+    double value;            /* of the parameter */
+    bool start;              /* a start value, not a parameter */
+    const char *variable;    /* that it moves most; NULL: it moves none */
+    double relative;         /* .. and by how much at most, in relative terms, with its sign */
+    double time;             /* .. and when */
+    double event_derivative; /* of the time of the last event; NaN: there was none */
+} report_effect;
+
+/* All of them, the largest first. */
+typedef struct report_effects {
+    int count;
+    const report_effect *list;
+    bool relative;     /* columns of the series are */
+    double event_time; /* of the last event; NaN: there was none */
+    const dae_sensitivity_stats *stats;
+} report_effects;
+
+/* A table for people: parameter, value, the variable that it moves most, by how much, when. */
+report_status report_effects_table(FILE *stream, const report_effects *effects,
+                                   report_error *error);
+/* What report_json writes, and a member "sensitivities". */
+report_status report_effects_json(FILE *stream, const report_series *series, const dae_stats *stats,
+                                  const dae_diag *diag, const report_effects *effects,
+                                  report_error *error);
+
+/* ---------------------------------------------------------------------------------------------
  * Plots through gnuplot
  * ------------------------------------------------------------------------------------------- */
 
@@ -253,6 +285,7 @@ typedef struct report_plot_options {
     const char *gnuplot;          /* the program; NULL: "gnuplot" from the PATH */
     int (*interrupt)(void *user); /* not 0: stop drawing; NULL: none */
     void *user;
+    const report_effects *bars; /* a panel of bars above the curves; NULL: none */
 } report_plot_options;
 
 /* Draw into `path`, .svg, .png or .pdf by its extension; many panels make a pdf of several pages,
