@@ -83,27 +83,34 @@ static void see_parameter(void *context, const expr_node *leaf)
     if (leaf->op == EXPR_PARAMETER && scan->number[leaf->index] >= 0) scan->found = true;
 }
 
-/* Number the parameters that follow from ones that move, until there is none any more. */
-static bool add_dependent(directions *d, const model_form *f)
+/* One pass over all parameters that are not listed yet; *again: some were added. */
+static bool add_next(directions *d, const model_form *f, bool *listed, bool *again)
 {
     const flat_model *m = f->flat;
-    d->dependent = DAE_ARRAY(int, m->parameter_count);
-    if (!d->dependent) return false;
-    for (bool again = true; again;) {
-        again = false;
-        for (size_t p = 0; p < m->parameter_count; p++) {
-            const flat_parameter *q = &m->parameters[p];
-            reach_scan scan = {d->inputs.parameter, false};
-            if (d->inputs.parameter[p] >= 0 || f->parameter_set[p] || q->value == EXPR_NONE)
-                continue;
-            if (!graph_leaves(m->graph, &q->value, 1, see_parameter, &scan)) return false;
-            if (!scan.found) continue;
-            d->inputs.parameter[p] = d->inputs.count++;
-            d->dependent[d->dependent_count++] = (int)p;
-            again = true;
-        }
+    *again = false;
+    for (size_t p = 0; p < m->parameter_count; p++) {
+        const flat_parameter *q = &m->parameters[p];
+        reach_scan scan = {d->inputs.parameter, false};
+        if (listed[p] || f->parameter_set[p] || q->value == EXPR_NONE) continue;
+        if (!graph_leaves(m->graph, &q->value, 1, see_parameter, &scan)) return false;
+        if (!scan.found) continue;
+        if (d->inputs.parameter[p] < 0) d->inputs.parameter[p] = d->inputs.count++;
+        d->dependent[d->dependent_count++] = (int)p;
+        listed[p] = *again = true;
     }
     return true;
+}
+
+/* Number the parameters that follow from ones that move, until there is none any more. One that is
+ * asked for itself is among them: it follows in other directions than its own. */
+static bool add_dependent(directions *d, const model_form *f)
+{
+    bool again = true, *listed = DAE_ARRAY(bool, f->flat->parameter_count), ok = listed;
+    d->dependent = DAE_ARRAY(int, f->flat->parameter_count);
+    if (!d->dependent) ok = false;
+    while (ok && again) ok = add_next(d, f, listed, &again);
+    dae_free(listed);
+    return ok;
 }
 
 static bool number_inputs(directions *d, const model_form *f)
@@ -190,14 +197,15 @@ dae_status directions_new(directions *d, const dae_solver *s, const dae_sensitiv
 
 /* ---- rates ---- */
 
-/* Rates of parameters that follow from others: each needs those before it, in an order that the
- * passes find. */
-static void follow_bindings(directions *d, double *moved, double *out)
+/* Rates of parameters that follow from others, but for `own`, by which is differentiated: each
+ * needs those before it, in an order that the passes find. */
+static void follow_bindings(directions *d, int own, double *moved, double *out)
 {
     for (int pass = 0; pass <= d->dependent_count; pass++) {
         bool changed = false;
         model_tangent_apply(d->bindings, NULL, NULL, moved, 0.0, out);
         for (int i = 0; i < d->dependent_count; i++) {
+            if (d->dependent[i] == own) continue;
             double *rate = &moved[d->inputs.parameter[d->dependent[i]]];
             changed = changed || *rate != out[i];
             *rate = out[i];
@@ -239,7 +247,7 @@ void directions_start(directions *d, const model_instance *m)
         double *moved = directions_named(d, k);
         for (int i = 0; i < d->inputs.count; i++) moved[i] = 0.0;
         if (d->list[k].parameter >= 0) moved[d->inputs.parameter[d->list[k].parameter]] = 1.0;
-        follow_bindings(d, moved, d->moved + rows);
+        follow_bindings(d, d->list[k].parameter, moved, d->moved + rows);
         if (d->list[k].size == 0.0) d->list[k].size = size_of(d, m, k);
     }
     if (d->mix) mix_rates(d);
