@@ -1,0 +1,503 @@
+/* Sensitivities against closed forms: at steps and between them, through events, for any index and
+ * by every method, within 100 tolerances. */
+#include "model_run.h"
+
+/* ---- one run with sensitivities ---- */
+
+enum { MOST_BY = 4 };
+
+typedef struct trial {
+    run r;
+    dae_sensitivity *x;
+    double slopes[MOST_BY][MOST_VALUES]; /* at the time that is looked at, */
+    double at[MOST_VALUES];              /* and values there */
+    int count, looks;
+} trial;
+
+static const double TOLERANCES[] = {1e-6, 1e-9};
+
+static void open_as(trial *q, const char *text, const char *method, double rtol, int count,
+                    const char *const *by)
+{
+    memset(q, 0, sizeof *q);
+    prepare(&q->r, text);
+    q->r.options.rtol = rtol;
+    q->r.options.atol = 1e-3 * rtol;
+    q->r.options.method = method;
+    q->count = count;
+    assert_int_equal(dae_solver_new(q->r.problem, &q->r.options, &q->r.solver, &q->r.diag), DAE_OK);
+    dae_sensitivity_request request = {.count = count, .names = by};
+    dae_status status = dae_sensitivity_new(q->r.solver, &request, &q->x, &q->r.diag);
+    if (status != DAE_OK) print_error("%s\n", q->r.diag.text);
+    assert_int_equal(status, DAE_OK);
+    status = dae_solver_start(q->r.solver, 0.0, NULL, NULL);
+    if (status != DAE_OK) print_error("%s\n", diag_of(&q->r)->text);
+    assert_int_equal(status, DAE_OK);
+}
+
+static void shut(trial *q)
+{
+    dae_sensitivity_free(q->x);
+    end(&q->r);
+}
+
+/* Values and derivatives at a time of the last step. */
+static void look_at(trial *q, double t)
+{
+    assert_int_equal(dae_solver_variables(q->r.solver, t, q->at), DAE_OK);
+    for (int k = 0; k < q->count; k++) {
+        dae_status status = dae_sensitivity_variables(q->x, t, k, q->slopes[k]);
+        if (status != DAE_OK) print_error("t = %g: %s\n", t, diag_of(&q->r)->text);
+        assert_int_equal(status, DAE_OK);
+    }
+    q->looks++;
+}
+
+static int place(const trial *q, const char *name)
+{
+    int i = dae_problem_find_variable(q->r.problem, name);
+    assert_true(i >= 0 && i < MOST_VALUES);
+    return i;
+}
+
+static double at(const trial *q, const char *name)
+{
+    return q->at[place(q, name)];
+}
+
+static double slope(const trial *q, int k, const char *name)
+{
+    return q->slopes[k][place(q, name)];
+}
+
+/* `scale`: the largest that the derivative becomes. */
+static void expect_slope(const trial *q, double t, int k, const char *name, double exact,
+                         double scale, int line)
+{
+    double found = slope(q, k, name), off = fabs(found - exact) / (q->r.options.rtol * scale);
+    if (off <= 100.0) return;
+    print_error("line %d, %s, rtol %g: d(%s) by %d at t = %.9g is %.12g, not %.12g: %.3g "
+                "tolerances\n",
+                line, q->r.options.method, q->r.options.rtol, name, k, t, found, exact, off);
+    fail();
+}
+#define SLOPE(k, name, exact, scale) expect_slope(q, t, k, name, exact, scale, __LINE__)
+
+typedef void (*check)(trial *q, double t);
+
+/* Run to tend; `look` sees every step at its end and at two times within it. */
+static void walk(trial *q, double tend, check look)
+{
+    dae_status status = DAE_STEPPED;
+    double last = dae_solver_time(q->r.solver);
+    look_at(q, last);
+    look(q, last);
+    while (status > 0) {
+        status = dae_solver_step(q->r.solver, tend);
+        if (status < 0) print_error("%s\n", diag_of(&q->r)->text);
+        assert_true(status >= 0);
+        double now = dae_solver_time(q->r.solver);
+        q->r.events += status == DAE_EVENT; /* twice each: before what it does, and behind */
+        for (int part = now > last ? 1 : 3; part <= 3; part++) {
+            double t = part == 3 ? now : last + (now - last) * part / 3.0;
+            look_at(q, t);
+            look(q, t);
+        }
+        last = now;
+    }
+}
+
+static void walk_all(const char *text, double tend, check look, int count, const char *const *by)
+{
+    for (int i = 0; i < 2; i++) {
+        trial q;
+        open_as(&q, text, "auto", TOLERANCES[i], count, by);
+        walk(&q, tend, look);
+        assert_true(q.looks > 5);
+        shut(&q);
+    }
+}
+
+/* ---- without events ---- */
+
+/* x = x0 exp(-k t) */
+static void look_decay(trial *q, double t)
+{
+    const double x = 3.0 * exp(-2.0 * t);
+    SLOPE(0, "x", -t * x, 0.55);
+    SLOPE(1, "x", x / 3.0, 1.0);
+    SLOPE(2, "x", x / 3.0, 1.0);
+    SLOPE(0, "y", -2.0 * t * x * x, 3.3);
+    SLOPE(2, "y", 2.0 * x * x / 3.0, 6.0);
+}
+
+static void test_decay_by_rate_and_start(void **state)
+{
+    (void)state;
+    walk_all(MODEL("parameter Real k = 2, x0 = 3;\nReal x(start=x0, fixed=true), y;\nequation\n"
+                   "der(x) = -k*x;\ny = x^2;"),
+             2.0, look_decay, 3, (const char *[]){"k", "x0", "x"});
+}
+
+/* y = c x with c = 2 k: x = exp(-2 k t). A value that was set stays, whatever k does. */
+static void look_algebraic(trial *q, double t)
+{
+    const double k = 1.5, x = exp(-2.0 * k * t), dx = -2.0 * t * x;
+    SLOPE(0, "x", dx, 0.25);
+    SLOPE(0, "y", 2.0 * x + 2.0 * k * dx, 2.0);
+    SLOPE(1, "x", dx / 2.0, 0.125);
+    SLOPE(1, "y", x + k * dx, 1.0);
+    SLOPE(2, "y", 0.0, 1e-3);
+}
+
+static void test_algebraic_variable_and_dependent_parameter(void **state)
+{
+    (void)state;
+    walk_all(MODEL("parameter Real k = 1.5, c = 2*k, idle = 1;\nReal x(start=1, fixed=true), "
+                   "y(start=3);\nequation\nder(x) = -y;\nexp(y) = exp(c*x);"),
+             1.0, look_algebraic, 3, (const char *[]){"k", "c", "idle"});
+}
+
+/* x(0) = sqrt(a) by an initial equation, z at rest: z^3 = a/8 */
+static void look_initial(trial *q, double t)
+{
+    SLOPE(0, "x", exp(-t) / (2.0 * 1.5), 0.34);
+    SLOPE(0, "z", cbrt(2.25 / 8.0) / (3.0 * 2.25), 0.1);
+}
+
+static void test_initial_equations(void **state)
+{
+    (void)state;
+    walk_all(MODEL("parameter Real a = 2.25;\nReal x(start=1), z(start=1);\ninitial equation\n"
+                   "x^2 = a;\nder(z) = 0;\nequation\nder(x) = -x;\nder(z) = a - 8*z^3;"),
+             1.0, look_initial, 1, (const char *[]){"a"});
+}
+
+/* ---- events ---- */
+
+enum { BY_G, BY_E, BY_H };
+
+/* A ball after n impacts: te_n, speed u_n, and their derivatives by g, e, h0. */
+typedef struct flight {
+    double begin, speed, d_begin[3], d_speed[3];
+} flight;
+
+static flight flight_after(int n)
+{
+    const double g = 9.81, e = 0.8, h = 1.0, fall = sqrt(2.0 * h / g), v = sqrt(2.0 * g * h);
+    double sum = 0.0, d_sum = 0.0;
+    for (int j = 1; j < n; j++) {
+        sum += 2.0 * pow(e, j) * v / g;
+        d_sum += 2.0 * j * pow(e, j - 1) * v / g;
+    }
+    flight f = {fall + sum, pow(e, n) * v, {0.0, d_sum, 0.0}, {0.0, n * pow(e, n - 1) * v, 0.0}};
+    f.d_begin[BY_G] = -f.begin / (2.0 * g); /* times go as sqrt(h0/g) */
+    f.d_begin[BY_H] = f.begin / (2.0 * h);
+    f.d_speed[BY_G] = f.speed / (2.0 * g);
+    f.d_speed[BY_H] = f.speed / (2.0 * h);
+    return f;
+}
+
+static const char ball[] =
+    MODEL("parameter Real g = 9.81, e = 0.8, h0 = 1;\nReal h(start=h0, fixed=true), "
+          "v(start=0, fixed=true);\nequation\nder(h) = v;\nder(v) = -g;\nwhen h <= 0 then\n"
+          "reinit(v, -e*pre(v));\nend when;");
+
+static void look_ball(trial *q, double t)
+{
+    int n = q->r.events / 2;
+    double te, tau = t - (n > 0 ? flight_after(n).begin : 0.0);
+    flight f = n > 0 ? flight_after(n) : (flight){0};
+    for (int k = 0; k < 3; k++) {
+        double dg = k == BY_G ? 1.0 : 0.0, dt = -f.d_begin[k];
+        double dh = f.d_speed[k] * tau + f.speed * dt - dg * tau * tau / 2.0 - 9.81 * tau * dt;
+        double dv = f.d_speed[k] - dg * tau - 9.81 * dt, slope_of_time;
+        if (n == 0) dh += k == BY_H ? 1.0 : 0.0;
+        SLOPE(k, "h", dh, k == BY_E ? 20.0 : 2.0);
+        SLOPE(k, "v", dv, k == BY_E ? 60.0 : 10.0);
+        if (n == 0) continue;
+        assert_int_equal(dae_sensitivity_event(q->x, k, &te, &slope_of_time), DAE_OK);
+        assert_true(fabs(te - f.begin) <= 100.0 * q->r.options.rtol);
+        assert_true(fabs(slope_of_time - f.d_begin[k]) <= 1000.0 * q->r.options.rtol);
+    }
+}
+
+static void test_bouncing_ball(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        trial q;
+        double te, d;
+        open_as(&q, ball, "auto", TOLERANCES[i], 3, (const char *[]){"g", "e", "h0"});
+        assert_int_equal(dae_sensitivity_event(q.x, 0, &te, &d), DAE_ERR_STATE);
+        walk(&q, 2.2, look_ball);
+        assert_int_equal(q.r.events, 6);
+        assert_int_equal(dae_sensitivity_statistics(q.x)->events, 3);
+        shut(&q);
+    }
+}
+
+/* x = t up to the threshold th, then th exp(-2 (t - th)) */
+static void look_relay(trial *q, double t)
+{
+    const double th = 0.6;
+    SLOPE(0, "x", q->r.events > 1 ? (1.0 + 2.0 * th) * exp(-2.0 * (t - th)) : 0.0, 2.2);
+}
+
+static void test_threshold(void **state)
+{
+    (void)state;
+    walk_all(MODEL("parameter Real th = 0.6;\nReal x(start=0, fixed=true);\nBoolean falls(start="
+                   "false, fixed=true);\nequation\nder(x) = if falls then -2*x else 1;\n"
+                   "when x >= th then\nfalls = true;\nend when;"),
+             1.5, look_relay, 1, (const char *[]){"th"});
+}
+
+/* x_n = (1 - k h)^n at t_n = n h; x = x_n (1 - k (t - t_n)) behind it */
+static void look_sampled(trial *q, double t)
+{
+    const double k = 0.7, h = 0.25;
+    int n = q->r.events / 2;
+    double xn = pow(1.0 - k * h, n), dk = -n * h * pow(1.0 - k * h, n - 1);
+    double dh = -n * k * pow(1.0 - k * h, n - 1), tau = t - n * h;
+    SLOPE(0, "x", dk * (1.0 - k * tau) - xn * tau, 1.0);
+    SLOPE(1, "x", dh * (1.0 - k * tau) + xn * k * n, 2.0);
+    SLOPE(0, "u", dk, 1.0);
+    SLOPE(1, "u", dh, 2.0);
+}
+
+static void test_sampled_decay(void **state)
+{
+    (void)state;
+    walk_all(MODEL("parameter Real k = 0.7, h = 0.25;\nReal x(start=1, fixed=true);\n"
+                   "discrete Real u(start=1, fixed=true);\nequation\nder(x) = -k*u;\n"
+                   "when sample(h, h) then\nu = x;\nend when;"),
+             1.1, look_sampled, 2, (const char *[]){"k", "h"});
+}
+
+/* ---- index 3, by every method ---- */
+
+static const char pendulum[] =
+    MODEL("parameter Real m = 1, L = 1, g = 1;\nReal x(start=L), y(start=0, fixed=true), "
+          "vx(start=0), vy(start=0, fixed=true), lambda;\nequation\nder(x) = vx;\nder(y) = vy;\n"
+          "m*der(vx) = -lambda*x;\nm*der(vy) = -lambda*y - m*g;\nx^2 + y^2 = L^2;");
+
+enum { BY_L, BY_GRAVITY, BY_MASS };
+
+/* Motions of all pendulums are one: x = L X(t sqrt(g/L)), vx = sqrt(g L) X', lambda = (m g/L) f.
+ * So derivatives follow from values. At rest at the height 0: lambda = -3 m g y/L^2. */
+static void look_pendulum(trial *q, double t)
+{
+    const double x = at(q, "x"), y = at(q, "y"), vx = at(q, "vx"), vy = at(q, "vy");
+    const double lambda = at(q, "lambda"), dx = slope(q, BY_L, "x"), dy = slope(q, BY_L, "y");
+    const double dvx = slope(q, BY_L, "vx"), dvy = slope(q, BY_L, "vy");
+    SLOPE(BY_L, "x", x - t / 2.0 * vx, 6.0);
+    SLOPE(BY_L, "y", y - t / 2.0 * vy, 6.0);
+    SLOPE(BY_L, "vx", vx / 2.0 + t / 2.0 * lambda * x, 15.0);
+    SLOPE(BY_L, "lambda", -lambda + 1.5 * t * vy, 20.0);
+    SLOPE(BY_GRAVITY, "x", t / 2.0 * vx, 6.0);
+    SLOPE(BY_GRAVITY, "vy", vy / 2.0 + t / 2.0 * (-lambda * y - 1.0), 15.0);
+    SLOPE(BY_MASS, "x", 0.0, 1.0);
+    SLOPE(BY_MASS, "lambda", lambda, 3.0);
+    /* they stay on the linearised constraints, hidden ones too, as far as the values do: those of
+     * hem between steps are off by 1e-10 */
+    const double off = 100.0 * (fabs(x * x + y * y - 1.0) + fabs(x * vx + y * vy));
+    assert_true(fabs(2.0 * x * dx + 2.0 * y * dy - 2.0) <= 1e-12 + off);
+    assert_true(fabs(x * dvx + vx * dx + y * dvy + vy * dy) <= 1e-11 + off);
+}
+
+static void test_pendulum_by_every_method(void **state)
+{
+    static const char *const methods[] = {"auto", "bdf", "radau", "rodas",
+                                          "prk",  "hem", "dopri", "taylor"};
+    (void)state;
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+        for (int i = 0; i < 2; i++) {
+            trial q;
+            open_as(&q, pendulum, methods[m], TOLERANCES[i], 3, (const char *[]){"L", "g", "m"});
+            walk(&q, 10.0, look_pendulum);
+            assert_true(q.looks > 20);
+            shut(&q);
+        }
+}
+
+/* The run takes the steps that it takes without them. */
+static void test_run_is_the_same(void **state)
+{
+    (void)state;
+    trial q;
+    run r;
+    open_as(&q, ball, "bdf", 1e-6, 1, (const char *[]){"e"});
+    prepare(&r, ball);
+    r.options = q.r.options;
+    r.options.user = &r;
+    assert_int_equal(start_at(&r, 0.0), DAE_OK);
+    dae_status status = DAE_STEPPED;
+    while (status > 0) {
+        status = dae_solver_step(r.solver, 2.0);
+        assert_int_equal(dae_solver_step(q.r.solver, 2.0), status);
+        assert_true(dae_solver_time(r.solver) == dae_solver_time(q.r.solver));
+        assert_true(value(&r, "h") == value(&q.r, "h"));
+    }
+    shut(&q);
+    end(&r);
+}
+
+/* ---- callbacks ---- */
+
+/* x' = -p0 x, y^3 = p1 x */
+static int residual(double t, const double *y, const double *yp, double *f, void *user)
+{
+    const double *p = user;
+    (void)t;
+    f[0] = yp[0] + p[0] * y[0];
+    f[1] = y[1] * y[1] * y[1] - p[1] * y[0];
+    return 0;
+}
+
+static int by_parameter(double t, const double *y, const double *yp, int k, double *f, void *user)
+{
+    (void)t, (void)yp, (void)user;
+    f[0] = k == 0 ? y[0] : 0.0;
+    f[1] = k == 1 ? -y[0] : 0.0;
+    return 0;
+}
+
+static void run_callbacks(const dae_sensitivity_request *by, double *p, double rtol)
+{
+    const double y0[] = {1.0, 2.0}, yp0[] = {-0.5, -1.0 / 3.0};
+    dae_residual form = {.n = 2, .f = residual, .user = p};
+    dae_problem *problem = NULL;
+    dae_solver *solver = NULL;
+    dae_sensitivity *x = NULL;
+    dae_diag diag;
+    double y[2], d[2];
+    dae_options options = dae_options_default();
+    options.rtol = rtol;
+    options.atol = 1e-3 * rtol;
+    assert_int_equal(dae_problem_from_residual(&form, &problem, &diag), DAE_OK);
+    assert_int_equal(dae_solver_new(problem, &options, &solver, &diag), DAE_OK);
+    dae_status status = dae_sensitivity_new(solver, by, &x, &diag);
+    if (status != DAE_OK) print_error("%s\n", diag.text);
+    assert_int_equal(status, DAE_OK);
+    assert_int_equal(dae_solver_start(solver, 0.0, y0, yp0), DAE_OK);
+    for (int row = 1; row <= 8; row++) {
+        double t = 0.25 * row, at_t = exp(-0.5 * t), root = cbrt(8.0 * at_t);
+        assert_int_equal(dae_solver_run(solver, t, y, NULL), DAE_OK);
+        assert_int_equal(dae_sensitivity_at(x, t, 0, d), DAE_OK);
+        assert_true(fabs(d[0] + t * at_t) <= 100.0 * rtol);
+        assert_true(fabs(d[1] + t / 3.0 * root) <= 100.0 * rtol);
+        assert_int_equal(dae_sensitivity_at(x, t, 1, d), DAE_OK);
+        assert_true(fabs(d[0]) <= 100.0 * rtol);
+        assert_true(fabs(d[1] - root / 24.0) <= 100.0 * rtol);
+        assert_int_equal(dae_sensitivity_at(x, t, 2, d), DAE_OK); /* the start value of x */
+        assert_true(fabs(d[0] - at_t) <= 100.0 * rtol);
+        assert_true(fabs(d[1] - root / 3.0) <= 100.0 * rtol);
+    }
+    assert_int_equal(dae_sensitivity_variables(x, 2.0, 0, d), DAE_ERR_UNSUPPORTED);
+    dae_sensitivity_free(x);
+    dae_solver_free(solver);
+    dae_problem_free(problem);
+}
+
+static void test_callbacks(void **state)
+{
+    double p[] = {0.5, 8.0, 0.0}, start[] = {0.0, 0.0, 0.0, 0.0, 1.0, 0.0};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        dae_sensitivity_request by = {.count = 3, .derivative = by_parameter, .y0 = start};
+        run_callbacks(&by, p, TOLERANCES[i]);
+        run_callbacks(&(dae_sensitivity_request){.count = 3, .values = p, .y0 = start}, p,
+                      TOLERANCES[i]);
+        assert_true(p[0] == 0.5 && p[1] == 8.0); /* put back */
+    }
+}
+
+/* ---- what is refused ---- */
+
+static void expect_refusal(run *r, dae_sensitivity_request by, dae_status status, const char *words,
+                           int line)
+{
+    dae_sensitivity *x = NULL;
+    dae_status found = dae_sensitivity_new(r->solver, &by, &x, &r->diag);
+    bool ok = found == status && !x && strstr(r->diag.text, words);
+    if (!ok) print_error("line %d: %s: %s\n", line, dae_status_name(found), r->diag.text);
+    assert_true(ok);
+}
+#define REFUSED(name, words)                                                                       \
+    expect_refusal(&r, (dae_sensitivity_request){.count = 1, .names = (const char *[]){name}},     \
+                   DAE_ERR_ARGUMENT, words, __LINE__)
+
+static void test_wrong_requests(void **state)
+{
+    (void)state;
+    run r;
+    assert_int_equal(
+        begin(&r, MODEL("parameter Real p = 1;\nparameter Integer n = 2;\nparameter Real q = 1;\n"
+                        "final parameter Real f = 3;\nconstant Real c = 1;\n"
+                        "Real x[n](each start=1, each fixed=true);\nBoolean b;\n"
+                        "equation\nfor i in 1:n loop\nder(x[i]) = -p*x[i]*c*f;\nend for;\n"
+                        "if q > 0 then\nb = x[1] > 0.5;\nelse\nb = false;\nend if;")),
+        DAE_OK);
+    const char *const one[] = {"p"};
+    const double zero = 0.0;
+    REFUSED("nothing", "neither a parameter nor a variable nothing");
+    REFUSED("n", "parameter n is no Real");
+    REFUSED("f", "parameter f is final");
+    REFUSED("c", "parameter c is a constant");
+    REFUSED("b", "variable b is discrete");
+    REFUSED(NULL, "a name is NULL");
+    expect_refusal(&r, (dae_sensitivity_request){.count = 0, .names = one}, DAE_ERR_ARGUMENT,
+                   "count is 0", __LINE__);
+    expect_refusal(&r, (dae_sensitivity_request){.count = 1}, DAE_ERR_ARGUMENT, "names", __LINE__);
+    expect_refusal(&r, (dae_sensitivity_request){.count = 1, .names = one, .rtol = -1.0},
+                   DAE_ERR_ARGUMENT, "rtol = -1", __LINE__);
+    expect_refusal(&r, (dae_sensitivity_request){.count = 1, .names = one, .sizes = &zero},
+                   DAE_ERR_ARGUMENT, "sizes[0] is 0", __LINE__);
+    dae_sensitivity *x = NULL;
+    dae_sensitivity_request by = {.count = 1, .names = one};
+    assert_int_equal(dae_sensitivity_new(r.solver, &by, &x, &r.diag), DAE_OK);
+    expect_refusal(&r, by, DAE_ERR_STATE, "has some already", __LINE__);
+    double d[MOST_VALUES];
+    assert_int_equal(dae_sensitivity_at(x, 0.0, 0, d), DAE_ERR_STATE); /* from the next start on */
+    assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_sensitivity_at(x, 0.0, 0, d), DAE_OK);
+    assert_int_equal(dae_sensitivity_at(x, 0.0, 1, d), DAE_ERR_ARGUMENT);
+    assert_int_equal(dae_sensitivity_at(x, 3.0, 0, d), DAE_ERR_ARGUMENT);
+    assert_non_null(strstr(diag_of(&r)->text, "outside of the last step"));
+    dae_solver_free(r.solver); /* before them */
+    r.solver = NULL;
+    assert_int_equal(dae_sensitivity_at(x, 0.0, 0, d), DAE_ERR_ARGUMENT);
+    dae_sensitivity_free(x);
+    end(&r);
+}
+
+static void test_delays_are_refused(void **state)
+{
+    (void)state;
+    run r;
+    assert_int_equal(begin(&r, MODEL("parameter Real p = 1;\nReal x(start=1, fixed=true);\n"
+                                     "equation\nder(x) = -p*delay(x, 0.5);")),
+                     DAE_OK);
+    expect_refusal(&r, (dae_sensitivity_request){.count = 1, .names = (const char *[]){"p"}},
+                   DAE_ERR_UNSUPPORTED, "delayed values", __LINE__);
+    end(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_decay_by_rate_and_start),
+        cmocka_unit_test(test_algebraic_variable_and_dependent_parameter),
+        cmocka_unit_test(test_initial_equations),
+        cmocka_unit_test(test_bouncing_ball),
+        cmocka_unit_test(test_threshold),
+        cmocka_unit_test(test_sampled_decay),
+        cmocka_unit_test(test_pendulum_by_every_method),
+        cmocka_unit_test(test_run_is_the_same),
+        cmocka_unit_test(test_callbacks),
+        cmocka_unit_test(test_wrong_requests),
+        cmocka_unit_test(test_delays_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
