@@ -285,6 +285,16 @@ static void explain_stuck(const search *s, dae_fit_result *result)
         slope);
 }
 
+/* Whether the residuals are what the runs leave open themselves. */
+static bool is_exact(const fit *q)
+{
+    static const double NOISE = 100.0;
+    const double rtol = q->request.options ? q->request.options->rtol : 1e-6;
+    double size = 0.0;
+    for (int d = 0; d < q->request.data_count; d++) size += fit_data_size(&q->request.data[d]);
+    return 2.0 * q->cost <= NOISE * NOISE * rtol * rtol * size;
+}
+
 /* Until it converges; the point is in q, with J there. */
 static dae_status iterate(search *s, dae_fit_result *result, dae_diag *diag)
 {
@@ -295,10 +305,10 @@ static dae_status iterate(search *s, dae_fit_result *result, dae_diag *diag)
     if (status != DAE_OK) return status;
     q->cost = fit_cost(q, q->r);
     result->end = DAE_FIT_ITERATIONS;
-    for (result->iterations = 0; result->iterations < most;) {
+    for (int count = 0; count < most; count++) {
         weigh(q);
         hold_bounds(s);
-        if (slope_of(s) <= FLAT || q->cost == 0.0) {
+        if (slope_of(s) <= FLAT || is_exact(q)) {
             result->end = DAE_FIT_CONVERGED;
             break;
         }

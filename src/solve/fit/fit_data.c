@@ -72,6 +72,17 @@ static double sigma_of(const dae_fit_data *d, int i, int j)
     return d->column_sigma ? d->column_sigma[j] : 1.0;
 }
 
+double fit_data_size(const dae_fit_data *d)
+{
+    double sum = 0.0;
+    for (int i = 0; i < d->rows; i++)
+        for (int j = 0; j < d->columns; j++) {
+            double v = d->values[(size_t)i * (size_t)d->columns + (size_t)j] / sigma_of(d, i, j);
+            if (!isnan(v)) sum += v * v;
+        }
+    return sum;
+}
+
 static dae_status check_values(const dae_fit_data *d, int number, int *rows, dae_diag *diag)
 {
     for (int i = 0; i < d->rows; i++)

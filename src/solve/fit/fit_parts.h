@@ -26,6 +26,8 @@ dae_status fit_check(const dae_problem *problem, const dae_fit_request *r, int *
                      dae_diag *diag);
 /* Value of a parameter, or of a start value, as the problem has it. */
 double fit_value(const dae_problem *problem, const char *name);
+/* Sum of squares of the data over their standard deviations. */
+double fit_data_size(const dae_fit_data *d);
 /* r, and J unless it is NULL, at x. */
 dae_status fit_evaluate(fit *q, const double *x, double *r, double *J, dae_diag *diag);
 

@@ -583,7 +583,9 @@ static dae_status step_back(dae_adjoint *j, sweep *w, long step)
     if (!numbers || !w->system) return no_memory(j);
     memcpy(w->system->fy, numbers, p.fyp * sizeof *numbers);
     memcpy(w->system->fyp, numbers + p.fyp, p.fyp * sizeof *numbers);
-    if (stage_system_factor(w->system, &q->layout, j->x->method, r->h) != LINEAR_OK)
+    linear_status factored = stage_system_factor(w->system, &q->layout, j->x->method, r->h);
+    if (factored == LINEAR_MEMORY) return no_memory(j);
+    if (factored != LINEAR_OK)
         return diag_set(&j->x->run->diag, DAE_ERR_SINGULAR,
                         "Adjoint: the transposed equations of a step cannot be factored.");
     add_points(j, w, step, q->n);

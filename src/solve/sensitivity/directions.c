@@ -262,6 +262,7 @@ bool directions_mix(directions *d)
         double part = 0.5 + 0.5 * (double)(random >> 12) / 4503599627370496.0;
         d->mix[k] = random & 1u ? part : -part;
     }
+    if (d->mix && d->named == 1) d->mix[0] = 1.0; /* the same steps as without a mixture */
     if (d->mix) d->count = 1;
     return d->mix;
 }

@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "linalg/least_squares.h"
 #include "solve/hybrid/hybrid.h"
 #include "solve/run/run.h"
 #include "solve/sensitivity/sensitivity_parts.h"
@@ -377,58 +378,171 @@ dae_status jump_acting(void *user)
 
 /* ---- behind the event ---- */
 
-/* A state that jumps, and that no reinit has set: by what, is not known. */
-static dae_status refuse_jumps(dae_sensitivity *x)
+/* Where unknown u of the user is in the lead. */
+static model_place place_in_lead(const dae_sensitivity *x, int u)
+{
+    const lead *l = &x->lead;
+    return is_formulated(l->solver) ? l->form->place[u] : (model_place){u, false, 1};
+}
+
+/* reinit of a variable that is no state here, as of one velocity of a pendulum whose other is: a
+ * state that it moves through the constraints takes its place, D of the one from D of the other. */
+typedef struct exchange {
+    int count, *pinned, *state; /* variables of the lead that reinit has set; states they move */
+    double *sign;               /* of pinned ones against the user's, */
+    int *user;                  /* whose number this is */
+    double *moves;              /* count x count by columns: D of pinned by D of states */
+    double *work;               /* 3 n of the lead */
+    least_squares ls;
+} exchange;
+
+static void exchange_free(exchange *e)
+{
+    if (e->count > 0) least_squares_free(&e->ls);
+    dae_free_all(e->pinned, e->state, e->sign, e->user, e->moves, e->work);
+}
+
+/* Whether a state has jumped by more than the tolerances leave open. */
+static bool jumped(const dae_sensitivity *x, int u, const double *y)
 {
     static const double CLOSE = 1e-6;
+    const double before = x->jump->before[u], by = fabs(y[u] - before);
+    const double size = fmax(fabs(y[u]), fabs(before));
+    return by > CLOSE * size + 10.0 * x->lead.weights[place_in_lead(x, u).unknown];
+}
+
+static dae_status refuse_jump(dae_sensitivity *x, int u, double by)
+{
     dae_solver *s = x->run;
-    const lead *l = &x->lead;
-    double *y = user_values(s);
-    dae_status status = y ? DAE_OK : sensitivity_no_memory(x);
-    for (int u = 0; status == DAE_OK && u < s->base->form.n; u++) {
-        model_place at = is_formulated(l->solver) ? l->form->place[u] : (model_place){u, false, 1};
-        if (at.unknown < 0 || at.slope || !lead_is_state(l, at.unknown) || x->jump->reset[u])
-            continue;
-        double by = fabs(y[u] - x->jump->before[u]);
-        if (by <=
-            CLOSE * fmax(fabs(y[u]), fabs(x->jump->before[u])) + 10.0 * l->weights[at.unknown])
-            continue;
-        diag_variable(&s->diag, u, problem_variable(s->base, u));
-        status = diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
-                          "Sensitivities: at the event at t = %.9g %s jumps by %.6g, and no reinit "
-                          "says so: the equations of the new mode do. There are no sensitivities "
-                          "across such a jump.",
-                          x->jump->time, s->diag.variable_name, by);
+    diag_variable(&s->diag, u, problem_variable(s->base, u));
+    return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                    "Sensitivities: at the event at t = %.9g %s jumps by %.6g, and no reinit says "
+                    "so: the equations of the new mode do. There are no sensitivities across such "
+                    "a jump.",
+                    x->jump->time, s->diag.variable_name, by);
+}
+
+/* Which variables are pinned, and which states have jumped without reinit: as many. */
+static dae_status find_exchange(dae_sensitivity *x, exchange *e, const double *y)
+{
+    const int n = x->run->base->form.n;
+    int states = 0, last = -1;
+    for (int u = 0; u < n; u++) {
+        model_place at = place_in_lead(x, u);
+        if (at.unknown < 0 || at.slope) continue;
+        bool state = lead_is_state(&x->lead, at.unknown);
+        if (x->jump->reset[u] && !state) {
+            e->pinned[e->count] = at.unknown;
+            e->sign[e->count] = at.sign;
+            e->user[e->count++] = u;
+        }
+        if (!x->jump->reset[u] && state && jumped(x, u, y)) {
+            if (states < n) e->state[states++] = at.unknown;
+            last = u;
+        }
     }
+    if (states == e->count || (states < e->count && states == 0)) {
+        if (states == 0) e->count = 0; /* what is set moves no state */
+        return DAE_OK;
+    }
+    e->count = 0;
+    return refuse_jump(x, last >= 0 ? last : 0,
+                       last >= 0 ? fabs(y[last] - x->jump->before[last]) : 0.0);
+}
+
+/* D of the pinned variables by a unit of D of each state. */
+static dae_status fill_moves(dae_sensitivity *x, exchange *e)
+{
+    const size_t n = (size_t)x->lead.n;
+    double *s = e->work, *sp = s + n, *b = s + 2 * n;
+    for (int j = 0; j < e->count; j++) {
+        vector_zero((int)(3 * n), e->work);
+        s[e->state[j]] = 1.0;
+        dae_status status = lead_complete_with(x, x->jump->time, b, s, sp);
+        if (status != DAE_OK) return status;
+        for (int i = 0; i < e->count; i++) e->moves[j * e->count + i] = s[e->pinned[i]];
+    }
+    return DAE_OK;
+}
+
+static dae_status exchange_new(dae_sensitivity *x, exchange *e)
+{
+    const size_t n = (size_t)x->run->base->form.n;
+    *e = (exchange){.pinned = DAE_ARRAY(int, n),
+                    .state = DAE_ARRAY(int, n),
+                    .sign = DAE_ARRAY(double, n),
+                    .user = DAE_ARRAY(int, n)};
+    double *y = user_values(x->run);
+    dae_status status =
+        e->pinned && e->state && e->sign && e->user && y ? DAE_OK : sensitivity_no_memory(x);
+    if (status == DAE_OK) status = find_exchange(x, e, y);
     dae_free(y);
-    return status;
+    if (status != DAE_OK || e->count == 0) return status;
+    const size_t m = (size_t)e->count;
+    e->moves = DAE_ARRAY(double, 2 * m * m + m);
+    e->work = DAE_ARRAY(double, 3 * (size_t)x->lead.n);
+    if (!least_squares_new(&e->ls, e->count, e->count)) {
+        e->count = 0;
+        return sensitivity_no_memory(x);
+    }
+    if (!e->moves || !e->work) return sensitivity_no_memory(x);
+    return fill_moves(x, e);
+}
+
+/* D of the states, in d, such that the pinned variables have theirs in direction k. */
+static dae_status exchange_apply(dae_sensitivity *x, exchange *e, int k, double *d)
+{
+    const size_t n = (size_t)x->lead.n, m = (size_t)e->count;
+    const double *total = x->jump->total + 2 * (size_t)k * (size_t)x->run->base->form.n;
+    double *A = e->moves + m * m, *b = A + m * m, *sp = e->work + n;
+    if (e->count == 0) return DAE_OK;
+    for (int j = 0; j < e->count; j++) d[e->state[j]] = 0.0;
+    vector_copy((int)n, d, e->work);
+    dae_status status = lead_complete(x, x->jump->time, k, x->jump->tau[k], e->work, sp);
+    if (status != DAE_OK) return status;
+    memcpy(A, e->moves, m * m * sizeof *A);
+    for (size_t i = 0; i < m; i++) b[i] = e->sign[i] * total[e->user[i]] - e->work[e->pinned[i]];
+    if (!least_squares_solve(&e->ls, e->count, e->count, A, b, 1e-12))
+        return sensitivity_no_memory(x);
+    if (e->ls.rank < e->count) return refuse_jump(x, e->user[0], 0.0);
+    for (int j = 0; j < e->count; j++) d[e->state[j]] = b[j];
+    return DAE_OK;
+}
+
+/* S = D - Y' tau of the states, and the rest by the equations. */
+static dae_status leave_event(dae_sensitivity *x, exchange *e, int k)
+{
+    struct jump *j = x->jump;
+    const int n = x->run->base->form.n;
+    const double *total = j->total + 2 * (size_t)k * (size_t)n;
+    double *s = x->s + (size_t)k * (size_t)x->lead.n, *sp = x->sp + (size_t)k * (size_t)x->lead.n;
+    lead_from_user(x, total, total + n, s, sp);
+    dae_status status = exchange_apply(x, e, k, s);
+    if (status != DAE_OK) return status;
+    for (int i = 0; i < x->lead.n; i++)
+        if (lead_is_state(&x->lead, i)) s[i] -= j->time_s[i] * j->tau[k];
+    return lead_complete(x, j->time, k, 0.0, s, sp);
 }
 
 dae_status jump_after(void *user)
 {
     dae_sensitivity *x = user;
     struct jump *j = x->jump;
+    exchange e = {0};
     if (!j || !j->at_work) return DAE_OK;
     const double t = x->run->run.t;
-    const int n = x->run->base->form.n;
     j->at_work = false;
     j->passed = true;
     x->stats.events++;
     pieces_drop(x);
+    x->t = t;
     dae_status status = lead_take(x, t, true);
     if (status == DAE_OK && !sensitivity_room(x)) status = sensitivity_no_memory(x);
     if (status == DAE_OK) status = look(x, t);
-    if (status == DAE_OK) status = refuse_jumps(x);
-    for (int k = 0; k < x->directions.count && status == DAE_OK; k++) {
-        const double *total = j->total + 2 * (size_t)k * (size_t)n;
-        double *s = x->s + (size_t)k * (size_t)x->lead.n,
-               *sp = x->sp + (size_t)k * (size_t)x->lead.n;
-        lead_from_user(x, total, total + n, s, sp);
-        for (int i = 0; i < x->lead.n; i++)
-            if (lead_is_state(&x->lead, i)) s[i] -= j->time_s[i] * j->tau[k];
-        status = lead_complete(x, t, k, 0.0, s, sp);
-    }
-    x->t = t;
+    if (status == DAE_OK) status = exchange_new(x, &e);
+    for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
+        status = leave_event(x, &e, k);
+    exchange_free(&e);
     x->stands = status == DAE_OK;
     return status;
 }

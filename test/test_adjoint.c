@@ -1,0 +1,195 @@
+/* Gradients by the adjoint: against closed forms, and against sensitivities one by one. */
+#include "model_run.h"
+
+enum { MOST_BY = 8 };
+
+typedef struct gradient_run {
+    run r;
+    dae_adjoint *adjoint;
+    int count;
+    double weights[MOST_VALUES], gradient[MOST_BY];
+} gradient_run;
+
+static void open_adjoint(gradient_run *g, const char *text, double rtol, int functionals, int count,
+                         const char *const *by, double memory)
+{
+    memset(g, 0, sizeof *g);
+    prepare(&g->r, text);
+    g->r.options.rtol = rtol;
+    g->r.options.atol = 1e-3 * rtol;
+    g->count = count;
+    assert_int_equal(dae_solver_new(g->r.problem, &g->r.options, &g->r.solver, &g->r.diag), DAE_OK);
+    dae_adjoint_request request = {
+        .count = count, .names = by, .functionals = functionals, .memory = memory};
+    dae_status status = dae_adjoint_new(g->r.solver, &request, &g->adjoint, &g->r.diag);
+    if (status != DAE_OK) print_error("%s\n", g->r.diag.text);
+    assert_int_equal(status, DAE_OK);
+}
+
+static void close_adjoint(gradient_run *g)
+{
+    dae_adjoint_free(g->adjoint);
+    end(&g->r);
+}
+
+/* Weight 1 for one variable. */
+static const double *only(gradient_run *g, const char *name)
+{
+    memset(g->weights, 0, sizeof g->weights);
+    g->weights[dae_problem_find_variable(g->r.problem, name)] = 1.0;
+    return g->weights;
+}
+
+static void run_until(gradient_run *g, double t)
+{
+    if (!(dae_solver_time(g->r.solver) == dae_solver_time(g->r.solver)) ||
+        dae_solver_stats(g->r.solver)->steps == 0)
+        assert_int_equal(dae_solver_start(g->r.solver, 0.0, NULL, NULL), DAE_OK);
+    dae_status status = dae_solver_run(g->r.solver, t, NULL, NULL);
+    if (status != DAE_OK) print_error("%s\n", dae_solver_diag(g->r.solver)->text);
+    assert_int_equal(status, DAE_OK);
+}
+
+static void expect_gradient(gradient_run *g, int m, const double *exact, double tolerance)
+{
+    dae_status status = dae_adjoint_gradient(g->adjoint, m, g->gradient);
+    if (status != DAE_OK) print_error("%s\n", dae_solver_diag(g->r.solver)->text);
+    assert_int_equal(status, DAE_OK);
+    for (int k = 0; k < g->count; k++) {
+        if (fabs(g->gradient[k] - exact[k]) <= tolerance * fmax(fabs(exact[k]), 1e-3)) continue;
+        print_error("functional %d by %d: %.12g, not %.12g\n", m, k, g->gradient[k], exact[k]);
+        fail();
+    }
+}
+
+/* x = x0 exp(-k t); z = c x with c = 3 k */
+static const char *const decay =
+    MODEL("  parameter Real k = 2;\n  parameter Real x0 = 3;\n  parameter Real c = 3*k;\n"
+          "  Real x(start = x0, fixed = true);\n  Real z;\nequation\n  der(x) = -k*x;\n"
+          "  z = c*x;");
+
+/* The end, the integral and a sum over three points of z, and x at the end, in closed form. */
+static void test_closed_forms(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k", "x0", "x"};
+    static const double tolerances[] = {1e-6, 1e-9}, k = 2.0, x0 = 3.0, c = 6.0, T = 1.5;
+    for (int i = 0; i < 2; i++) {
+        gradient_run g;
+        open_adjoint(&g, decay, tolerances[i], 4, 3, by, i == 0 ? 0.0 : 1.0 /* all in the file */);
+        assert_int_equal(dae_adjoint_integral(g.adjoint, 1, only(&g, "z")), DAE_OK);
+        double sum[3] = {0.0, 0.0, 0.0};
+        for (int p = 1; p <= 3; p++) {
+            double t = T * p / 3.0, e = exp(-k * t);
+            run_until(&g, t);
+            assert_int_equal(dae_adjoint_point(g.adjoint, 2, only(&g, "z")), DAE_OK);
+            sum[0] += 3.0 * x0 * e - c * x0 * t * e;
+            sum[1] += c * e;
+        }
+        sum[2] = sum[1];
+        assert_int_equal(dae_adjoint_point(g.adjoint, 0, only(&g, "z")), DAE_OK);
+        assert_int_equal(dae_adjoint_point(g.adjoint, 3, only(&g, "x")), DAE_OK);
+        double e = exp(-k * T);
+        double at_end[3] = {3.0 * x0 * e - c * x0 * T * e, c * e, c * e};
+        /* the integral of z is 3 x0 (1 - exp(-k T)) */
+        double integral[3] = {3.0 * x0 * T * e, 3.0 * (1.0 - e), 3.0 * (1.0 - e)};
+        double x_end[3] = {-x0 * T * e, e, e};
+        expect_gradient(&g, 0, at_end, 100.0 * tolerances[i]);
+        expect_gradient(&g, 1, integral, 100.0 * tolerances[i]);
+        expect_gradient(&g, 2, sum, 100.0 * tolerances[i]);
+        expect_gradient(&g, 3, x_end, 100.0 * tolerances[i]);
+        double value;
+        assert_int_equal(dae_adjoint_value(g.adjoint, 1, &value), DAE_OK);
+        assert_true(fabs(value - 3.0 * x0 * (1.0 - e)) <= 100.0 * tolerances[i] * value);
+        close_adjoint(&g);
+    }
+}
+
+/* Index 3: where hidden constraints are, and states that are chosen by numbers. */
+static const char *const pendulum =
+    MODEL("  parameter Real L = 1;\n  parameter Real g = 9.81;\n"
+          "  Real x(start = L), y(start = 0, fixed = true), vx, vy(start = 0, fixed = true), f;\n"
+          "equation\n  der(x) = vx;\n  der(y) = vy;\n  der(vx) = -f*x;\n  der(vy) = -f*y - g;\n"
+          "  x^2 + y^2 = L^2;");
+
+/* A constraint that does not show: C (u1' - u2') in two equations. */
+static const char *const circuit =
+    MODEL("  parameter Real C = 1;\n  parameter Real R = 2;\n  parameter Real G = 0.5;\n"
+          "  Real u1(start = 1), u2(start = 0);\ninitial equation\n  u1 - u2 = 1;\nequation\n"
+          "  C*der(u1 - u2) = -u1/R + sin(time);\n  C*der(u2 - u1) = -G*u2^3 - u2;");
+
+/* One direction: the forward sensitivity is integrated with the same steps, and both agree to
+ * rounding. */
+static void expect_forward(const char *text, double tend, const char *name, const char *by)
+{
+    gradient_run g;
+    double slopes[MOST_VALUES];
+    open_adjoint(&g, text, 1e-7, 1, 1, &by, 0.0);
+    run_until(&g, tend);
+    assert_int_equal(dae_adjoint_point(g.adjoint, 0, only(&g, name)), DAE_OK);
+    assert_int_equal(dae_adjoint_gradient(g.adjoint, 0, g.gradient), DAE_OK);
+    dae_adjoint_free(g.adjoint);
+    g.adjoint = NULL;
+    dae_sensitivity *x = NULL;
+    dae_sensitivity_request request = {.count = 1, .names = &by};
+    assert_int_equal(dae_sensitivity_new(g.r.solver, &request, &x, &g.r.diag), DAE_OK);
+    assert_int_equal(dae_solver_start(g.r.solver, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(g.r.solver, tend, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_sensitivity_variables(x, tend, 0, slopes), DAE_OK);
+    double forward = slopes[dae_problem_find_variable(g.r.problem, name)];
+    if (fabs(g.gradient[0] - forward) > 1e-10 * fabs(forward)) {
+        print_error("d%s/d%s: %.15g back, %.15g forward\n", name, by, g.gradient[0], forward);
+        fail();
+    }
+    dae_sensitivity_free(x);
+    close_adjoint(&g);
+}
+
+static void test_forward_and_back(void **state)
+{
+    (void)state;
+    expect_forward(decay, 1.5, "z", "k");
+    expect_forward(pendulum, 2.0, "f", "L");
+    expect_forward(pendulum, 2.0, "y", "g");
+    expect_forward(circuit, 2.0, "u1", "G");
+    expect_forward(circuit, 2.0, "u2", "C");
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k"}, *const nobody[] = {"q"};
+    gradient_run g;
+    dae_adjoint *adjoint = NULL;
+    double gradient[1];
+    open_adjoint(&g,
+                 MODEL("  parameter Real k = 1;\n  Real x(start = 1, fixed = true);\nequation\n"
+                       "  der(x) = -k;\n  when x < 0.5 then\n    reinit(x, 1);\n  end when;"),
+                 1e-6, 1, 1, by, 0.0);
+    assert_int_equal(dae_adjoint_gradient(g.adjoint, 0, gradient), DAE_ERR_STATE);
+    assert_int_equal(
+        dae_adjoint_new(g.r.solver,
+                        &(dae_adjoint_request){.count = 1, .names = by, .functionals = 1}, &adjoint,
+                        &g.r.diag),
+        DAE_ERR_STATE);
+    run_until(&g, 1.0);
+    assert_int_equal(dae_adjoint_point(g.adjoint, 0, only(&g, "x")), DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(dae_solver_diag(g.r.solver)->text, "t = 0.5"));
+    assert_int_equal(dae_adjoint_gradient(g.adjoint, 0, gradient), DAE_ERR_UNSUPPORTED);
+    assert_int_equal(dae_adjoint_gradient(g.adjoint, 1, gradient), DAE_ERR_ARGUMENT);
+    dae_adjoint_free(g.adjoint);
+    g.adjoint = NULL;
+    dae_adjoint_request request = {.count = 1, .names = nobody, .functionals = 1};
+    assert_int_equal(dae_adjoint_new(g.r.solver, &request, &adjoint, &g.r.diag), DAE_ERR_ARGUMENT);
+    assert_non_null(strstr(g.r.diag.text, "q"));
+    assert_null(adjoint);
+    close_adjoint(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed_forms),
+                                       cmocka_unit_test(test_forward_and_back),
+                                       cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

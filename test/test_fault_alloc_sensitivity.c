@@ -1,0 +1,117 @@
+/* Every allocation of sensitivities, adjoints and fits fails once: the answer is DAE_ERR_MEMORY,
+ * and nothing leaks. */
+#include "fault_alloc.h"
+
+#include <math.h>
+
+/* Hidden constraints, an event with reinit, a discrete Real, start values by an equation. */
+static const char *const ball =
+    "model P\n  parameter Real L = 1;\n  parameter Real e = 0.9;\n"
+    "  Real x(start = L), y(start = 0, fixed = true), vx, vy(start = 0, fixed = true), f;\n"
+    "  discrete Real speed(start = 0);\nequation\n  der(x) = vx;\n  der(y) = vy;\n"
+    "  der(vx) = -f*x;\n  der(vy) = -f*y - 9.81;\n  x^2 + y^2 = L^2;\n  when x < 0.5 then\n"
+    "    speed = vy;\n    reinit(vy, -e*pre(vy));\n  end when;\nend P;\n";
+
+static dae_status follow(void *text)
+{
+    static const char *const by[] = {"L", "e"};
+    dae_problem *p = NULL;
+    dae_solver *s = NULL;
+    dae_sensitivity *x = NULL;
+    dae_diag diag = {0};
+    double values[16];
+    dae_status status =
+        dae_problem_from_model(&(dae_model){.text = text, .file = "m.mo"}, &p, &diag);
+    if (status == DAE_OK) status = dae_solver_new(p, NULL, &s, &diag);
+    if (status == DAE_OK)
+        status =
+            dae_sensitivity_new(s, &(dae_sensitivity_request){.count = 2, .names = by}, &x, &diag);
+    if (status == DAE_OK) status = dae_solver_start(s, 0.0, NULL, NULL);
+    if (status == DAE_OK) status = dae_solver_run(s, 0.6, NULL, NULL);
+    if (status == DAE_OK) status = dae_sensitivity_variables(x, 0.6, 1, values);
+    dae_sensitivity_free(x);
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return status;
+}
+
+static const char *const decay =
+    "model D\n  parameter Real k = 1;\n  Real x(start = 1, fixed = true);\nequation\n"
+    "  der(x) = -k*x;\nend D;\n";
+
+static dae_status go_back(void *text)
+{
+    static const char *const by[] = {"k"};
+    static const double weight[] = {1.0};
+    dae_problem *p = NULL;
+    dae_solver *s = NULL;
+    dae_adjoint *x = NULL;
+    dae_diag diag = {0};
+    double gradient[1];
+    dae_adjoint_request request = {.count = 1, .names = by, .functionals = 1};
+    dae_status status =
+        dae_problem_from_model(&(dae_model){.text = text, .file = "m.mo"}, &p, &diag);
+    if (status == DAE_OK) status = dae_solver_new(p, NULL, &s, &diag);
+    if (status == DAE_OK) status = dae_adjoint_new(s, &request, &x, &diag);
+    if (status == DAE_OK) status = dae_adjoint_integral(x, 0, weight);
+    if (status == DAE_OK) status = dae_solver_start(s, 0.0, NULL, NULL);
+    if (status == DAE_OK) status = dae_solver_run(s, 1.0, NULL, NULL);
+    if (status == DAE_OK) status = dae_adjoint_point(x, 0, weight);
+    if (status == DAE_OK) status = dae_adjoint_gradient(x, 0, gradient);
+    dae_adjoint_free(x);
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return status;
+}
+
+static dae_status find(void *text)
+{
+    static const double times[] = {0.5, 1.0}, values[] = {0.3, 0.1};
+    static const char *const column[] = {"x"};
+    dae_fit_parameter k = {.name = "k", .start = 1.5};
+    dae_fit_data data = {
+        .rows = 2, .columns = 1, .times = times, .variables = column, .values = values};
+    dae_fit_request request = {
+        .parameters = &k, .parameter_count = 1, .data = &data, .data_count = 1};
+    dae_problem *p = NULL;
+    dae_fit_result *r = NULL;
+    dae_diag diag = {0};
+    dae_status status =
+        dae_problem_from_model(&(dae_model){.text = text, .file = "m.mo"}, &p, &diag);
+    if (status == DAE_OK) status = dae_fit(p, &request, &r, &diag);
+    assert_int_equal(r == NULL, status != DAE_OK);
+    dae_fit_result_free(r);
+    dae_problem_free(p);
+    return status;
+}
+
+static void test_sensitivity(void **state)
+{
+    (void)state;
+    heap_faults f = fail_some("sensitivity", follow, (void *)ball, 400);
+    assert_int_equal(f.status, DAE_OK);
+    assert_true(f.told > 0);
+}
+
+static void test_adjoint(void **state)
+{
+    (void)state;
+    heap_faults f = fail_some("adjoint", go_back, (void *)decay, 600);
+    assert_int_equal(f.status, DAE_OK);
+    assert_true(f.told > 0);
+}
+
+static void test_fit(void **state)
+{
+    (void)state;
+    heap_faults f = fail_some("fit", find, (void *)decay, 400);
+    assert_int_equal(f.status, DAE_OK);
+    assert_true(f.told > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sensitivity),
+                                       cmocka_unit_test(test_adjoint), cmocka_unit_test(test_fit)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
