@@ -219,164 +219,7 @@ dae_status jump_before(void *user)
     return status;
 }
 
-/* ---- passes ---- */
-
-void discretes_take_pre(dae_sensitivity *x, int k)
-{
-    const flat_model *m = x->run->base->model->flat;
-    double *moved = directions_moved(&x->directions, k);
-    for (size_t v = 0; v < m->variable_count; v++) {
-        const flat_variable *q = &m->variables[v];
-        if (!q->discrete || q->type != FLAT_REAL) continue;
-        moved[x->directions.inputs.memory[q->memory_pre]] =
-            moved[x->directions.inputs.memory[q->memory]];
-    }
-}
-
-/* Number of the first action of branch b of when w among all rows of lead_actions. */
-static int action_row(const flat_model *m, size_t when, size_t branch)
-{
-    size_t at = m->discrete_count;
-    for (size_t w = 0; w < when; w++)
-        for (size_t b = 0; b < m->whens[w].branch_count; b++)
-            at += m->whens[w].branches[b].action_count;
-    for (size_t b = 0; b < branch; b++) at += m->whens[when].branches[b].action_count;
-    return (int)at;
-}
-
-/* The branch that acts; at the initialisation the first that is said to. */
-static int branch_of(const flat_model *m, size_t w, const int *active)
-{
-    if (active) return active[w];
-    for (size_t b = 0; b < m->whens[w].branch_count; b++)
-        if (m->whens[w].branches[b].at_initial) return (int)b;
-    return -1;
-}
-
-typedef struct discrete_move {
-    dae_sensitivity *x;
-    const model_tangent *actions;
-    const double *s, *sp;
-    double *moved, dt;
-    bool changed;
-} discrete_move;
-
-static void set_rate(discrete_move *q, int variable, double rate)
-{
-    const flat_variable *v = &q->x->run->base->model->flat->variables[variable];
-    if (v->type != FLAT_REAL) return;
-    double *at = &q->moved[q->x->directions.inputs.memory[v->memory]];
-    if (fabs(*at - rate) > 1e-13 * fmax(fabs(*at), fabs(rate))) q->changed = true;
-    *at = rate;
-}
-
-static double rate_of_row(const discrete_move *q, int row)
-{
-    return model_tangent_row(q->actions, row, q->s, q->sp, q->moved, q->dt);
-}
-
-/* Variables that a clause defines keep pre(v), unless a branch is active. */
-static void move_when(discrete_move *q, const flat_model *m, size_t w, int branch)
-{
-    const flat_when *when = &m->whens[w];
-    for (size_t b = 0; b < when->branch_count; b++)
-        for (size_t i = 0; i < when->branches[b].action_count; i++) {
-            const flat_action *a = &when->branches[b].actions[i];
-            if (a->kind != ACTION_ASSIGN || m->variables[a->variable].type != FLAT_REAL) continue;
-            int pre = q->x->directions.inputs.memory[m->variables[a->variable].memory_pre];
-            set_rate(q, a->variable, q->moved[pre]);
-        }
-    for (size_t i = 0; branch >= 0 && i < when->branches[branch].action_count; i++) {
-        const flat_action *a = &when->branches[branch].actions[i];
-        if (a->kind == ACTION_ASSIGN)
-            set_rate(q, a->variable, rate_of_row(q, action_row(m, w, (size_t)branch) + (int)i));
-    }
-}
-
-bool discretes_move(dae_sensitivity *x, const model_tangent *actions, int k, const int *active,
-                    const double *s, const double *sp, double dt)
-{
-    const flat_model *m = x->run->base->model->flat;
-    discrete_move q = {x, actions, s, sp, directions_moved(&x->directions, k), dt, false};
-    for (size_t i = 0; i < m->event_count; i++) {
-        size_t index = m->event_order[i].index;
-        if (m->event_order[i].is_when)
-            move_when(&q, m, index, branch_of(m, index, active));
-        else
-            set_rate(&q, m->discretes[index].variable, rate_of_row(&q, (int)index));
-    }
-    return q.changed;
-}
-
-/* What reinit does to D: values first, then all of them at once. */
-static void act(dae_sensitivity *x, const model_tangent *actions, int k, const double *d,
-                const double *dp)
-{
-    const flat_model *m = x->run->base->model->flat;
-    const model_form *f = x->run->base->model;
-    const int n = x->run->base->form.n;
-    double *total = x->jump->total + 2 * (size_t)k * (size_t)n;
-    for (size_t w = 0; w < m->when_count; w++) {
-        int b = x->run->hybrid->active[w];
-        for (size_t i = 0; b >= 0 && i < m->whens[w].branches[b].action_count; i++) {
-            const flat_action *a = &m->whens[w].branches[b].actions[i];
-            int sign, u;
-            if (a->kind != ACTION_REINIT) continue;
-            u = f->first_unknown[hybrid_root(f, a->variable, &sign)];
-            if (u < 0) continue;
-            total[u] =
-                sign * model_tangent_row(actions, action_row(m, w, (size_t)b) + (int)i, d, dp,
-                                         directions_moved(&x->directions, k), x->jump->tau[k]);
-            x->jump->reset[u] = true;
-        }
-    }
-}
-
-/* One direction of a pass: D of the pass, rates of discrete Reals, and what clauses do. */
-static dae_status pass_direction(dae_sensitivity *x, const model_tangent *actions, int k, double *d)
-{
-    enum { MOST_ROUNDS = 20 };
-    struct jump *j = x->jump;
-    const double t = x->run->run.t;
-    const int n = x->run->base->form.n;
-    double *dp = d + x->lead.n, *total = j->total + 2 * (size_t)k * (size_t)n;
-    lead_from_user(x, total, total + n, d, dp);
-    for (int round = 0; round < MOST_ROUNDS; round++) {
-        dae_status status = lead_complete(x, t, k, j->tau[k], d, dp);
-        if (status != DAE_OK) return status;
-        if (!discretes_move(x, actions, k, x->run->hybrid->active, d, dp, j->tau[k])) break;
-    }
-    lead_to_user(x, d, dp, total, total + n);
-    act(x, actions, k, d, dp);
-    discretes_take_pre(x, k);
-    return DAE_OK;
-}
-
-/* The lead of the values that a pass has found. */
-static dae_status take_lead(dae_sensitivity *x)
-{
-    dae_status status = lead_take(x, x->run->run.t, true);
-    if (status == DAE_OK) status = lead_values(x, x->run->run.t);
-    if (status == DAE_OK) status = lead_linearise(x, x->run->run.t);
-    return status == DAE_OK ? lead_factor_states(x) : status;
-}
-
-dae_status jump_acting(void *user)
-{
-    dae_sensitivity *x = user;
-    if (!x->jump || !x->jump->at_work) return DAE_OK;
-    dae_status status = take_lead(x);
-    model_tangent *actions = status == DAE_OK ? lead_actions(x, x->run->run.t) : NULL;
-    if (status == DAE_OK && !actions) return sensitivity_no_memory(x);
-    double *d = status == DAE_OK ? DAE_ARRAY(double, 2 * (size_t)x->lead.n) : NULL;
-    if (status == DAE_OK && !d) return sensitivity_no_memory(x);
-    for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
-        status = pass_direction(x, actions, k, d);
-    dae_free(d);
-    return status;
-}
-
-/* ---- behind the event ---- */
+/* ---- reinit of what is no state ---- */
 
 /* Where unknown u of the user is in the lead. */
 static model_place place_in_lead(const dae_sensitivity *x, int u)
@@ -508,6 +351,169 @@ static dae_status exchange_apply(dae_sensitivity *x, exchange *e, int k, double 
     for (int j = 0; j < e->count; j++) d[e->state[j]] = b[j];
     return DAE_OK;
 }
+
+/* ---- passes ---- */
+
+void discretes_take_pre(dae_sensitivity *x, int k)
+{
+    const flat_model *m = x->run->base->model->flat;
+    double *moved = directions_moved(&x->directions, k);
+    for (size_t v = 0; v < m->variable_count; v++) {
+        const flat_variable *q = &m->variables[v];
+        if (!q->discrete || q->type != FLAT_REAL) continue;
+        moved[x->directions.inputs.memory[q->memory_pre]] =
+            moved[x->directions.inputs.memory[q->memory]];
+    }
+}
+
+/* Number of the first action of branch b of when w among all rows of lead_actions. */
+static int action_row(const flat_model *m, size_t when, size_t branch)
+{
+    size_t at = m->discrete_count;
+    for (size_t w = 0; w < when; w++)
+        for (size_t b = 0; b < m->whens[w].branch_count; b++)
+            at += m->whens[w].branches[b].action_count;
+    for (size_t b = 0; b < branch; b++) at += m->whens[when].branches[b].action_count;
+    return (int)at;
+}
+
+/* The branch that acts; at the initialisation the first that is said to. */
+static int branch_of(const flat_model *m, size_t w, const int *active)
+{
+    if (active) return active[w];
+    for (size_t b = 0; b < m->whens[w].branch_count; b++)
+        if (m->whens[w].branches[b].at_initial) return (int)b;
+    return -1;
+}
+
+typedef struct discrete_move {
+    dae_sensitivity *x;
+    const model_tangent *actions;
+    const double *s, *sp;
+    double *moved, dt;
+    bool changed;
+} discrete_move;
+
+static void set_rate(discrete_move *q, int variable, double rate)
+{
+    const flat_variable *v = &q->x->run->base->model->flat->variables[variable];
+    if (v->type != FLAT_REAL) return;
+    double *at = &q->moved[q->x->directions.inputs.memory[v->memory]];
+    if (fabs(*at - rate) > 1e-13 * fmax(fabs(*at), fabs(rate))) q->changed = true;
+    *at = rate;
+}
+
+static double rate_of_row(const discrete_move *q, int row)
+{
+    return model_tangent_row(q->actions, row, q->s, q->sp, q->moved, q->dt);
+}
+
+/* Variables that a clause defines keep pre(v), unless a branch is active. */
+static void move_when(discrete_move *q, const flat_model *m, size_t w, int branch)
+{
+    const flat_when *when = &m->whens[w];
+    for (size_t b = 0; b < when->branch_count; b++)
+        for (size_t i = 0; i < when->branches[b].action_count; i++) {
+            const flat_action *a = &when->branches[b].actions[i];
+            if (a->kind != ACTION_ASSIGN || m->variables[a->variable].type != FLAT_REAL) continue;
+            int pre = q->x->directions.inputs.memory[m->variables[a->variable].memory_pre];
+            set_rate(q, a->variable, q->moved[pre]);
+        }
+    for (size_t i = 0; branch >= 0 && i < when->branches[branch].action_count; i++) {
+        const flat_action *a = &when->branches[branch].actions[i];
+        if (a->kind == ACTION_ASSIGN)
+            set_rate(q, a->variable, rate_of_row(q, action_row(m, w, (size_t)branch) + (int)i));
+    }
+}
+
+bool discretes_move(dae_sensitivity *x, const model_tangent *actions, int k, const int *active,
+                    const double *s, const double *sp, double dt)
+{
+    const flat_model *m = x->run->base->model->flat;
+    discrete_move q = {x, actions, s, sp, directions_moved(&x->directions, k), dt, false};
+    for (size_t i = 0; i < m->event_count; i++) {
+        size_t index = m->event_order[i].index;
+        if (m->event_order[i].is_when)
+            move_when(&q, m, index, branch_of(m, index, active));
+        else
+            set_rate(&q, m->discretes[index].variable, rate_of_row(&q, (int)index));
+    }
+    return q.changed;
+}
+
+/* What reinit does to D: values first, then all of them at once. */
+static void act(dae_sensitivity *x, const model_tangent *actions, int k, const double *d,
+                const double *dp)
+{
+    const flat_model *m = x->run->base->model->flat;
+    const model_form *f = x->run->base->model;
+    const int n = x->run->base->form.n;
+    double *total = x->jump->total + 2 * (size_t)k * (size_t)n;
+    for (size_t w = 0; w < m->when_count; w++) {
+        int b = x->run->hybrid->active[w];
+        for (size_t i = 0; b >= 0 && i < m->whens[w].branches[b].action_count; i++) {
+            const flat_action *a = &m->whens[w].branches[b].actions[i];
+            int sign, u;
+            if (a->kind != ACTION_REINIT) continue;
+            u = f->first_unknown[hybrid_root(f, a->variable, &sign)];
+            if (u < 0) continue;
+            total[u] =
+                sign * model_tangent_row(actions, action_row(m, w, (size_t)b) + (int)i, d, dp,
+                                         directions_moved(&x->directions, k), x->jump->tau[k]);
+            x->jump->reset[u] = true;
+        }
+    }
+}
+
+/* One direction of a pass: D of the pass, rates of discrete Reals, and what clauses do. */
+static dae_status pass_direction(dae_sensitivity *x, const model_tangent *actions, exchange *e,
+                                 int k, double *d)
+{
+    enum { MOST_ROUNDS = 20 };
+    struct jump *j = x->jump;
+    const double t = x->run->run.t;
+    const int n = x->run->base->form.n;
+    double *dp = d + x->lead.n, *total = j->total + 2 * (size_t)k * (size_t)n;
+    lead_from_user(x, total, total + n, d, dp);
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        dae_status status = exchange_apply(x, e, k, d);
+        if (status == DAE_OK) status = lead_complete(x, t, k, j->tau[k], d, dp);
+        if (status != DAE_OK) return status;
+        if (!discretes_move(x, actions, k, x->run->hybrid->active, d, dp, j->tau[k])) break;
+    }
+    lead_to_user(x, d, dp, total, total + n);
+    act(x, actions, k, d, dp);
+    discretes_take_pre(x, k);
+    return DAE_OK;
+}
+
+/* The lead of the values that a pass has found. */
+static dae_status take_lead(dae_sensitivity *x)
+{
+    dae_status status = lead_take(x, x->run->run.t, true);
+    if (status == DAE_OK) status = lead_values(x, x->run->run.t);
+    if (status == DAE_OK) status = lead_linearise(x, x->run->run.t);
+    return status == DAE_OK ? lead_factor_states(x) : status;
+}
+
+dae_status jump_acting(void *user)
+{
+    dae_sensitivity *x = user;
+    exchange e = {0};
+    if (!x->jump || !x->jump->at_work) return DAE_OK;
+    dae_status status = take_lead(x);
+    if (status == DAE_OK) status = exchange_new(x, &e);
+    model_tangent *actions = status == DAE_OK ? lead_actions(x, x->run->run.t) : NULL;
+    double *d = status == DAE_OK ? DAE_ARRAY(double, 2 * (size_t)x->lead.n) : NULL;
+    if (status == DAE_OK && (!d || !actions)) status = sensitivity_no_memory(x);
+    for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
+        status = pass_direction(x, actions, &e, k, d);
+    exchange_free(&e);
+    dae_free(d);
+    return status;
+}
+
+/* ---- behind the event ---- */
 
 /* S = D - Y' tau of the states, and the rest by the equations. */
 static dae_status leave_event(dae_sensitivity *x, exchange *e, int k)

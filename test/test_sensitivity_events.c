@@ -1,0 +1,106 @@
+/* Sensitivities behind events that set what is no state: a velocity of a pendulum, whose other one
+ * the constraint ties to it. */
+#include "model_run.h"
+
+/* Dropped from the side it meets x = L/2 with v0^2 = 2 g L sqrt(3)/2, and goes back with e v0. */
+static const char *const text =
+    MODEL("  parameter Real L = 1;\n  parameter Real e = 0.9;\n  parameter Real g = 9.81;\n"
+          "  Real x(start = L), y(start = 0, fixed = true), vx, vy(start = 0, fixed = true), f;\n"
+          "  discrete Real speed(start = 0);\nequation\n  der(x) = vx;\n  der(y) = vy;\n"
+          "  der(vx) = -f*x;\n  der(vy) = -f*y - g;\n  x^2 + y^2 = L^2;\n  when x < L/2 then\n"
+          "    speed = vy;\n    reinit(vy, -e*pre(vy));\n  end when;");
+
+static double entry(const run *r, const double *values, const char *name)
+{
+    return values[dae_problem_find_variable(r->problem, name)];
+}
+
+/* Energy behind the event: v^2/2 + g y = (e v0)^2/2 + g y0, y0 = -L sqrt(3)/2; its derivatives by
+ * L, e and g, and that of the discrete speed. */
+static void check(const run *r, const double *v, const double (*s)[MOST_VALUES])
+{
+    const double L = 1.0, e = 0.9, g = 9.81, root = sqrt(3.0) / 2.0;
+    const double energy[3] = {e * e * g * root - g * root, 2.0 * e * g * L * root,
+                              e * e * L * root - L * root};
+    /* v0 = sqrt(2 g L root), of which vy is the part x/L = 1/2, downwards */
+    const double speed = -0.5 * sqrt(2.0 * g * L * root);
+    const double speeds[3] = {0.5 * speed / L, 0.0, 0.5 * speed / g};
+    for (int k = 0; k < 3; k++) {
+        double found = entry(r, v, "vx") * entry(r, s[k], "vx") +
+                       entry(r, v, "vy") * entry(r, s[k], "vy") + g * entry(r, s[k], "y") +
+                       (k == 2 ? entry(r, v, "y") : 0.0);
+        double level = entry(r, v, "x") * entry(r, s[k], "x") +
+                       entry(r, v, "y") * entry(r, s[k], "y") - (k == 0 ? L : 0.0);
+        if (fabs(found - energy[k]) > 100.0 * r->options.rtol * 10.0 ||
+            fabs(level) > r->options.rtol ||
+            fabs(entry(r, s[k], "speed") - speeds[k]) > 100.0 * r->options.rtol)
+            print_error("%s by %d: energy %.12g, not %.12g; speed %.12g, not %.12g; level %g\n",
+                        r->options.method, k, found, energy[k], entry(r, s[k], "speed"), speeds[k],
+                        level);
+        assert_true(fabs(found - energy[k]) <= 100.0 * r->options.rtol * 10.0);
+        assert_true(fabs(level) <= r->options.rtol);
+        assert_true(fabs(entry(r, s[k], "speed") - speeds[k]) <= 100.0 * r->options.rtol);
+    }
+}
+
+static void test_reinit_of_no_state(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"auto", "radau", "bdf", "prk", "hem", "taylor"};
+    static const char *const by[] = {"L", "e", "g"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        run r;
+        dae_sensitivity *x = NULL;
+        double slopes[3][MOST_VALUES], values[MOST_VALUES];
+        prepare(&r, text);
+        r.options.rtol = 1e-7;
+        r.options.atol = 1e-10;
+        r.options.method = methods[i];
+        assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+        dae_sensitivity_request request = {.count = 3, .names = by};
+        assert_int_equal(dae_sensitivity_new(r.solver, &request, &x, &r.diag), DAE_OK);
+        assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+        for (int row = 0; row < 4; row++) {
+            double t = 0.5 + 0.15 * row;
+            dae_status status = dae_solver_run(r.solver, t, NULL, NULL);
+            if (status != DAE_OK) print_error("%s\n", diag_of(&r)->text);
+            assert_int_equal(status, DAE_OK);
+            assert_int_equal(dae_solver_variables(r.solver, t, values), DAE_OK);
+            for (int k = 0; k < 3; k++)
+                assert_int_equal(dae_sensitivity_variables(x, t, k, slopes[k]), DAE_OK);
+            check(&r, values, (const double(*)[MOST_VALUES])slopes);
+        }
+        dae_sensitivity_free(x);
+        end(&r);
+    }
+}
+
+/* A diode that closes onto a constraint makes a current jump, which no reinit says. */
+static void test_jump_without_reinit(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"c"};
+    run r;
+    dae_sensitivity *x = NULL;
+    prepare(&r,
+            MODEL("  parameter Real c = 2;\n  Real u(start = 1, fixed = true);\n  Real w(start "
+                  "= 3, fixed = true);\n  Boolean tied(start = false, fixed = true);\n  Real f;\n"
+                  "equation\n  der(u) = -c + f;\n  der(w) = -1 - f;\n  when time > 0.5 then\n"
+                  "    tied = true;\n  end when;\n  0 = if tied then u - w else f;"));
+    assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+    dae_sensitivity_request request = {.count = 1, .names = by};
+    assert_int_equal(dae_sensitivity_new(r.solver, &request, &x, &r.diag), DAE_OK);
+    assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(r.solver, 1.0, NULL, NULL), DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(diag_of(&r)->text, "no reinit says so"));
+    assert_non_null(strstr(diag_of(&r)->text, "t = 0.5"));
+    dae_sensitivity_free(x);
+    end(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reinit_of_no_state),
+                                       cmocka_unit_test(test_jump_without_reinit)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
