@@ -98,9 +98,67 @@ static void test_jump_without_reinit(void **state)
     end(&r);
 }
 
+/* A run of x' = rate with k = 1, c = 0.53, by c or k, to t = 1: its status. */
+static dae_status run_rate(run *r, dae_sensitivity **x, const char *rate, const char *by)
+{
+    char body[300];
+    snprintf(
+        body, sizeof body,
+        "model M\n  parameter Real k = 1;\n  parameter Real c = 0.53;\n  Real x(start = 1, fixed "
+        "= true);\nequation\n  der(x) = %s;\nend M;\n",
+        rate);
+    prepare(r, body);
+    assert_int_equal(dae_solver_new(r->problem, &r->options, &r->solver, &r->diag), DAE_OK);
+    dae_sensitivity_request request = {.count = 1, .names = &by};
+    assert_int_equal(dae_sensitivity_new(r->solver, &request, x, &r->diag), DAE_OK);
+    assert_int_equal(dae_solver_start(r->solver, 0.0, NULL, NULL), DAE_OK);
+    return dae_solver_run(r->solver, 1.0, NULL, NULL);
+}
+
+/* Jumps that are no events move with the parameters, and say nothing: they are refused. Kinks, and
+ * times that rest, are not. */
+static void test_jumps_without_events(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rate, *by;
+        dae_status status;
+        double when, slope; /* of x at t = 1 */
+    } cases[] = {
+        {"noEvent(if x > c then -k else -3*k)", "k", DAE_ERR_UNSUPPORTED, 0.47, 0.0},
+        {"noEvent(if x > c then -k else -3*k)", "c", DAE_ERR_UNSUPPORTED, 0.47, 0.0},
+        {"noEvent(if time > c then -k else -3*k)", "c", DAE_ERR_UNSUPPORTED, 0.53, 0.0},
+        {"noEvent(sign(c - x)) - 2*k", "k", DAE_ERR_UNSUPPORTED, 0.0, 0.0},
+        /* as an event: x(1) = 1 - 3 k c - k (1 - c) */
+        {"if time > c then -k else -3*k", "c", DAE_OK, 0.0, -2.0},
+        {"noEvent(if time > c then -k else -3*k)", "k", DAE_OK, 0.0, -2.06},
+        /* x' = -k up to x = c at t1 = (1 - c)/k, then x' = -k x/c: x(1) = c exp(-(k - 1 + c)/c) */
+        {"noEvent(if x > c then -k else -k*x/c)", "k", DAE_OK, 0.0, -0.36787944117144233}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run r;
+        dae_sensitivity *x = NULL;
+        double slope[1];
+        dae_status status = run_rate(&r, &x, cases[i].rate, cases[i].by);
+        if (status != cases[i].status) print_error("%s: %s\n", cases[i].rate, diag_of(&r)->text);
+        assert_int_equal(status, cases[i].status);
+        if (status == DAE_OK) {
+            assert_int_equal(dae_sensitivity_at(x, 1.0, 0, slope), DAE_OK);
+            if (fabs(slope[0] - cases[i].slope) > 100.0 * r.options.rtol)
+                print_error("%s by %s: %.12g\n", cases[i].rate, cases[i].by, slope[0]);
+            assert_true(fabs(slope[0] - cases[i].slope) <= 100.0 * r.options.rtol);
+        } else {
+            assert_non_null(strstr(diag_of(&r)->text, "jump"));
+            if (cases[i].when > 0.0) assert_true(fabs(diag_of(&r)->t - cases[i].when) < 1e-6);
+        }
+        dae_sensitivity_free(x);
+        end(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reinit_of_no_state),
-                                       cmocka_unit_test(test_jump_without_reinit)};
+                                       cmocka_unit_test(test_jump_without_reinit),
+                                       cmocka_unit_test(test_jumps_without_events)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

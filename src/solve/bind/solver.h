@@ -113,6 +113,9 @@ typedef struct run_observer {
      * to act, and pre(v) := v follows. */
     dae_status (*acting)(void *user);
     dae_status (*after_event)(void *user);
+    /* The run goes on where its solution is not smooth, and nothing was found of when: on another
+     * branch of its equations, or beyond a change that no step resolves. */
+    void (*broken)(void *user, const char *what);
     void (*gone)(void *user); /* the solver is being freed */
 } run_observer;
 

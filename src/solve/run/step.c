@@ -605,6 +605,14 @@ static void start_again(dae_solver *s, double tend)
     start_method(s, tend);
 }
 
+/* Where the solution goes on without being smooth. */
+static const char A_FOLD[] = "a fold, behind which another branch of the equations begins";
+
+static void tell_break(const dae_solver *s, const char *what)
+{
+    if (s->observer) s->observer->broken(s->observer->user, what);
+}
+
 /* What rounding may be the cause of. */
 static bool may_be_rounding(dae_status status)
 {
@@ -664,6 +672,7 @@ static dae_status reconsider(dae_solver *s, double tend)
     if (stall_found(&s->run.stall, s->run.t) == STALL_NONE || s->run.stiffness.stiff > 0)
         return DAE_STEPPED;
     if (s->hybrid && hybrid_fold(s, DAE_ERR_STALL)) {
+        tell_break(s, A_FOLD);
         s->run.stall = (stall){.t0 = s->run.stall.t0};
         return DAE_OK;
     }
@@ -698,8 +707,14 @@ static bool holds_to_rounding(dae_solver *s, dae_status failure, double tend)
 static dae_status recover(dae_solver *s, dae_status failure, double tend)
 {
     if (holds_to_rounding(s, failure, tend)) return DAE_OK;
-    if (s->hybrid && (hybrid_rescue(s, failure) || hybrid_fold(s, failure))) return DAE_STEPPED;
-    if (leap_over(s, failure, tend)) return DAE_OK;
+    if (s->hybrid && (hybrid_rescue(s, failure) || hybrid_fold(s, failure))) {
+        tell_break(s, A_FOLD);
+        return DAE_STEPPED;
+    }
+    if (leap_over(s, failure, tend)) {
+        tell_break(s, "a change that no step resolves");
+        return DAE_OK;
+    }
     if (!change_may_help(s, failure)) return look_at_rounding(s, explain_mode(s, failure), tend);
     bool radau = s->bound.method->gives_way;
     dae_status status =
@@ -712,7 +727,10 @@ static dae_status recover(dae_solver *s, dae_status failure, double tend)
 static dae_status inspect_step(dae_solver *s)
 {
     dae_status status = rank_watch_step(s);
-    if (status < 0 && s->hybrid && hybrid_fold_passed(s, status)) return DAE_OK;
+    if (status < 0 && s->hybrid && hybrid_fold_passed(s, status)) {
+        tell_break(s, A_FOLD);
+        return DAE_OK;
+    }
     if (status == DAE_OK) status = released_watch_step(s);
     if (status == DAE_OK) status = solver_check_index(s);
     return status;
@@ -748,7 +766,10 @@ static dae_status advance(dae_solver *s, double tend)
         if (status != DAE_OK) return status;
         start_method(s, tend);
     }
-    if (s->run.t == hybrid_fold_ahead(s)) return hybrid_fold_now(s);
+    if (s->run.t == hybrid_fold_ahead(s)) {
+        tell_break(s, A_FOLD);
+        return hybrid_fold_now(s);
+    }
     if (s->run.t != s->run.t_new) return advance_within_step(s, tend);
     dae_status status = delays_record(s);
     if (status != DAE_OK) return status;

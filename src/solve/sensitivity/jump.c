@@ -14,6 +14,7 @@
 #include "linalg/least_squares.h"
 #include "solve/hybrid/hybrid.h"
 #include "solve/run/run.h"
+#include "solve/sensitivity/rough.h"
 #include "solve/sensitivity/sensitivity_parts.h"
 
 struct jump {
@@ -540,6 +541,7 @@ dae_status jump_after(void *user)
     j->at_work = false;
     j->passed = true;
     x->stats.events++;
+    if (x->rough) rough_watch_begin(x->rough);
     pieces_drop(x);
     x->t = t;
     dae_status status = lead_take(x, t, true);

@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "base/vector.h"
 #include "solve/run/run.h"
+#include "solve/sensitivity/rough.h"
 #include "solve/sensitivity/sensitivity_parts.h"
 #include "solve/sensitivity/stage_system.h"
 
@@ -41,6 +42,18 @@ static dae_status explain_stuck(dae_sensitivity *x, double h)
         x->t, h);
 }
 
+static dae_status explain_broken(dae_sensitivity *x)
+{
+    dae_solver *s = x->run;
+    x->stands = false;
+    s->diag.t = x->broken_t;
+    return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                    "Sensitivities: at t = %.9g the solution meets %s. When it does depends on the "
+                    "parameters, and no event says how: there are no sensitivities behind it. Let "
+                    "it be an event, an if or when outside of noEvent.",
+                    x->broken_t, x->broken);
+}
+
 /* States that are good from x->t to x->t + h: chosen where the step begins, and the step is halved
  * where they become bad within it. */
 static dae_status choose_states_for(dae_sensitivity *x, double *h)
@@ -54,6 +67,37 @@ static dae_status choose_states_for(dae_sensitivity *x, double *h)
         if (status != DAE_OK) return status;
     }
     return DAE_OK;
+}
+
+static tape_inputs point_at(void *user, double t)
+{
+    dae_sensitivity *x = user;
+    (void)lead_values(x, t); /* else the watch sees the point before: no change */
+    return lead_point(x, t);
+}
+
+/* The watch of the lead's form. */
+static dae_status take_watch(dae_sensitivity *x)
+{
+    if (x->rough && rough_watch_form(x->rough) == x->lead.form) return DAE_OK;
+    rough_watch_free(x->rough);
+    dae_free(x->rough_work);
+    x->rough_work = NULL;
+    x->rough = rough_watch_new(x->lead.form, &x->directions.inputs);
+    if (x->rough) x->rough_work = DAE_ARRAY(double, rough_watch_work(x->rough));
+    return x->rough_work ? DAE_OK : sensitivity_no_memory(x);
+}
+
+/* Whether the equations have jumped from `from` to x->t without an event: S has, too. */
+static dae_status look_for_jumps(dae_sensitivity *x, double from)
+{
+    if (!x->lead.form) return DAE_OK;
+    dae_status status = take_watch(x);
+    if (status != DAE_OK) return status;
+    rough_point p = {point_at, x, x->rough_work};
+    if (!rough_watch_step(x->rough, &p, from, x->t, &x->broken_t)) return DAE_OK;
+    x->broken = "a jump inside of noEvent, or of a function";
+    return explain_broken(x);
 }
 
 /* Integrate S up to where the run stands, within its last step. */
@@ -73,6 +117,7 @@ static dae_status follow(dae_sensitivity *x)
         if (status == DAE_OK) status = collocation_step(x, h, &error);
         if (status != DAE_OK) break;
         if (!x->request.without_error_test) note_error(x, h, error);
+        if (x->t != from) status = look_for_jumps(x, from);
         if (x->t != from && fabs(end - x->t) < 1e-10 * fabs(h)) x->t = end;
     }
     return status;
@@ -89,6 +134,7 @@ static dae_status observer_advanced(void *user)
 {
     dae_sensitivity *x = user;
     if (!x->stands || x->run->run.t == x->t) return DAE_OK;
+    if (x->broken) return explain_broken(x);
     bool begins = x->run->run.t_old == x->t;
     if (begins) pieces_drop(x);
     x->lead.at = NAN; /* values of that time may be those of another step */
@@ -98,9 +144,19 @@ static dae_status observer_advanced(void *user)
     return status;
 }
 
+/* Behind it derivatives of the solution need the derivative of that time, which nothing gives. */
+static void observer_broken(void *user, const char *what)
+{
+    dae_sensitivity *x = user;
+    if (!x->broken) x->broken_t = x->run->run.t;
+    x->broken = what;
+}
+
 static void observer_gone(void *user)
 {
     dae_sensitivity *x = user;
+    rough_watch_free(x->rough);
+    x->rough = NULL;
     lead_free(&x->lead); /* what it borrows goes */
     x->run = NULL;
     x->stands = false;
@@ -183,8 +239,14 @@ dae_status dae_sensitivity_new_sized(dae_solver *s, const dae_sensitivity_reques
             x->directions.list[k].size = value > 0.0 ? value : 1.0;
         }
     x->method = method_for(r.rtol > 0.0 ? r.rtol : s->base_options.rtol);
-    x->observer = (run_observer){x,           observer_started, observer_advanced, jump_before,
-                                 jump_acting, jump_after,       observer_gone};
+    x->observer = (run_observer){.user = x,
+                                 .started = observer_started,
+                                 .advanced = observer_advanced,
+                                 .before_event = jump_before,
+                                 .acting = jump_acting,
+                                 .after_event = jump_after,
+                                 .broken = observer_broken,
+                                 .gone = observer_gone};
     s->observer = &x->observer;
     *sensitivity = x;
     return DAE_OK;
@@ -196,10 +258,11 @@ void dae_sensitivity_free(dae_sensitivity *x)
     if (x->run && x->run->observer == &x->observer) x->run->observer = NULL;
     pieces_drop(x);
     stage_system_free(x->system);
+    rough_watch_free(x->rough);
     lead_free(&x->lead);
     directions_free(&x->directions);
     jump_free(x->jump);
-    dae_free_all(x->s, x->rates, x->pieces, (void *)x->request.y0, x);
+    dae_free_all(x->s, x->rates, x->rough_work, x->pieces, (void *)x->request.y0, x);
 }
 
 /* ---- values ---- */

@@ -135,6 +135,10 @@ struct dae_sensitivity {
     int piece_count;
     size_t piece_room;
 
+    struct rough_watch *rough; /* jumps inside of noEvent; owned, NULL: none is watched */
+    double *rough_work;        /* owned */
+    const char *broken;        /* what the run has met that S cannot pass; static, NULL: nothing */
+    double broken_t;
     struct jump *jump; /* an event at work, or the last one; owned */
     dae_sensitivity_stats stats;
 };

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "solve/run/run.h"
+#include "solve/sensitivity/rough.h"
 #include "solve/sensitivity/sensitivity_parts.h"
 
 bool sensitivity_room(dae_sensitivity *x)
@@ -256,6 +257,8 @@ dae_status sensitivity_start(dae_sensitivity *x)
     const lead *l = &x->lead;
     pieces_drop(x);
     x->stands = false;
+    x->broken = NULL;
+    if (x->rough) rough_watch_begin(x->rough);
     x->h = 0.0;
     x->stats = (dae_sensitivity_stats){0};
     if (s->hybrid) directions_start(&x->directions, s->hybrid->instance);
