@@ -27,6 +27,17 @@ _daedal_method_options() {
         grep -E "$([ "$2" = --order ] && echo '^[0-9]+$' || echo '^[a-z]')" | sort -u)" -- "$cur"))
 }
 
+# Parameters of the model text that the line names, behind those of a list "a,b,".
+_daedal_parameters() {
+    local i file before=
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        [[ ${COMP_WORDS[i]} == *.@(mo|bmo) ]] && file=${COMP_WORDS[i]}
+    done
+    [[ $cur == *,* ]] && before=${cur%,*},
+    COMPREPLY=($(compgen -P "$before" -W "$("$1" check "$file" --list 2>/dev/null |
+        sed -n '/^parameters/,/^variables/s/^  \([^ ]*\) .*/\1/p')" -- "${cur##*,}"))
+}
+
 _daedal() {
     local cur prev command IFS=$' \t\n'
     cur=${COMP_WORDS[COMP_CWORD]}
@@ -34,7 +45,7 @@ _daedal() {
     command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run verify compare check init emit demo models methods formulations help version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'run verify sens compare check init emit demo models methods formulations help version' -- "$cur"))
         return
     fi
     IFS=$'\n'
@@ -52,6 +63,10 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         ;;
     --order | --variant)
         _daedal_method_options "$1" "$prev"
+        return
+        ;;
+    --by)
+        _daedal_parameters "$1"
         return
         ;;
     --input) _daedal_files csv && return ;;
@@ -100,10 +115,10 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
     --signals-from) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
     --json) [ "$command" != check ] && [ "$command" != compare ] && _daedal_files json && return ;;
     --set | --start | --start-time | --stop | --tend | --rtol | --atol | --atol-of | --rtol-of | --interval | --points | \
-        --first | --vars | --variables | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit | --tube-x | --tube-y | --nominal | --signals) return ;;
+        --first | --vars | --variables | --of | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit | --tube-x | --tube-y | --nominal | --signals) return ;;
     esac
     case $command in
-    run | verify | check | init | emit)
+    run | verify | sens | check | init | emit)
         case $cur in
         -*) COMPREPLY=($(compgen -W "$(_daedal_options "$1" "$command")" -- "$cur")) ;;
         *)
@@ -124,7 +139,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         ;;
     models) COMPREPLY=($(compgen -W "$("$1" models 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$cur")) ;;
     help)
-        COMPREPLY=($(compgen -W $'run\nverify\ncompare\ncheck\ninit\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
+        COMPREPLY=($(compgen -W $'run\nverify\nsens\ncompare\ncheck\ninit\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
         ;;
     esac
 }

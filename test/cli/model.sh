@@ -483,6 +483,11 @@ if command -v bash >/dev/null 2>&1; then
     offers run x.mo --method herk --variant t && says '^thesis$'
     offers methods ro && says '^rodas$'
     offers emit --o && says '^--output$'
+    offers se && says '^sens$'
+    offers sens --re && says '^--relative$'
+    printf 'model B\n  parameter Real long = 1, lower = 1;\n  Real x(start = 1, fixed = true);\nequation\n  der(x) = -long*lower*x;\nend B;\n' >by.mo
+    offers sens by.mo --by lo && says '^long$' && says '^lower$'
+    offers sens by.mo --by long,low && says '^long,lower$'
 fi
 
 finish
