@@ -343,6 +343,26 @@ static void test_run_is_the_same(void **state)
     end(&r);
 }
 
+/* All directions of a row share its linearised equations. */
+static void test_rows_are_linearised_once(void **state)
+{
+    (void)state;
+    trial q;
+    open_as(&q, pendulum, "bdf", 1e-6, 3, (const char *[]){"L", "g", "m"});
+    assert_true(dae_solver_step(q.r.solver, 10.0) > 0);
+    double t = 0.5 * dae_solver_time(q.r.solver);
+    long before = dae_sensitivity_statistics(q.x)->jacobians;
+    look_at(&q, t);
+    assert_int_equal(dae_sensitivity_statistics(q.x)->jacobians, before + 1);
+    double found = slope(&q, BY_L, "vx");
+    look_at(&q, 1.5 * t);
+    assert_true(slope(&q, BY_L, "vx") != found);
+    assert_int_equal(dae_sensitivity_statistics(q.x)->jacobians, before + 2);
+    look_at(&q, t);
+    assert_true(slope(&q, BY_L, "vx") == found);
+    shut(&q);
+}
+
 /* ---- callbacks ---- */
 
 /* x' = -p0 x, y^3 = p1 x */
@@ -454,6 +474,18 @@ static void test_wrong_requests(void **state)
                    DAE_ERR_ARGUMENT, "rtol = -1", __LINE__);
     expect_refusal(&r, (dae_sensitivity_request){.count = 1, .names = one, .sizes = &zero},
                    DAE_ERR_ARGUMENT, "sizes[0] is 0", __LINE__);
+    end(&r);
+}
+
+/* Asked before a start, twice, outside of the last step, and behind the end of their solver. */
+static void test_wrong_calls(void **state)
+{
+    (void)state;
+    run r;
+    const char *const one[] = {"p"};
+    assert_int_equal(begin(&r, MODEL("parameter Real p = 1;\nReal x(start=1, fixed=true);\n"
+                                     "equation\nder(x) = -p*x;")),
+                     DAE_OK);
     dae_sensitivity *x = NULL;
     dae_sensitivity_request by = {.count = 1, .names = one};
     assert_int_equal(dae_sensitivity_new(r.solver, &by, &x, &r.diag), DAE_OK);
@@ -495,8 +527,10 @@ int main(void)
         cmocka_unit_test(test_sampled_decay),
         cmocka_unit_test(test_pendulum_by_every_method),
         cmocka_unit_test(test_run_is_the_same),
+        cmocka_unit_test(test_rows_are_linearised_once),
         cmocka_unit_test(test_callbacks),
         cmocka_unit_test(test_wrong_requests),
+        cmocka_unit_test(test_wrong_calls),
         cmocka_unit_test(test_delays_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,7 @@ static void lead_release(lead *l)
     dae_free_all(l->y, l->user);
     l->y = l->yp = l->work = l->user = NULL;
     l->solver = NULL;
+    l->row = l->row_outputs = NAN;
 }
 
 void lead_free(lead *l)
@@ -308,6 +309,7 @@ dae_status lead_linearise(dae_sensitivity *x, double t)
     iteration_status status =
         iteration_evaluate(&l->matrix, t, l->y, l->yp, 1.0 / h, h, l->weights, NULL);
     x->stats.jacobians++;
+    l->row = l->row_outputs = NAN;
     if (status != ITERATION_OK) return explain_matrix(x, t, status);
     if (l->form) {
         tape_inputs at = lead_point(x, t);
@@ -377,7 +379,10 @@ model_tangent *lead_crossings(dae_sensitivity *x, double t)
 model_tangent *lead_outputs(dae_sensitivity *x, double t)
 {
     const model_form *f = x->lead.form;
-    return taken(x, t, &x->lead.tangents->outputs, f->output.e, f->output.outputs);
+    if (x->lead.row_outputs == t) return x->lead.tangents->outputs;
+    model_tangent *m = taken(x, t, &x->lead.tangents->outputs, f->output.e, f->output.outputs);
+    x->lead.row_outputs = m ? t : NAN;
+    return m;
 }
 
 /* Values of discrete equations, then of all actions, over the unknowns; EXPR_NONE: out of reach. */

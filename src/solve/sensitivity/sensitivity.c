@@ -133,6 +133,7 @@ static dae_status observer_started(void *user)
 static dae_status observer_advanced(void *user)
 {
     dae_sensitivity *x = user;
+    x->lead.row = x->lead.row_outputs = NAN; /* that time may be one of another step */
     if (!x->stands || x->run->run.t == x->t) return DAE_OK;
     if (x->broken) return explain_broken(x);
     bool begins = x->run->run.t_old == x->t;
@@ -284,15 +285,24 @@ static dae_status check_time(const dae_sensitivity *x, double t, int k, const do
                     first, x->t);
 }
 
+/* The linearised equations at t, once for all directions. */
+static dae_status linearise_row(dae_sensitivity *x, double t)
+{
+    if (x->lead.row == t) return DAE_OK;
+    dae_status status = lead_values(x, t);
+    if (status == DAE_OK) status = lead_linearise(x, t);
+    if (status == DAE_OK && t != x->t) status = lead_factor_states(x);
+    x->lead.row = status == DAE_OK ? t : NAN;
+    return status;
+}
+
 /* S and S' of direction k at t, algebraic ones as the linearised equations say there. */
 static dae_status values_at(dae_sensitivity *x, double t, int k, double *s, double *sp)
 {
     pieces_at(x, t, k, s, sp);
-    dae_status status = lead_values(x, t);
-    if (status == DAE_OK) status = lead_linearise(x, t);
+    dae_status status = linearise_row(x, t);
     if (status != DAE_OK || t == x->t || x->lead.plain) return status;
-    status = lead_factor_states(x);
-    return status == DAE_OK ? lead_complete(x, t, k, 0.0, s, sp) : status;
+    return lead_complete(x, t, k, 0.0, s, sp);
 }
 
 dae_status dae_sensitivity_at(dae_sensitivity *x, double t, int k, double *dy)

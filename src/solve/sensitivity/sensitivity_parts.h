@@ -96,6 +96,8 @@ typedef struct lead {
     double *user;       /* values of the run in its user's unknowns, y, then y'; owned */
     double *weights;    /* error weights of Y there, borrowed */
     double *work;       /* n; owned */
+    double row; /* the time at which values were given out last, with linearised equations */
+    double row_outputs; /* .. and derivatives of all variables; NAN: these are of another time */
 } lead;
 
 struct stage_system;
