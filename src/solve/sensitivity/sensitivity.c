@@ -291,7 +291,7 @@ static dae_status linearise_row(dae_sensitivity *x, double t)
     if (x->lead.row == t) return DAE_OK;
     dae_status status = lead_values(x, t);
     if (status == DAE_OK) status = lead_linearise(x, t);
-    if (status == DAE_OK && t != x->t) status = lead_factor_states(x);
+    if (status == DAE_OK && t != x->t && !x->lead.plain) status = lead_factor_states(x);
     x->lead.row = status == DAE_OK ? t : NAN;
     return status;
 }
