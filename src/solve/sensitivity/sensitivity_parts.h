@@ -152,6 +152,8 @@ dae_status lead_take(dae_sensitivity *x, double t, bool whole);
 /* The same, and S moves over to its unknowns. */
 dae_status lead_change(dae_sensitivity *x, bool whole);
 void lead_free(lead *l);
+/* Values of the run at t as they are now, in s->bound.at_y and s->bound.at_yp. */
+dae_status point_of_run(dae_solver *s, double t);
 /* Whether what is bound now is what was taken. */
 bool lead_stands(const dae_sensitivity *x);
 /* Values of the lead's unknowns at a time of the run's last step, in l->y and l->yp. */
