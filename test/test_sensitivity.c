@@ -504,6 +504,47 @@ static void test_wrong_calls(void **state)
     end(&r);
 }
 
+/* How a start with a sensitivity by one name ends. */
+static dae_status start_by(run *r, const char *text, const char *name)
+{
+    dae_sensitivity *x = NULL;
+    prepare(r, text);
+    assert_int_equal(dae_solver_new(r->problem, &r->options, &r->solver, &r->diag), DAE_OK);
+    dae_sensitivity_request by = {.count = 1, .names = &name};
+    assert_int_equal(dae_sensitivity_new(r->solver, &by, &x, &r->diag), DAE_OK);
+    dae_status status = dae_solver_start(r->solver, 0.0, NULL, NULL);
+    r->diag = *diag_of(r);
+    dae_sensitivity_free(x);
+    end(r);
+    return status;
+}
+
+/* Fixed values that the constraint ties together: none of them can move alone, nor what they follow
+ * from, but for what moves the constraint, too. */
+#define TIED(start)                                                                                \
+    MODEL("parameter Real p = 1, L = 1;\nReal x(start=" start ", fixed=true), "                    \
+          "y(start=0, fixed=true), vx, vy(start=0, fixed=true), lambda;\nequation\nder(x) = vx;\n" \
+          "der(y) = vy;\nder(vx) = -lambda*x;\nder(vy) = -lambda*y - 1;\nx^2 + y^2 = L^2;")
+
+static void test_start_that_cannot_move(void **state)
+{
+    (void)state;
+    run r;
+    assert_int_equal(start_by(&r, TIED("L"), "L"), DAE_OK);
+    assert_int_equal(start_by(&r, TIED("p"), "y"), DAE_OK); /* x follows in second order */
+    assert_int_equal(start_by(&r, TIED("p"), "x"), DAE_ERR_INITIAL);
+    assert_non_null(strstr(r.diag.text, "no derivative by the start value of x"));
+    assert_int_equal(start_by(&r, TIED("p"), "p"), DAE_ERR_INITIAL);
+    assert_non_null(strstr(r.diag.text, "no derivative by parameter p: the fixed start value of x "
+                                        "would move by 1,"));
+    assert_true(start_by(&r,
+                         MODEL("parameter Real p = 1;\nReal x(start=1), y(start=1);\n"
+                               "initial equation\nx = p;\ny = 1;\nequation\nder(x) = -x;\nx = y;"),
+                         "p") < 0);
+    assert_non_null(strstr(r.diag.text, "no derivative by parameter p, as it fails where that "
+                                        "moves by 0.01"));
+}
+
 static void test_delays_are_refused(void **state)
 {
     (void)state;
@@ -531,6 +572,7 @@ int main(void)
         cmocka_unit_test(test_callbacks),
         cmocka_unit_test(test_wrong_requests),
         cmocka_unit_test(test_wrong_calls),
+        cmocka_unit_test(test_start_that_cannot_move),
         cmocka_unit_test(test_delays_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

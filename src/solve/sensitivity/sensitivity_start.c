@@ -134,6 +134,24 @@ static dae_status start_moved(dae_sensitivity *x, int k, double h, double *y)
     return status == DAE_OK ? back : status;
 }
 
+/* Why a start that was moved by h fails, and that it was. */
+static void explain_moved(dae_sensitivity *x, int k, double h, dae_status status)
+{
+    const flat_model *m = x->run->base->model->flat;
+    const direction *q = &x->directions.list[k];
+    bool parameter = q->parameter >= 0;
+    dae_diag *diag = &x->run->diag;
+    char said[sizeof diag->text];
+    if (status == DAE_OK || status == DAE_ERR_MEMORY || status == DAE_ERR_INTERRUPTED) return;
+    memcpy(said, diag->text, sizeof said);
+    diag_set(diag, status,
+             "Sensitivities: the start has no derivative by %s %s, as it fails where that moves by "
+             "%.3g: %s",
+             parameter ? "parameter" : "the start value of",
+             parameter ? m->parameters[q->parameter].name : m->variables[q->variable].name, h,
+             said);
+}
+
 enum { ROUNDS = 6 };
 
 /* Central differences with smaller and smaller moves, extrapolated to none [Ridders 1982]: of each
@@ -149,6 +167,7 @@ static dae_status differ_starts(dae_sensitivity *x, int k, double *slope, double
     for (int round = 0; round < ROUNDS && status == DAE_OK; round++, h /= SHRINK) {
         status = start_moved(x, k, h, up);
         if (status == DAE_OK) status = start_moved(x, k, -h, down);
+        explain_moved(x, k, h, status);
         for (size_t i = 0; status == DAE_OK && i < n; i++) {
             double value = (up[i] - down[i]) / (2.0 * h), power = SHRINK * SHRINK;
             for (int j = 0; j <= round; j++, power *= SHRINK * SHRINK) {
@@ -251,6 +270,57 @@ static dae_status settle(dae_sensitivity *x, const model_tangent *actions, int k
     return DAE_OK;
 }
 
+static dae_status explain_fixed(dae_sensitivity *x, int k, size_t v, double asked, double found)
+{
+    const flat_model *m = x->run->base->model->flat;
+    const direction *q = &x->directions.list[k];
+    bool parameter = q->parameter >= 0;
+    dae_diag *diag = &x->run->diag;
+    diag_variable(diag, -1, m->variables[v].name);
+    diag->line = m->variables[v].place.line;
+    return diag_set(diag, DAE_ERR_INITIAL,
+                    "Sensitivities: the start has no derivative by %s %s: the fixed start value of "
+                    "%s would move by %.6g, and the equations and other fixed values let it move "
+                    "by %.6g. Free one of them (remove fixed = true).",
+                    parameter ? "parameter" : "the start value of",
+                    parameter ? m->parameters[q->parameter].name : m->variables[q->variable].name,
+                    m->variables[v].name, asked, found);
+}
+
+/* Fixed start values move as they are said to, all of them: there may be more than states, as long
+ * as they agree with the equations, and so must their derivatives. */
+static dae_status check_fixed(dae_sensitivity *x, int k, const double *y, double *user)
+{
+    const dae_solver *s = x->run;
+    const model_form *f = s->base->model;
+    const size_t row = (size_t)k * (size_t)x->lead.n;
+    const double size = x->directions.list[k].size;
+    lead_to_user(x, x->s + row, x->sp + row, user, NULL);
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        const flat_variable *q = &f->flat->variables[v];
+        bool given = q->has_start || !isnan(f->start[v]);
+        int u = q->discrete || q->type != FLAT_REAL ? -1 : f->first_unknown[f->alias[v].top];
+        if (!q->fixed || !given || u < 0) continue;
+        double sign = f->alias[v].top_sign, found = sign * user[u];
+        double asked = directions_start_value(&x->directions, s->hybrid->instance, k, (int)v);
+        double off = fabs(found - asked), most = fmax(fabs(found), fabs(asked));
+        double least = 1e-6 * fabs(y[u]) + 1e3 * s->base_options.atol;
+        if (off > 1e-4 * most && off * size > least) return explain_fixed(x, k, v, asked, found);
+    }
+    return DAE_OK;
+}
+
+static dae_status check_all_fixed(dae_sensitivity *x)
+{
+    const size_t n = (size_t)x->run->base->form.n;
+    double *y = user_values(x->run), *user = DAE_ARRAY(double, n);
+    dae_status status = y && user ? DAE_OK : sensitivity_no_memory(x);
+    for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
+        status = check_fixed(x, k, y, user);
+    dae_free_all(y, user);
+    return status;
+}
+
 dae_status sensitivity_start(dae_sensitivity *x)
 {
     dae_solver *s = x->run;
@@ -276,6 +346,7 @@ dae_status sensitivity_start(dae_sensitivity *x)
         if (actions) start_discretes(x, k);
         status = settle(x, actions, k);
     }
+    if (status == DAE_OK && s->hybrid) status = check_all_fixed(x);
     x->stands = status == DAE_OK;
     return status;
 }
