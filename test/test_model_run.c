@@ -840,9 +840,32 @@ static void test_bad_reinit(void **state)
     end(&r);
 }
 
+/* exp(1000) overflows where 2/(1 + exp(-v/eps)) is 0: the equation is flat there, and its slope is
+ * 0, not 0 times infinity. Up to t = 0.3 f solves f = 0.1 f^3 - 1, and v moves evenly. */
+static void test_saturated_exponentials(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"auto", "bdf", "radau", "rodas", "sdirk"};
+    double f = -1.1;
+    for (int k = 0; k < 20; k++) f -= (f - 0.1 * f * f * f + 1.0) / (1.0 - 0.3 * f * f);
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        run r;
+        prepare(&r, MODEL("  parameter Real eps = 5e-4;\n  Real v(start = -0.5, fixed = true);\n"
+                          "  Real f;\nequation\n  der(v) = 1 - 0.2*f;\n"
+                          "  f = 2/(1 + exp(-v/eps)) - 1 + 0.1*f^3;"));
+        r.options.method = methods[i];
+        assert_int_equal(start_at(&r, 0.0), DAE_OK);
+        OK(step_to(&r, 0.3));
+        NEAR("f", f);
+        NEAR("v", -0.5 + 0.3 * (1.0 - 0.2 * f));
+        end(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_saturated_exponentials),
         cmocka_unit_test(test_relation_makes_events_and_noEvent_none),
         cmocka_unit_test(test_relation_at_zero_at_start),
         cmocka_unit_test(test_first_branch_wins),

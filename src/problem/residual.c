@@ -519,6 +519,70 @@ static eval_status guard_matrix(evaluator *e, const char *name, const matrix_lay
     return EVAL_RETRY;
 }
 
+/* ---- derivatives of a model that have no value though its equations are smooth ---- */
+
+/* Central differences of F in one component of y, or of y', over the distances h and h/8. */
+typedef struct slopes {
+    double *f[2], *moved; /* n each, one block at f[0] */
+} slopes;
+
+/* f = (F(.. + h) - F(.. - h)) / 2h; moved is y or y', in which component j moves. */
+static bool difference(evaluator *e, double t, const double *y, const double *yp, slopes *q, int j,
+                       double h, double *f)
+{
+    const int n = e->problem->form.n;
+    const double kept = q->moved[j];
+    double *other = q->moved + n;
+    q->moved[j] = kept + h;
+    bool ok = evaluate_residual(e, t, y, yp, f, &e->stats->jacobian_residuals) == EVAL_OK;
+    q->moved[j] = kept - h;
+    ok = ok && evaluate_residual(e, t, y, yp, other, &e->stats->jacobian_residuals) == EVAL_OK;
+    q->moved[j] = kept;
+    for (int i = 0; ok && i < n; i++) f[i] = (f[i] - other[i]) / (2.0 * h);
+    return ok;
+}
+
+/* The entries of column j that are not a number, where both distances agree about them. */
+static void mend_column(evaluator *e, const matrix_layout *layout, double t, const double *y,
+                        const double *yp, slopes *q, int j, double *values)
+{
+    static const double REACH = 6e-6, LEAST = 1e-8, AGREE = 1e-3;
+    const matrix_column column = layout_column(layout, j);
+    const double h = REACH * fmax(fabs(q->moved[j]), LEAST);
+    bool some = false;
+    for (int k = 0; k < column.count; k++) some |= isnan(values[column.first + (size_t)k]);
+    if (!some || !difference(e, t, y, yp, q, j, h, q->f[0]) ||
+        !difference(e, t, y, yp, q, j, h / 8.0, q->f[1]))
+        return;
+    for (int k = 0; k < column.count; k++) {
+        const int i = column_row(&column, k);
+        const double a = q->f[0][i], b = q->f[1][i];
+        if (isnan(values[column.first + (size_t)k]) &&
+            fabs(a - b) <= AGREE * fmax(fabs(a), fabs(b)))
+            values[column.first + (size_t)k] = b;
+    }
+}
+
+/* exp(u) overflows where 1/(1 + exp(u)) is 0 and does not move, but its derivative is 0 times
+ * infinity. Entries that are not a number are looked at by differences: where these agree, the
+ * equations are smooth, and have that slope. What stays is told. */
+static void mend_overflow(evaluator *e, const matrix_layout *layout, double t, const double *y,
+                          const double *yp, bool by_slope, double *values)
+{
+    const int n = e->problem->form.n;
+    if (!e->instance || vector_all_finite(layout->count, values)) return;
+    const eval_failure before = e->failure;
+    slopes q = {{DAE_ARRAY(double, 4 * (size_t)n), NULL}, NULL};
+    if (!q.f[0]) return;
+    q.f[1] = q.f[0] + n;
+    q.moved = q.f[1] + n;
+    memcpy(q.moved, by_slope ? yp : y, (size_t)n * sizeof *q.moved);
+    for (int j = 0; j < n; j++)
+        mend_column(e, layout, t, by_slope ? y : q.moved, by_slope ? q.moved : yp, &q, j, values);
+    dae_free(q.f[0]);
+    e->failure = before;
+}
+
 eval_status evaluate_jacobian(evaluator *e, const matrix_layout *layout, double t, const double *y,
                               const double *yp, double *dfdy, double *dfdyp)
 {
@@ -527,6 +591,8 @@ eval_status evaluate_jacobian(evaluator *e, const matrix_layout *layout, double 
     memset(dfdyp, 0, layout->count * sizeof *dfdyp);
     int code = form->jacobian(t, y, yp, dfdy, dfdyp, user_of(e));
     if (code != 0) return record_code(e, (callback){"jacobian", EVAL_SLOPE}, t, code);
+    mend_overflow(e, layout, t, y, yp, false, dfdy);
+    mend_overflow(e, layout, t, y, yp, true, dfdyp);
     eval_status status = guard_matrix(e, "jacobian (dF/dy)", layout, t, dfdy);
     return status ? status : guard_matrix(e, "jacobian (dF/dy')", layout, t, dfdyp);
 }

@@ -121,13 +121,13 @@ typedef struct run_observer {
 
 struct dae_solver {
     const run_observer *observer; /* borrowed; NULL: none */
-    const dae_problem *base;  /* the user's problem; borrowed */
-    dae_options base_options; /* the user's; arrays owned, strings static */
-    double *steps;            /* its step_sequence, which options of bindings borrow; owned */
-    dae_table *table;         /* that options->table of all copies is; owned, or NULL */
-    dae_herk_options herk;    /* what all copies of them refer to, if the user gave it */
-    wishes wishes;            /* what plans are made by: those options, and what runs have shown */
-    char why[CHOICE_TEXT];    /* the method at work in one line, where it is our choice */
+    const dae_problem *base;      /* the user's problem; borrowed */
+    dae_options base_options;     /* the user's; arrays owned, strings static */
+    double *steps;                /* its step_sequence, which options of bindings borrow; owned */
+    dae_table *table;             /* that options->table of all copies is; owned, or NULL */
+    dae_herk_options herk;        /* what all copies of them refer to, if the user gave it */
+    wishes wishes;         /* what plans are made by: those options, and what runs have shown */
+    char why[CHOICE_TEXT]; /* the method at work in one line, where it is our choice */
     dae_stats stats;
     dae_diag diag;
     eval_failure stop; /* a callback asked for it during this call (code < 0) */

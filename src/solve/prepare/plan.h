@@ -23,8 +23,8 @@ typedef struct wishes {
     const method *method;           /* and the method; unless: */
     bool open;                      /* they left it to us */
     bool implicit; /* explicit methods, and those on forms, are ruled out: stiff, or they failed */
-    bool unfolded; /* where constraints do not show, the form with all levels is integrated, at index
-                      1, too: for sensitivities */
+    bool unfolded; /* where constraints do not show, the form with all levels is integrated, at
+                      index 1, too: for sensitivities */
     bool careful;  /* radau failed in this run: bdf, which takes what other methods do not */
     const char *reason; /* why, static; "" at first */
 } wishes;

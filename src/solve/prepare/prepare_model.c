@@ -140,8 +140,7 @@ static dae_status plan_mode(preparation *p)
     if (a->written.singular) return explain_singular_mode(p);
     status = formulate_for_method(p);
     if (status != DAE_OK) return status;
-    made->runs_base =
-        a->index <= 1 && !method_needs_form(made->method) && !p->wishes->unfolded;
+    made->runs_base = a->index <= 1 && !method_needs_form(made->method) && !p->wishes->unfolded;
     if (made->runs_base) note_idle_formulation(p);
     if (a->numbers_agree &&
         !rank_watch_new(&made->watch, made->form ? made->form->analysed : &a->reduced,

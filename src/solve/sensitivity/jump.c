@@ -251,7 +251,7 @@ static bool jumped(const dae_sensitivity *x, int u, const double *y)
 {
     static const double CLOSE = 1e-6;
     const double before = x->jump->before[u], by = fabs(y[u] - before);
-    const double size = fmax(fabs(y[u]), fabs(before));
+    const double size = fmax(fmax(fabs(y[u]), fabs(before)), x->run->run.sizes[u]);
     return by > CLOSE * size + 10.0 * x->lead.weights[place_in_lead(x, u).unknown];
 }
 

@@ -294,7 +294,7 @@ static dae_status check_fixed(dae_sensitivity *x, int k, const double *y, double
     const dae_solver *s = x->run;
     const model_form *f = s->base->model;
     const size_t row = (size_t)k * (size_t)x->lead.n;
-    const double size = x->directions.list[k].size;
+    const double size = directions_size(&x->directions, k);
     lead_to_user(x, x->s + row, x->sp + row, user, NULL);
     for (size_t v = 0; v < f->flat->variable_count; v++) {
         const flat_variable *q = &f->flat->variables[v];
@@ -302,7 +302,7 @@ static dae_status check_fixed(dae_sensitivity *x, int k, const double *y, double
         int u = q->discrete || q->type != FLAT_REAL ? -1 : f->first_unknown[f->alias[v].top];
         if (!q->fixed || !given || u < 0) continue;
         double sign = f->alias[v].top_sign, found = sign * user[u];
-        double asked = directions_start_value(&x->directions, s->hybrid->instance, k, (int)v);
+        double asked = directions_start_rate(&x->directions, f, k, (int)v);
         double off = fabs(found - asked), most = fmax(fabs(found), fabs(asked));
         double least = 1e-6 * fabs(y[u]) + 1e3 * s->base_options.atol;
         if (off > 1e-4 * most && off * size > least) return explain_fixed(x, k, v, asked, found);
