@@ -28,8 +28,8 @@ typedef struct command {
 } command;
 
 extern const command run_command, verify_command, sens_command, compare_command, check_command,
-    init_command, emit_command, demo_command, models_command, methods_command, formulations_command,
-    version_command, help_command;
+    init_command, steady_command, linearise_command, emit_command, demo_command, models_command,
+    methods_command, formulations_command, help_command, version_command;
 
 /* The commands in the order of the help; NULL past the end. */
 const command *command_at(int i);
@@ -104,6 +104,7 @@ typedef struct inputs {
     int count;
     dae_input_mode mode;
     bool hold;
+    bool shift; /* they are to be moved: dae_model.shift_inputs */
 } inputs;
 
 /* Add FILE, "NAME = EXPRESSION" or "NAME = COLUMN @ FILE". Exit code. */

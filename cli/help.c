@@ -19,7 +19,7 @@ static void overview(void)
         "\n",
         stdout);
     for (int i = 0; command_at(i); i++)
-        say("  %-8s  %s\n", command_at(i)->name, command_at(i)->summary);
+        say("  %-9s  %s\n", command_at(i)->name, command_at(i)->summary);
     fputs("\n"
           "'daedal help COMMAND' tells more. Start with 'daedal demo'.\n"
           "Exit codes: 0 success, 1 the run failed or a file could not be written, 2 usage or a\n"

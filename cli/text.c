@@ -204,6 +204,7 @@ int open_text(const char *file, const settings *parameters, const inputs *driven
     *problem = NULL;
     if (parameters) m.assignments = parameters->list, m.assignment_count = parameters->count;
     if (driven) m.inputs = driven->list, m.input_count = driven->count;
+    m.shift_inputs = driven && driven->shift;
     if (unknowns) m.unknowns = unknowns->list, m.unknown_count = unknowns->count;
     int code = check_readable(file);
     if (code != CLI_OK) return code;

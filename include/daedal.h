@@ -322,6 +322,8 @@ DAE_API const dae_diag *dae_solver_diag(const dae_solver *solver);
 #include "daedal/tables.h"      /* Runge-Kutta methods by coefficients of your own */
 #include "daedal/verify.h"      /* is a result right? */
 
+#include "daedal/linearise.h" /* linear systems beside solutions, and steady states */
+
 #ifdef __cplusplus
 }
 #endif

@@ -22,7 +22,7 @@ static void write_text(FILE *stream, const char *text)
 
 /* A field, in quotes where commas, quotes, line ends or outer blanks ask for them. Rows may go to a
  * terminal, so control characters do not. */
-static void write_field(FILE *stream, const char *name)
+void report_csv_field(FILE *stream, const char *name)
 {
     char near[LABEL_SIZE], *far = NULL;
     size_t length = dae_printable(name, near, sizeof near);
@@ -38,7 +38,7 @@ static void write_header(FILE *stream, int n, const char *const *names)
     for (int i = 0; i < n; i++) {
         putc(',', stream);
         if (names && names[i])
-            write_field(stream, names[i]);
+            report_csv_field(stream, names[i]);
         else
             fprintf(stream, "y[%d]", i);
     }
@@ -66,7 +66,7 @@ static void write_labels(FILE *stream, const report_series *series)
         if (i >= 0) putc(',', stream);
         report_series_label_of(series, i, text);
         bool whole = i < 0 || strncmp(text, series->names[i], strlen(series->names[i])) == 0;
-        write_field(stream, whole ? text : series->names[i]);
+        report_csv_field(stream, whole ? text : series->names[i]);
     }
     putc('\n', stream);
 }

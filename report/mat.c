@@ -32,6 +32,23 @@ static void write_matrix(FILE *stream, const char *name, int type, size_t rows, 
     fwrite(name, 1, length, stream);
 }
 
+void report_mat_numbers(FILE *stream, const char *name, size_t rows, size_t columns,
+                        const double *values)
+{
+    write_matrix(stream, name, MAT_DOUBLE, rows, columns);
+    fwrite(values, sizeof *values, rows * columns, stream);
+}
+
+void report_mat_texts(FILE *stream, const char *name, size_t count, const char *const *texts)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < count; i++)
+        if (strlen(texts[i]) > width) width = strlen(texts[i]);
+    write_matrix(stream, name, MAT_TEXT, count, width);
+    for (size_t j = 0; j < width; j++)
+        for (size_t i = 0; i < count; i++) putc(j < strlen(texts[i]) ? texts[i][j] : ' ', stream);
+}
+
 /* Four rows of eleven characters, column by column. */
 static void write_class(FILE *stream)
 {

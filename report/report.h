@@ -315,6 +315,26 @@ report_status report_incidence(const char *path, const dae_analysis *analysis, c
                                const char *gnuplot, report_error *error);
 
 /* ---------------------------------------------------------------------------------------------
+ * A linear system
+ * ------------------------------------------------------------------------------------------- */
+
+/* Sections for people: eigenvalues with the states that carry them, and matrices of up to max_rows
+ * rows and columns (0: all). */
+report_status report_linear(FILE *stream, const dae_linearisation *linear, int max_rows,
+                            report_error *error);
+/* The first section alone. */
+report_status report_linear_eigenvalues(FILE *stream, const dae_linearisation *linear, int max_rows,
+                                        report_error *error);
+/* All of it as one json object, matrices by rows; model may be NULL. */
+report_status report_linear_json(FILE *stream, const char *model, const dae_linearisation *linear,
+                                 report_error *error);
+/* A line for each entry: matrix, row, column, value. */
+report_status report_linear_csv(FILE *stream, const dae_linearisation *linear, report_error *error);
+/* A MAT-file (level 4): A, B, C, D, x0, dx0, u0, y0, t0, names as rows of text, and eigenvalues in
+ * two columns. */
+report_status report_linear_mat(FILE *stream, const dae_linearisation *linear, report_error *error);
+
+/* ---------------------------------------------------------------------------------------------
  * The verdict of a judge
  * ------------------------------------------------------------------------------------------- */
 

@@ -90,6 +90,10 @@ typedef struct dae_model {
     /* External functions that Daedal does not have are compiled from the C code that the text and
      * its annotations name, and called in this process: they may do whatever the process may. */
     bool allow_external;
+
+    /* Each continuous Real input is what it follows and a shift, which is 0: dae_linearise has
+     * derivatives by that. */
+    bool shift_inputs;
 } dae_model;
 
 DAE_API dae_status dae_problem_from_model_sized(const dae_model *model, size_t size,

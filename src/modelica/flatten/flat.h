@@ -37,6 +37,7 @@ typedef struct flat_variable {
     int memory, memory_pre; /* discrete: slots; else -1 */
     bool rests;             /* declared as a parameter: the initial system computes it */
     bool asked;             /* to be an unknown, with a tolerance of its own */
+    int shift;              /* of an input: 1 + the first slot of its shift; 0: it has none */
     source_place place;
 } flat_variable;
 
@@ -269,6 +270,13 @@ typedef struct flat_model {
 /* Whether a name, whose quotes may be left out, means a variable: its own name, or that of an array
  * or a record around it. */
 bool flat_name_means(const char *given, const char *name);
+
+/* flat_shift.c: u = what it follows + c_0 + c_1 (time - o) + c_2 (time - o)^2 / 2 + .. for each
+ * continuous Real input u that an equation of its own gives, over slots of the memory that are 0:
+ * o, which is variable.shift - 1, and the SHIFT_TERMS numbers c behind it, derivatives of the shift
+ * at o. */
+enum { SHIFT_TERMS = 6 };
+void flat_shift_inputs(flat_model *m);
 
 void flat_when_free(flat_when *w);   /* its branches */
 void flat_model_free(flat_model *m); /* NULL is fine */

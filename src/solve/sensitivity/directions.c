@@ -33,7 +33,7 @@ static int find_variable(const flat_model *m, const char *name)
     return -1;
 }
 
-static dae_status check_parameter(const flat_parameter *p, dae_diag *diag)
+dae_status directions_check(const flat_parameter *p, const char *what, dae_diag *diag)
 {
     const char *why = NULL;
     if (p->type != FLAT_REAL)
@@ -47,7 +47,7 @@ static dae_status check_parameter(const flat_parameter *p, dae_diag *diag)
     if (!why) return DAE_OK;
     diag_variable(diag, -1, p->name);
     if (diag) diag->line = p->place.line;
-    return diag_set(diag, DAE_ERR_ARGUMENT, "Sensitivities: parameter %s %s.", p->name, why);
+    return diag_set(diag, DAE_ERR_ARGUMENT, "%s: parameter %s %s.", what, p->name, why);
 }
 
 static dae_status name_direction(const flat_model *m, const char *name, direction *d,
@@ -55,7 +55,8 @@ static dae_status name_direction(const flat_model *m, const char *name, directio
 {
     if (!name) return diag_set(diag, DAE_ERR_ARGUMENT, "Sensitivities: a name is NULL.");
     d->parameter = find_parameter(m, name);
-    if (d->parameter >= 0) return check_parameter(&m->parameters[d->parameter], diag);
+    if (d->parameter >= 0)
+        return directions_check(&m->parameters[d->parameter], "Sensitivities", diag);
     d->variable = find_variable(m, name);
     diag_variable(diag, -1, name);
     if (d->variable < 0)
@@ -123,7 +124,9 @@ static bool number_inputs(directions *d, const model_form *f)
     for (int i = 0; i < m->memory_count; i++) d->inputs.memory[i] = -1;
     for (int k = 0; k < d->named; k++) {
         int p = d->list[k].parameter;
+        int slot = d->list[k].memory;
         if (p >= 0 && d->inputs.parameter[p] < 0) d->inputs.parameter[p] = d->inputs.count++;
+        if (slot >= 0 && d->inputs.memory[slot] < 0) d->inputs.memory[slot] = d->inputs.count++;
     }
     if (!add_dependent(d, f)) return false;
     for (size_t v = 0; v < m->variable_count; v++) {
@@ -166,7 +169,7 @@ static dae_status name_directions(directions *d, const model_form *f,
 {
     for (int k = 0; k < d->named; k++) {
         direction *q = &d->list[k];
-        q->parameter = q->variable = -1;
+        q->parameter = q->variable = q->memory = -1;
         dae_status status = f ? name_direction(f->flat, r->names[k], q, diag) : DAE_OK;
         if (status != DAE_OK) return status;
         if (r->sizes && !(r->sizes[k] > 0.0 && isfinite(r->sizes[k])))
@@ -177,13 +180,10 @@ static dae_status name_directions(directions *d, const model_form *f,
     return DAE_OK;
 }
 
-dae_status directions_new(directions *d, const dae_solver *s, const dae_sensitivity_request *r,
-                          dae_diag *diag)
+/* What moves in the directions of d->list, which was made with this status. */
+static dae_status directions_finish(directions *d, const model_form *f, dae_status status,
+                                    dae_diag *diag)
 {
-    const model_form *f = s->base->model;
-    *d = (directions){.count = r->count, .named = r->count};
-    d->list = DAE_ARRAY(direction, r->count);
-    dae_status status = d->list ? name_directions(d, f, r, diag) : DAE_ERR_MEMORY;
     bool ok = status == DAE_OK;
     if (f) ok = ok && number_inputs(d, f) && compile_bindings(d, f) && compile_starts(d, f);
     if (ok)
@@ -193,6 +193,25 @@ dae_status directions_new(directions *d, const dae_solver *s, const dae_sensitiv
     directions_free(d);
     if (status != DAE_OK && status != DAE_ERR_MEMORY) return status;
     return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for sensitivities.");
+}
+
+dae_status directions_new(directions *d, const dae_solver *s, const dae_sensitivity_request *r,
+                          dae_diag *diag)
+{
+    const model_form *f = s->base->model;
+    *d = (directions){.count = r->count, .named = r->count};
+    d->list = DAE_ARRAY(direction, r->count);
+    dae_status status = d->list ? name_directions(d, f, r, diag) : DAE_ERR_MEMORY;
+    return directions_finish(d, f, status, diag);
+}
+
+dae_status directions_listed(directions *d, const dae_solver *s, const direction *list, int count,
+                             dae_diag *diag)
+{
+    *d = (directions){.count = count, .named = count};
+    d->list = DAE_ARRAY(direction, count);
+    for (int k = 0; d->list && k < count; k++) d->list[k] = list[k];
+    return directions_finish(d, s->base->model, d->list ? DAE_OK : DAE_ERR_MEMORY, diag);
 }
 
 /* ---- rates ---- */
@@ -247,6 +266,7 @@ void directions_start(directions *d, const model_instance *m)
         double *moved = directions_named(d, k);
         for (int i = 0; i < d->inputs.count; i++) moved[i] = 0.0;
         if (d->list[k].parameter >= 0) moved[d->inputs.parameter[d->list[k].parameter]] = 1.0;
+        if (d->list[k].memory >= 0) moved[d->inputs.memory[d->list[k].memory]] = 1.0;
         follow_bindings(d, d->list[k].parameter, moved, d->moved + rows);
         if (d->list[k].size == 0.0) d->list[k].size = size_of(d, m, k);
     }

@@ -14,7 +14,7 @@
 
 dae_status sensitivity_no_memory(const dae_sensitivity *x)
 {
-    return diag_set(&x->run->diag, DAE_ERR_MEMORY, "Out of memory for sensitivities.");
+    return diag_set(&x->run->diag, DAE_ERR_MEMORY, "%s: out of memory.", x->what);
 }
 
 /* ---- life ---- */
@@ -170,10 +170,9 @@ static dae_status place_companion(dae_sensitivity *x, double t)
     if (is_fit(c)) return DAE_OK;
     s->diag.t = t;
     return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
-                    "Sensitivities: at t = %.9g the equations are solved by their derivative "
-                    "array, or choose positions by numbers; there are no sensitivities of such "
-                    "systems.",
-                    t);
+                    "%s: at t = %.9g the equations are solved by their derivative array, or choose "
+                    "positions by numbers; such systems are not linearised.",
+                    x->what, t);
 }
 
 /* ---- taking ---- */
@@ -220,8 +219,9 @@ dae_status lead_take(dae_sensitivity *x, double t, bool whole)
     bool own = l->plain || is_fit(s);
     if (!own && !s->hybrid)
         return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
-                        "Sensitivities of callbacks need the residual form, of index 1: there are "
-                        "none of forms with more structure. A model text has them for any index.");
+                        "%s: callbacks must have the residual form, of index 1, not one with more "
+                        "structure. A model text may have any index.",
+                        x->what);
     if (!own && !l->companion) status = make_companion(x);
     if (status == DAE_OK && !own) status = place_companion(x, t);
     if (status != DAE_OK) return status;
@@ -299,14 +299,12 @@ static dae_status explain_matrix(dae_sensitivity *x, double t, iteration_status 
         const char *name = problem_variable(x->lead.solver->bound.problem, i);
         diag_variable(&s->diag, -1, name ? name : "");
         return diag_set(&s->diag, DAE_ERR_SINGULAR,
-                        "Sensitivities: the linearised equations at t = %.9g do not determine "
-                        "%s.",
-                        t, name ? name : "a variable");
+                        "%s: the linearised equations at t = %.9g do not determine %s.", x->what, t,
+                        name ? name : "a variable");
     }
     return diag_set(&s->diag, DAE_ERR_EVALUATION,
-                    "Sensitivities: the derivatives of the equations cannot be evaluated at t = "
-                    "%.9g.",
-                    t);
+                    "%s: the derivatives of the equations cannot be evaluated at t = %.9g.",
+                    x->what, t);
 }
 
 dae_status lead_linearise(dae_sensitivity *x, double t)
@@ -362,7 +360,7 @@ dae_status lead_explicit(dae_sensitivity *x, double t, int k, double dt, double 
         return DAE_OK;
     x->run->diag.t = t;
     return diag_set(&x->run->diag, DAE_ERR_CALLBACK,
-                    "Sensitivities: the derivative by parameter %d failed at t = %.9g.", k, t);
+                    "%s: the derivative by parameter %d failed at t = %.9g.", x->what, k, t);
 }
 
 /* `made`, or derivatives of expressions of the form made now, taken at the point. */

@@ -227,6 +227,7 @@ dae_status dae_sensitivity_new_sized(dae_solver *s, const dae_sensitivity_reques
     dae_sensitivity *x = DAE_NEW(dae_sensitivity);
     if (!x) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for sensitivities.");
     x->run = s;
+    x->what = "Sensitivities";
     status = directions_new(&x->directions, s, &r, diag);
     if (status == DAE_OK && !keep_request(x, &r))
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for sensitivities.");

@@ -18,7 +18,8 @@
 
 typedef struct direction {
     int parameter; /* of the model; -1: */
-    int variable;  /* the start value of this flat variable; -1: a number of callbacks */
+    int variable;  /* the start value of this flat variable; -1: */
+    int memory;    /* a slot, which the shift of an input reads; -1: a number of callbacks */
     double size;
 } direction;
 
@@ -37,6 +38,11 @@ typedef struct directions {
 
 dae_status directions_new(directions *d, const dae_solver *s, const dae_sensitivity_request *r,
                           dae_diag *diag);
+/* The same of a list, which is copied. */
+dae_status directions_listed(directions *d, const dae_solver *s, const direction *list, int count,
+                             dae_diag *diag);
+/* Whether parameter p of a model can move; `what` begins the message. */
+dae_status directions_check(const flat_parameter *p, const char *what, dae_diag *diag);
 void directions_free(directions *d);
 /* The rates of all parameters at their present values; discrete Reals rest. */
 void directions_start(directions *d, const model_instance *m);
@@ -119,7 +125,8 @@ typedef struct step_recorder {
 
 struct dae_sensitivity {
     run_observer observer;
-    dae_solver *run; /* borrowed; NULL: it was freed */
+    const char *what; /* for messages: "Sensitivities" */
+    dae_solver *run;  /* borrowed; NULL: it was freed */
     dae_sensitivity_request request;
     directions directions;
     lead lead;
