@@ -74,8 +74,8 @@ static void print_way(const linear_words *r, const steady_result *q)
         say("by Newton's method behind %s of the run, up to t = %g\n", PLURAL(s->steps, "step"),
             s->t);
     if (s->held > 0)
-        say("  %s of the model stay as they are at t = %g\n",
-            PLURAL(s->held, "discrete value or clock"), s->t);
+        say("  discrete values and clocks of the model (%d) stay as they are at t = %g\n", s->held,
+            s->t);
     print_conserved(s);
 }
 

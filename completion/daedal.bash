@@ -45,7 +45,7 @@ _daedal() {
     command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run verify sens compare check init emit demo models methods formulations help version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'run verify sens compare check init steady linearise emit demo models methods formulations help version' -- "$cur"))
         return
     fi
     IFS=$'\n'
@@ -104,7 +104,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
     -o | --output)
         case $command in
         emit) _daedal_files c mo ;;
-        init) _daedal_files csv json ;;
+        init | steady) _daedal_files csv json ;;
         *) _daedal_files csv json mat ;;
         esac
         return
@@ -113,12 +113,13 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
     --steps) _daedal_files txt && return ;;
     --csv | --history | --tableau) _daedal_files csv && return ;;
     --signals-from) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
-    --json) [ "$command" != check ] && [ "$command" != compare ] && _daedal_files json && return ;;
+    --json) [[ $command == run || $command == verify || $command == sens ]] && _daedal_files json && return ;;
     --set | --start | --start-time | --stop | --tend | --rtol | --atol | --atol-of | --rtol-of | --interval | --points | \
-        --first | --vars | --variables | --of | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit | --tube-x | --tube-y | --nominal | --signals) return ;;
+        --first | --vars | --variables | --of | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit | --tube-x | --tube-y | --nominal | --signals | --inputs | --outputs | --span) return ;;
+    --at) COMPREPLY=($(compgen -W 'steady' -- "$cur")) && return ;;
     esac
     case $command in
-    run | verify | sens | check | init | emit)
+    run | verify | sens | check | init | steady | linearise | emit)
         case $cur in
         -*) COMPREPLY=($(compgen -W "$(_daedal_options "$1" "$command")" -- "$cur")) ;;
         *)
@@ -139,7 +140,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         ;;
     models) COMPREPLY=($(compgen -W "$("$1" models 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$cur")) ;;
     help)
-        COMPREPLY=($(compgen -W $'run\nverify\nsens\ncompare\ncheck\ninit\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
+        COMPREPLY=($(compgen -W $'run\nverify\nsens\ncompare\ncheck\ninit\nsteady\nlinearise\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
         ;;
     esac
 }

@@ -84,7 +84,7 @@ report_status report_linear_eigenvalues(FILE *stream, const dae_linearisation *s
     fprintf(stream, "\n  %s\n\n  %-28s  %12s  %10s  %12s  %s\n", stability_text(s->stability),
             "eigenvalue", "frequency", "damping", "time", "carried by");
     for (; j < s->state_count && (max_rows == 0 || rows < max_rows); j++) {
-        if (s->im[j] < 0.0) continue;
+        if (s->im[j] < 0.0 && !s->zero[j]) continue;
         write_eigenvalue(stream, s, j);
         rows++;
     }

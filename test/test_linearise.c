@@ -587,6 +587,9 @@ static void test_none(void **state)
     expect_none(MODEL("Real x(start = 1, fixed = true); equation der(x) = x^2 + 1e-3;"), "x",
                 &newton);
     expect_none(MODEL("Real x(start = 0, fixed = true); equation der(x) = 1;"), "x", &span);
+    /* .. though it becomes so large that a step of 1 is less than its tolerance */
+    expect_none(MODEL("Real x(start = 0, fixed = true); equation der(x) = 3;"), "x",
+                &(dae_steady_request){.span = 1e12});
 }
 
 /* A conserved quantity that drives another one: v stays 1, so x moves on. */

@@ -13,10 +13,8 @@
 typedef struct spectrum {
     int n;
     double *A, *re, *im, *left, *right;
-    double *condition; /* |l^H r| of unit vectors: 1 of a normal matrix, 0 of a defective value */
-    double *scale, *separation;
-    int *order;  /* the largest real part first */
-    double norm; /* of A, balanced */
+    double *scale, *rounding; /* of balancing; what rounding may have moved eigenvalues by */
+    int *order;               /* the largest real part first */
     double *block;
 } spectrum;
 
@@ -24,28 +22,26 @@ static bool spectrum_room(spectrum *q, int n)
 {
     const size_t square = (size_t)n * (size_t)n;
     *q = (spectrum){.n = n, .order = DAE_ARRAY(int, n)};
-    q->block = SHARED_BLOCK(SHARE(q->A, square), SHARE(q->left, square), SHARE(q->right, square),
-                            SHARE(q->re, n), SHARE(q->im, n), SHARE(q->condition, n),
-                            SHARE(q->scale, n), SHARE(q->separation, n));
+    q->block =
+        SHARED_BLOCK(SHARE(q->A, square), SHARE(q->left, square), SHARE(q->right, square),
+                     SHARE(q->re, n), SHARE(q->im, n), SHARE(q->scale, n), SHARE(q->rounding, n));
     return q->order && q->block;
 }
 
-/* By the QR algorithm, balanced, with vectors of both sides and condition numbers. 0, or what
- * LAPACK says. */
+/* By the QR algorithm, balanced, with vectors of both sides. 0, or what LAPACK says. */
 static int decompose(spectrum *q)
 {
     const int n = q->n;
     int low, high, info, whole = 0;
-    double best = 0.0;
-    LAPACKE_dgeevx_work(LAPACK_COL_MAJOR, 'B', 'V', 'V', 'E', n, q->A, n, q->re, q->im, q->left, n,
-                        q->right, n, &low, &high, q->scale, &q->norm, q->condition, q->separation,
-                        &best, -1, &whole);
+    double best = 0.0, norm, none;
+    LAPACKE_dgeevx_work(LAPACK_COL_MAJOR, 'B', 'V', 'V', 'N', n, q->A, n, q->re, q->im, q->left, n,
+                        q->right, n, &low, &high, q->scale, &norm, &none, &none, &best, -1, &whole);
     double *work = DAE_ARRAY(double, best);
     if (!work) return LAPACK_WORK_MEMORY_ERROR;
     lapack_enter();
-    info = LAPACKE_dgeevx_work(LAPACK_COL_MAJOR, 'B', 'V', 'V', 'E', n, q->A, n, q->re, q->im,
-                               q->left, n, q->right, n, &low, &high, q->scale, &q->norm,
-                               q->condition, q->separation, work, (int)best, &whole);
+    info = LAPACKE_dgeevx_work(LAPACK_COL_MAJOR, 'B', 'V', 'V', 'N', n, q->A, n, q->re, q->im,
+                               q->left, n, q->right, n, &low, &high, q->scale, &norm, &none, &none,
+                               work, (int)best, &whole);
     lapack_leave();
     dae_free(work);
     return info;
@@ -79,31 +75,49 @@ static bool sort(spectrum *q)
 
 /* ---- what they mean ---- */
 
+/* Vectors of an eigenvalue: real parts, and imaginary ones, NULL where there are none. */
+typedef struct vectors {
+    const double *l, *li, *r, *ri;
+} vectors;
+
+static vectors vectors_of(const spectrum *q, int j)
+{
+    const size_t n = (size_t)q->n, first = (size_t)(q->im[j] < 0.0 ? j - 1 : j) * n;
+    const bool paired = q->im[j] < 0.0 || q->im[j] > 0.0;
+    return (vectors){q->left + first, paired ? q->left + first + n : NULL, q->right + first,
+                     paired ? q->right + first + n : NULL};
+}
+
 /* |l_i r_i| / sum over i: how much state i takes part in eigenvalue j [PVS82]. */
 static void participate(const spectrum *q, int j, double *share)
 {
-    const size_t n = (size_t)q->n;
-    const bool paired = q->im[j] != 0.0;
-    const size_t first = (size_t)(q->im[j] < 0.0 ? j - 1 : j) * n;
+    const vectors v = vectors_of(q, j);
     double sum = 0.0;
-    for (size_t i = 0; i < n; i++) {
-        double l = fabs(q->left[first + i]), r = fabs(q->right[first + i]);
-        if (paired) {
-            l = hypot(l, q->left[first + n + i]);
-            r = hypot(r, q->right[first + n + i]);
-        }
-        share[i] = l * r;
+    for (int i = 0; i < q->n; i++) {
+        share[i] = hypot(v.l[i], v.li ? v.li[i] : 0.0) * hypot(v.r[i], v.ri ? v.ri[i] : 0.0);
         sum += share[i];
     }
-    for (size_t i = 0; i < n && sum > 0.0; i++) share[i] /= sum;
+    for (int i = 0; i < q->n && sum > 0.0; i++) share[i] /= sum;
 }
 
-/* What rounding may have moved eigenvalue j by: 100 u ||A|| / condition; of a defective one u^(1/2)
- * of ||A||, about. */
-static double rounding_of(const spectrum *q, int j)
+/* |l|' E |r| / |l^H r| to first order [GVL13 7.2], where entries of E are 100 units of rounding of
+ * the largest entry in their row of A, which solutions of linear systems are; of a defective
+ * eigenvalue the denominator is no less than u^(1/2), about. */
+static double rounding_of(const spectrum *q, const double *A, int j)
 {
-    const double least = sqrt(DBL_EPSILON) * 1e-2;
-    return 100.0 * DBL_EPSILON * q->norm / fmax(q->condition[j], least);
+    const vectors v = vectors_of(q, j);
+    double left = 0.0, right = 0.0, re = 0.0, im = 0.0;
+    for (int i = 0; i < q->n; i++) {
+        const double li = v.li ? v.li[i] : 0.0, ri = v.ri ? v.ri[i] : 0.0;
+        double most = 0.0;
+        for (int k = 0; k < q->n; k++)
+            most = fmax(most, fabs(A[(size_t)i + (size_t)k * (size_t)q->n]));
+        left += hypot(v.l[i], li) * most;
+        right += hypot(v.r[i], ri);
+        re += v.l[i] * v.r[i] + li * ri;
+        im += v.l[i] * ri - li * v.r[i];
+    }
+    return 100.0 * DBL_EPSILON * left * right / fmax(hypot(re, im), 1e-2 * sqrt(DBL_EPSILON));
 }
 
 /* Stability; zeros of which A has fewer vectors than values grow like powers of time. */
@@ -112,7 +126,7 @@ static dae_status judge(const spectrum *q, dae_linearisation *out, const bool *z
     dae_stability verdict = DAE_STABILITY_ASYMPTOTIC;
     for (int j = 0; j < q->n; j++) {
         const int from = q->order[j];
-        const double slack = rounding_of(q, from);
+        const double slack = q->rounding[from];
         out->zero_count += zero[j];
         if (q->re[from] < -slack) continue;
         if (!zero[j] && q->re[from] > slack) verdict = DAE_STABILITY_UNSTABLE;
@@ -137,7 +151,8 @@ static dae_status take(spectrum *q, dae_linearisation *out, arena *a)
         const int from = q->order[j];
         re[j] = q->re[from];
         im[j] = q->im[from];
-        zero[j] = hypot(re[j], im[j]) <= rounding_of(q, from);
+        q->rounding[from] = rounding_of(q, out->A, from);
+        zero[j] = hypot(re[j], im[j]) <= q->rounding[from];
         participate(q, from, share + (size_t)j * n);
     }
     out->re = re;

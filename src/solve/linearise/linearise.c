@@ -118,7 +118,11 @@ static dae_status fill_column(column_work *c, int k, double *rates, double *outp
     dae_sensitivity *x = w->x;
     dae_status status = lead_complete(x, c->t, k, 0.0, c->s, c->sp);
     if (status != DAE_OK) return status;
-    for (int i = 0; i < w->state_count; i++) rates[i] = c->sp[w->states[i]];
+    if (!vector_finite(x->lead.n, c->s) || !vector_finite(x->lead.n, c->sp))
+        return diag_set(&w->run->diag, DAE_ERR_EVALUATION,
+                        "Linearisation: derivatives of the equations are not finite at t = %.9g.",
+                        c->t);
+    for (int i = 0; i < w->state_count; i++) rates[i] = c->sp[w->states[i]] + 0.0;
     for (int o = 0; o < w->output_count; o++) {
         const int v = w->outputs[o];
         outputs[o] =

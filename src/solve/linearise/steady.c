@@ -155,7 +155,8 @@ static dae_status try_here(pursuit *p, bool *found, dae_diag *diag)
         const dae_diag before = s->diag;
         const int n = w.x->lead.n;
         double *began = DAE_ARRAY(double, 2 * (size_t)n);
-        steady_search q = {.work = &w, .t = s->run.t, .span = p->unit, .began = began};
+        steady_search q = {.work = &w, .t = s->run.t, .began = began};
+        q.span = fmax(p->unit, fabs(s->run.t - p->start)); /* what grows like time does not rest */
         if (began) lead_from_user(w.x, p->began, p->began + s->base->form.n, began, began + n);
         status = began ? steady_newton(&q, found) : sensitivity_no_memory(w.x);
         if (status == DAE_OK && *found) *found = is_allowed(&w, q.t, &q);
