@@ -48,6 +48,8 @@ static dae_status list_states(linear_work *w)
 {
     const lead *l = &w->x->lead;
     const bool none = form_of(w) && form_of(w)->resting;
+    dae_free(w->states);
+    w->state_count = 0;
     w->states = DAE_ARRAY(int, l->n);
     if (!w->states) return sensitivity_no_memory(w->x);
     for (int i = 0; i < l->n && !none; i++)
@@ -58,13 +60,13 @@ static dae_status list_states(linear_work *w)
 static dae_status take_lead(linear_work *w)
 {
     const double t = w->run->run.t;
-    dae_status status = lead_take(w->x, t);
+    dae_status status = lead_take(w->x, t, true);
     if (status == DAE_OK) status = lead_values(w->x, t);
     return status == DAE_OK ? list_states(w) : status;
 }
 
 dae_status linear_open(linear_work *w, dae_solver *s, const dae_linearise_request *r, size_t size,
-                       dae_diag *diag)
+                       bool apart, dae_diag *diag)
 {
     *w = (linear_work){.run = s, .stats = s->stats};
     dae_status status = check_solver(s, diag);
@@ -76,6 +78,7 @@ dae_status linear_open(linear_work *w, dae_solver *s, const dae_linearise_reques
     if (!w->x) return diag_set(diag, DAE_ERR_MEMORY, "Linearisation: out of memory.");
     w->x->run = s;
     w->x->what = "Linearisation";
+    w->x->apart = apart;
     w->x->request.derivative = w->request.derivative;
     w->x->request.values = w->request.values;
     w->x->request.user = w->request.user;
@@ -87,6 +90,31 @@ dae_status linear_open(linear_work *w, dae_solver *s, const dae_linearise_reques
     if (status != DAE_OK && diag) *diag = s->diag;
     s->diag = before;
     return status;
+}
+
+/* The lead anew at its own values. */
+static dae_status retake(linear_work *w, double t)
+{
+    dae_sensitivity *x = w->x;
+    lead *l = &x->lead;
+    const int n = w->run->base->form.n;
+    double *y = DAE_ARRAY(double, 2 * (size_t)n);
+    if (!y) return sensitivity_no_memory(x);
+    lead_to_user(x, l->y, l->yp, y, y + n);
+    dae_status status = lead_take_at(x, t, y);
+    if (status == DAE_OK) {
+        vector_copy(l->n, l->solver->bound.y, l->y);
+        vector_copy(l->n, l->solver->bound.yp, l->yp);
+        status = list_states(w);
+    }
+    dae_free(y);
+    return status;
+}
+
+dae_status linear_choose_states(linear_work *w, double t, bool *same)
+{
+    *same = lead_states_hold(w->x, t);
+    return *same ? DAE_OK : retake(w, t);
 }
 
 void linear_close(linear_work *w)
@@ -377,7 +405,7 @@ static dae_status linearise(dae_solver *s, const dae_linearise_request *request,
                             dae_linearisation **linear, dae_diag *diag)
 {
     linear_work w;
-    dae_status status = linear_open(&w, s, request, size, diag);
+    dae_status status = linear_open(&w, s, request, size, false, diag);
     if (status == DAE_OK) {
         const dae_diag before = s->diag;
         status = make(&w, linear);

@@ -39,9 +39,12 @@ dae_status linear_name_outputs(linear_work *w, dae_diag *diag);
 
 /* ---- linearise.c ---- */
 
-/* What is asked for, with a lead where the run stands. Close it in any case. */
+/* What is asked for, with a lead where the run stands. apart: which may go to other points. Close
+ * it in any case. */
 dae_status linear_open(linear_work *w, dae_solver *s, const dae_linearise_request *r, size_t size,
-                       dae_diag *diag);
+                       bool apart, dae_diag *diag);
+/* The lead's values stay, with states that are good there. *same: they are what they were. */
+dae_status linear_choose_states(linear_work *w, double t, bool *same);
 void linear_close(linear_work *w);
 /* All of it at the lead's values, lead.y and lead.yp, which are consistent. */
 dae_status linear_fill(linear_work *w, double t, arena *a, dae_linearisation *out);
@@ -61,6 +64,7 @@ typedef struct steady_search {
     linear_work *work;
     double t;
     double span;         /* what moves less than its tolerance over this time rests */
+    double unit;         /* a time that is long for the model: equations may be others then */
     const double *began; /* the lead's unknowns where the search began */
     int iterations;
     const char *mover; /* the state that moves most, where there is no steady state; */

@@ -144,25 +144,45 @@ static void remember(pursuit *p, const steady_search *q)
     p->rate = q->rate;
 }
 
+/* Newton's method, with other states where those at hand become bad on the way. */
+static dae_status iterate(pursuit *p, steady_search *q, bool *found)
+{
+    enum { MOST_CHOICES = 10 };
+    dae_solver *s = p->s;
+    dae_status status = DAE_OK;
+    bool same = false;
+    for (int k = 0; k < MOST_CHOICES && status == DAE_OK && !same; k++) {
+        const int n = q->work->x->lead.n;
+        double *began = DAE_ARRAY(double, 2 * (size_t)n);
+        if (!began) return sensitivity_no_memory(q->work->x);
+        lead_from_user(q->work->x, p->began, p->began + s->base->form.n, began, began + n);
+        q->began = began;
+        status = steady_newton(q, found);
+        dae_free(began);
+        if (status == DAE_OK) status = linear_choose_states(q->work, q->t, &same);
+        if (!same) *found = false;
+    }
+    return status;
+}
+
 /* Newton's method from where the run stands. */
 static dae_status try_here(pursuit *p, bool *found, dae_diag *diag)
 {
     linear_work w;
     dae_solver *s = p->s;
     *found = false;
-    dae_status status = linear_open(&w, s, &p->request->linear, sizeof p->request->linear, diag);
+    dae_status status =
+        linear_open(&w, s, &p->request->linear, sizeof p->request->linear, true, diag);
     if (status == DAE_OK) {
         const dae_diag before = s->diag;
-        const int n = w.x->lead.n;
-        double *began = DAE_ARRAY(double, 2 * (size_t)n);
-        steady_search q = {.work = &w, .t = s->run.t, .began = began};
+        steady_search q = {.work = &w, .t = s->run.t};
         q.span = fmax(p->unit, fabs(s->run.t - p->start)); /* what grows like time does not rest */
-        if (began) lead_from_user(w.x, p->began, p->began + s->base->form.n, began, began + n);
-        status = began ? steady_newton(&q, found) : sensitivity_no_memory(w.x);
+        q.unit = p->unit;
+        status = iterate(p, &q, found);
         if (status == DAE_OK && *found) *found = is_allowed(&w, q.t, &q);
         if (status == DAE_OK && *found) status = fill(&q, p->made);
         remember(p, &q);
-        dae_free_all(q.conserved, began);
+        dae_free(q.conserved);
         if (status != DAE_OK && diag) *diag = s->diag;
         s->diag = before;
     }

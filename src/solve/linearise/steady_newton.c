@@ -272,6 +272,24 @@ static engine_outcome look_at_time(newton_work *k, bool *stays)
     return ENGINE_MET;
 }
 
+/* The same at later times: a derivative by time may happen to be 0, as that of cos(time) at 0.
+ * Times at which there are no values do not count. */
+static bool rests_later(newton_work *k)
+{
+    static const double LATER[] = {0.30901699437494745, 0.8660254037844386}; /* of no period */
+    lead *l = &k->w->x->lead;
+    evaluator *eval = &l->solver->bound.eval;
+    for (int i = 0; i < 2; i++) {
+        const double t = k->q->t + LATER[i] * k->q->unit;
+        if (evaluate_residual(eval, t, l->y, k->yp, k->r, &eval->stats->residuals) != EVAL_OK)
+            continue;
+        if (find_rates(k, k->r) != ENGINE_MET || all_rest(k)) continue;
+        k->q->why = "moves with time, which the equations contain";
+        return false;
+    }
+    return true;
+}
+
 /* Whether w'x is what it was where the search began: null vectors of A are conserved quantities
  * only if it is. */
 static bool is_kept(const newton_work *k, const double *w)
@@ -325,6 +343,7 @@ static engine_outcome inspect(newton_work *k, engine *e, bool *found)
         return ENGINE_MET;
     }
     outcome = look_at_time(k, found);
+    *found = *found && rests_later(k);
     return outcome == ENGINE_MET && *found && !name_conserved(k) ? ENGINE_MEMORY : outcome;
 }
 

@@ -139,17 +139,12 @@ static dae_status run_values(dae_sensitivity *x, double t, double *y)
     return status;
 }
 
-/* The companion in the mode of the run, at its values, made consistent on all levels. */
-static dae_status place_companion(dae_sensitivity *x, double t)
+/* The companion in the mode of the run, at values of the user's unknowns, y and then y', made
+ * consistent on all levels. */
+static dae_status place_companion(dae_sensitivity *x, double t, const double *y)
 {
     dae_solver *s = x->run, *c = x->lead.companion;
     const size_t n = (size_t)s->base->form.n;
-    double *y = DAE_ARRAY(double, 2 * n);
-    dae_status status = y ? run_values(x, t, y) : sensitivity_no_memory(x);
-    if (status != DAE_OK) {
-        dae_free(y);
-        return status;
-    }
     c->hybrid->opening.stands = false;
     c->hybrid->at_start = false;
     c->hybrid->direction = s->run.direction < 0.0 ? -1.0 : 1.0;
@@ -157,12 +152,11 @@ static dae_status place_companion(dae_sensitivity *x, double t)
     c->run.t = c->run.t_old = c->run.t_new = t;
     model_instance_follow(c->hybrid->instance, s->hybrid->instance);
     values_from_user(c, y, y + n);
-    status = bind_mode_at_hand(c, t);
+    dae_status status = bind_mode_at_hand(c, t);
     if (status == DAE_OK) {
         values_from_user(c, y, y + n);
         status = hybrid_begin_again(c);
     }
-    dae_free(y);
     if (status != DAE_OK) {
         s->diag = c->diag;
         return status;
@@ -209,32 +203,55 @@ static bool lead_room(dae_sensitivity *x)
     return !l->form || l->tangents;
 }
 
-dae_status lead_take(dae_sensitivity *x, double t, bool whole)
+/* What the lead needs beside a solver. */
+static dae_status take_solver(dae_sensitivity *x, dae_solver *chosen)
 {
-    dae_solver *s = x->run;
     lead *l = &x->lead;
-    dae_status status = DAE_OK;
-    lead_release(l);
-    l->plain = !whole && !is_fit(s) && is_plain(s);
-    bool own = l->plain || is_fit(s);
-    if (!own && !s->hybrid)
-        return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
-                        "%s: callbacks must have the residual form, of index 1, not one with more "
-                        "structure. A model text may have any index.",
-                        x->what);
-    if (!own && !l->companion) status = make_companion(x);
-    if (status == DAE_OK && !own) status = place_companion(x, t);
-    if (status != DAE_OK) return status;
-    dae_solver *chosen = own ? s : l->companion;
     dae_options o = chosen->bound.options;
     o.linear_solver = o.linear_solver == DAE_LINEAR_GMRES ? DAE_LINEAR_AUTO : o.linear_solver;
-    status = iteration_new(&l->matrix, &chosen->bound.eval, &o, &s->diag);
+    dae_status status = iteration_new(&l->matrix, &chosen->bound.eval, &o, &x->run->diag);
     if (status != DAE_OK) return status;
     l->solver = chosen;
     l->key = key_of(chosen);
     stage_system_free(x->system);
     x->system = NULL;
     return lead_room(x) ? DAE_OK : sensitivity_no_memory(x);
+}
+
+/* Whether a form chooses its states by numbers: a point beside the run may need other ones. */
+static bool chooses_states(const dae_solver *s)
+{
+    return is_formulated(s) && s->hybrid && s->hybrid->instance->selection;
+}
+
+dae_status lead_take(dae_sensitivity *x, double t, bool whole)
+{
+    dae_solver *s = x->run;
+    lead *l = &x->lead;
+    lead_release(l);
+    const bool fit = is_fit(s) && !(x->apart && chooses_states(s));
+    l->plain = !whole && !fit && is_plain(s);
+    if (fit || l->plain) return take_solver(x, s);
+    if (!s->hybrid)
+        return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                        "%s: callbacks must have the residual form, of index 1, not one with more "
+                        "structure. A model text may have any index.",
+                        x->what);
+    double *y = DAE_ARRAY(double, 2 * (size_t)s->base->form.n);
+    dae_status status = y ? run_values(x, t, y) : sensitivity_no_memory(x);
+    if (status == DAE_OK) status = lead_take_at(x, t, y);
+    dae_free(y);
+    return status;
+}
+
+dae_status lead_take_at(dae_sensitivity *x, double t, const double *y)
+{
+    lead *l = &x->lead;
+    dae_status status = DAE_OK;
+    lead_release(l);
+    if (!l->companion) status = make_companion(x);
+    if (status == DAE_OK) status = place_companion(x, t, y);
+    return status == DAE_OK ? take_solver(x, l->companion) : status;
 }
 
 /* ---- points ---- */

@@ -126,6 +126,7 @@ typedef struct step_recorder {
 struct dae_sensitivity {
     run_observer observer;
     const char *what; /* for messages: "Sensitivities" */
+    bool apart;       /* states are chosen beside those of the run */
     dae_solver *run;  /* borrowed; NULL: it was freed */
     dae_sensitivity_request request;
     directions directions;
@@ -158,6 +159,8 @@ struct dae_sensitivity {
 dae_status lead_take(dae_sensitivity *x, double t, bool whole);
 /* The same, and S moves over to its unknowns. */
 dae_status lead_change(dae_sensitivity *x, bool whole);
+/* The same of a companion, at values of the user's unknowns, y and then y', beside the run. */
+dae_status lead_take_at(dae_sensitivity *x, double t, const double *y);
 void lead_free(lead *l);
 /* Values of the run at t as they are now, in s->bound.at_y and s->bound.at_yp. */
 dae_status point_of_run(dae_solver *s, double t);
