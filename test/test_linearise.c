@@ -260,6 +260,8 @@ static void test_prescribed_motion(void **state)
     near(of_D(s, "v", "der(u)"), 1.0, 1e-15);
     near(of_D(s, "F", "der(u, 2)"), 3.0, 1e-15);
     near(of_D(s, "F", "u"), 0.0, 0.0);
+    near(of_D(s, "x", "der(u)"), 0.0, 0.0); /* derivatives are those at the point */
+    near(of_D(s, "v", "der(u, 2)"), 0.0, 0.0);
     near(of_B(s, "z", "der(u)"), 1.0, 1e-15);
     near(s->input_values[0], sin(1.5), 1e-9);
     close_point(&p);
