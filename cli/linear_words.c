@@ -179,7 +179,8 @@ int linear_point_open(const linear_words *r, linear_point *p)
 {
     dae_diag diag = {0};
     *p = (linear_point){0};
-    int code = open_text(r->file, &r->parameters, &r->driven, NULL, DAE_ENGINE_AUTO, &p->problem);
+    int code =
+        open_text(r->file, &r->parameters, &r->driven, NULL, DAE_ENGINE_AUTO, false, &p->problem);
     for (int i = 0; i < r->starts.count && code == CLI_OK; i++)
         code = set_start(p->problem, r->starts.list[i]);
     if (code == CLI_OK) code = find_times(r, p);
