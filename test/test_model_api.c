@@ -53,21 +53,14 @@ static dae_problem *decay_problem(void)
     return problem_of(&(dae_model){.text = decay, .file = "decay.mo", .engine = DAE_ENGINE_TAPE});
 }
 
-/* A solver with this method; NULL: its choice */
-static dae_solver *solver_by(const dae_problem *p, const char *method)
+static dae_solver *solver_of(const dae_problem *p)
 {
     dae_solver *s = NULL;
     dae_options options = dae_options_default();
     options.rtol = 1e-9;
     options.atol = 1e-12;
-    if (method) options.method = method;
     assert_int_equal(dae_solver_new(p, &options, &s, NULL), DAE_OK);
     return s;
-}
-
-static dae_solver *solver_of(const dae_problem *p)
-{
-    return solver_by(p, NULL);
 }
 
 static double value_of(dae_solver *s, const dae_problem *p, const char *name)
@@ -490,91 +483,6 @@ static void test_infos_and_counts(void **state)
     dae_problem_free(p);
 }
 
-/* Values and derivatives of one time are found once: derivatives cost nothing behind values. A
- * restart at that time has others. */
-static void test_values_then_derivatives(void **state)
-{
-    (void)state;
-    static const char text[] = "model P\n"
-                               "  Real x(start = 1, fixed = true), y(start = 0);\n"
-                               "  Real u(start = 0, fixed = true), v, L;\n"
-                               "equation\n"
-                               "  der(x) = u;\n  der(y) = v;\n"
-                               "  der(u) = -L*x;\n  der(v) = -L*y - 1;\n"
-                               "  x^2 + y^2 = 1;\n"
-                               "end P;\n";
-    dae_problem *p = problem_of(&(dae_model){.text = text, .engine = DAE_ENGINE_TAPE});
-    dae_solver *s = solver_by(p, "radau");
-    double values[16], again[16], slopes[8];
-    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
-    while (dae_solver_time(s) < 0.5) assert_true(dae_solver_step(s, 0.7) >= 0);
-    assert_int_equal(dae_solver_variables(s, 0.5, values), DAE_OK);
-    const long residuals = dae_solver_stats(s)->residuals;
-    assert_int_equal(dae_solver_derivatives(s, 0.5, slopes), DAE_OK);
-    assert_int_equal(dae_solver_stats(s)->residuals, residuals);
-    const int x = dae_problem_find_variable(p, "x"), u = dae_problem_find_variable(p, "u");
-    for (int k = 0; k < dae_problem_derivative_count(p); k++)
-        if (strcmp(dae_problem_derivative(p, k), "der(x)") == 0)
-            assert_true(fabs(slopes[k] - values[u]) < 1e-9);
-    const double t = dae_solver_time(s);
-    assert_int_equal(dae_solver_variables(s, t, values), DAE_OK);
-    const int n = dae_problem_size(p);
-    double start[16], other[16];
-    assert_true(n <= 16);
-    assert_int_equal(dae_solver_at(s, t, 0, start), DAE_OK);
-    for (int i = 0; i < n; i++) {
-        const char *name = dae_problem_unknown_name(p, i);
-        other[i] = strcmp(name, "x") == 0   ? 0.6
-                   : strcmp(name, "y") == 0 ? -0.8
-                   : strcmp(name, "L") == 0 ? start[i]
-                                            : 0.0;
-    }
-    assert_int_equal(dae_solver_restart(s, other, NULL), DAE_OK);
-    assert_int_equal(dae_solver_variables(s, t, again), DAE_OK);
-    assert_true(fabs(again[x] - 0.6) < 1e-6 && fabs(again[x] - values[x]) > 1e-3);
-    dae_solver_free(s);
-    dae_problem_free(p);
-}
-
-/* Rows within steps of a model of index 3 are projected. Rounding in z is a ten-thousandth of its
- * tolerance: corrections do not become smaller than that, and a row costs a few of them all the
- * same, not new matrices. */
-static void test_rows_above_rounding(void **state)
-{
-    (void)state;
-    static const char text[] = "model N\n"
-                               "  parameter Real c = 1e3;\n"
-                               "  Real x(start = 1, fixed = true), y(start = 0);\n"
-                               "  Real u(start = 0, fixed = true), v, L, z, w;\n"
-                               "equation\n"
-                               "  der(x) = u;\n  der(y) = v;\n"
-                               "  der(u) = -L*x;\n  der(v) = -L*y - 1;\n"
-                               "  x^2 + y^2 = 1;\n"
-                               "  z = c*(x + w) - c*w - (c - 1)*x;\n  w^3 = 2 + z + y;\n"
-                               "end N;\n";
-    enum { ROWS = 2000 };
-    dae_problem *p = problem_of(&(dae_model){.text = text, .engine = DAE_ENGINE_TAPE});
-    dae_solver *s = solver_by(p, "radau");
-    double values[16];
-    const int x = dae_problem_find_variable(p, "x"), z = dae_problem_find_variable(p, "z");
-    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
-    assert_true(dae_solver_step(s, 2.0) >= 0);
-    long evaluations = 0, matrices = 0;
-    for (int k = 0; k <= ROWS; k++) {
-        const double t = 2.0 * k / ROWS;
-        while (dae_solver_time(s) < t) assert_true(dae_solver_step(s, 2.0) >= 0);
-        evaluations -= dae_solver_stats(s)->residuals;
-        matrices -= dae_solver_stats(s)->jacobians;
-        assert_int_equal(dae_solver_variables(s, t, values), DAE_OK);
-        assert_true(fabs(values[z] - values[x]) < 1e-8);
-        evaluations += dae_solver_stats(s)->residuals;
-        matrices += dae_solver_stats(s)->jacobians;
-    }
-    assert_true(evaluations < 6 * ROWS && matrices < ROWS / 4);
-    dae_solver_free(s);
-    dae_problem_free(p);
-}
-
 /* der(x) of states, of aliases with their sign, and where der(q) is an unknown itself. */
 static void test_derivatives(void **state)
 {
@@ -950,8 +858,6 @@ int main(void)
         cmocka_unit_test(test_types_and_bounds_after_the_translation),
         cmocka_unit_test(test_assigned_starts),
         cmocka_unit_test(test_infos_and_counts),
-        cmocka_unit_test(test_values_then_derivatives),
-        cmocka_unit_test(test_rows_above_rounding),
         cmocka_unit_test(test_derivatives),
         cmocka_unit_test(test_engine_used),
         cmocka_unit_test(test_text_in_memory_and_in_a_file),

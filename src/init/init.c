@@ -456,88 +456,40 @@ static eval_status first_correction(initializer *init, bool keep)
  * what is asked for is the manifold, not accuracy along it. */
 static const double PROJECTED = 1e-6;
 enum { MOST_PROJECTIONS = 5 };
-/* Rounding ends that earlier: what a new matrix does not make smaller by this factor is noise, if
- * it is below this part of the tolerances. */
-static const double SHRINKS = 0.1, NOISE = 1e-4;
 
-/* How corrections go on. */
-typedef enum outlook {
-    OUTLOOK_GOOD,
-    OUTLOOK_DONE, /* they are noise */
-    OUTLOOK_SLOW, /* with this matrix they will not be small in time */
-    OUTLOOK_AWAY  /* they grow */
-} outlook;
-
-/* What is to be expected of `more` corrections behind two of these sizes. What is noise with a new
- * matrix is so with one that is kept. */
-static outlook look_ahead(initializer *init, bool keep, double size, double next, int more)
-{
-    const bool shrinks = next < size;
-    if (!shrinks && newton_at_roundoff(init, init->fnew)) return OUTLOOK_DONE;
-    if (!init->for_rows) return shrinks ? OUTLOOK_GOOD : OUTLOOK_AWAY;
-    if (!keep && !(next < SHRINKS * size) && next <= NOISE) {
-        init->noise = fmax(size, next);
-        return OUTLOOK_DONE;
-    }
-    if (keep && next <= fmin(init->noise, NOISE)) return OUTLOOK_DONE;
-    if (!shrinks) return OUTLOOK_AWAY;
-    return keep && next * pow(next / size, more) > PROJECTED ? OUTLOOK_SLOW : OUTLOOK_GOOD;
-}
-
-/* The trial point is the iterate, and what is found so far; its correction is the next one. */
-static void take_trial(initializer *init, const start *s)
-{
-    const int n = init->n;
-    vector_copy(n, init->ynew, s->y);
-    vector_copy(n, init->ypnew, s->yp);
-    vector_copy(n, init->ynew, init->y);
-    vector_copy(n, init->ypnew, init->yp);
-    vector_copy(n, init->dxbar, init->dx);
-}
-
-/* One correction, and what the next one would be, in dxbar and *next. */
-static eval_status correct_once(initializer *init, double t, double *next)
-{
-    if (newton_room(init, 1.0, init->dx) < 1.0) return EVAL_RETRY;
-    newton_move(init, 1.0, init->dx);
-    eval_status status = evaluate_residual(init->eval, t, init->ynew, init->ypnew, init->fnew,
-                                           &init->eval->stats->residuals);
-    if (status == EVAL_OK) status = to_eval(newton_correction(init, init->fnew, init->dxbar));
-    *next = newton_norm(init->n, init->dxbar);
-    return status;
-}
-
-/* Corrections with one matrix, the stepper's if it may be kept, and as long as it leads on: a new
- * one costs less than corrections that will not do. *size: of the last one. */
+/* Corrections with one matrix, the stepper's if it may be kept. *size: of the last one. */
 static eval_status project_once(initializer *init, const start *s, bool keep, double *size)
 {
+    int n = init->n;
     load(init, s);
     eval_status status = first_correction(init, keep);
     if (status != EVAL_OK) return status;
-    *size = newton_norm(init->n, init->dx);
+    *size = newton_norm(n, init->dx);
     for (int k = 0; k<MOST_PROJECTIONS && * size> PROJECTED; k++) {
-        double next = 0.0;
-        status = correct_once(init, s->t, &next);
+        if (newton_room(init, 1.0, init->dx) < 1.0) return EVAL_RETRY;
+        newton_move(init, 1.0, init->dx);
+        status = evaluate_residual(init->eval, s->t, init->ynew, init->ypnew, init->fnew,
+                                   &init->eval->stats->residuals);
+        if (status == EVAL_OK) status = to_eval(newton_correction(init, init->fnew, init->dxbar));
         if (status != EVAL_OK) return status;
-        const outlook ahead = look_ahead(init, keep, *size, next, MOST_PROJECTIONS - 1 - k);
-        if (ahead == OUTLOOK_AWAY) return EVAL_RETRY;
-        take_trial(init, s);
-        *size = ahead == OUTLOOK_DONE ? 0.0 : next;
-        if (ahead == OUTLOOK_SLOW) break;
+        double next = newton_norm(n, init->dxbar);
+        if (!(next < *size) && !newton_at_roundoff(init, init->fnew)) return EVAL_RETRY;
+        if (!(next < *size)) next = 0.0; /* noise: it is as good as it gets */
+        vector_copy(n, init->ynew, s->y);
+        vector_copy(n, init->ypnew, s->yp);
+        vector_copy(n, init->ynew, init->y);
+        vector_copy(n, init->ypnew, init->yp);
+        vector_copy(n, init->dxbar, init->dx);
+        *size = next;
     }
     /* The last one is known and costs nothing: where events crowd, slopes far below the tolerances
      * tell to which side a solution leaves zero. */
     if (*size > 0.0 && *size <= PROJECTED && newton_room(init, 1.0, init->dx) >= 1.0) {
         newton_move(init, 1.0, init->dx);
-        vector_copy(init->n, init->ynew, s->y);
-        vector_copy(init->n, init->ypnew, s->yp);
+        vector_copy(n, init->ynew, s->y);
+        vector_copy(n, init->ypnew, s->yp);
     }
     return EVAL_OK;
-}
-
-void initializer_for_rows(initializer *init)
-{
-    init->for_rows = true;
 }
 
 eval_status initializer_project(initializer *init, double t, double h, const dae_kind *kinds,

@@ -44,10 +44,6 @@ dae_status initialize_hidden(initializer *init, double t, double h, const dae_ki
  * EVAL_RETRY if it did not help (y, yp unchanged). */
 eval_status initializer_project(initializer *init, double t, double h, const dae_kind *kinds,
                                 const double *weights, double *y, double *yp);
-/* Values will be looked at, and nothing goes on from them: corrections that rounding keeps from
- * shrinking, far below the tolerances, are small enough. Beside a fold they may show that there is
- * no solution. */
-void initializer_for_rows(initializer *init);
 /* One such correction with fresh derivatives, wherever it leads: the direction in which a solution
  * is sought. y, yp unchanged: there is none. */
 void initializer_correct(initializer *init, double t, double h, const dae_kind *kinds,

@@ -56,8 +56,6 @@ struct initializer {
     dae_tag *y_tags, *yp_tags;   /* n each, for general solves */
     row_scales rows;             /* of F at the last matrix */
     bool test_rank;              /* at the first matrix */
-    bool for_rows;               /* see initializer_for_rows */
-    double noise;                /* that kept corrections for rows from shrinking; 0: none */
     int iterations;              /* of the last solve */
     int tried;                   /* of all solves for one start */
     int singular_variable;       /* -1: none */

@@ -53,7 +53,6 @@ dae_status dae_solver_finish(dae_solver *s)
     if (s->diag.status != DAE_OK) diag_clear(&s->diag);
     if (s->run.phase == PHASE_NEW)
         return diag_set(&s->diag, DAE_ERR_STATE, "dae_solver_finish was called before a start.");
-    s->run.found = false;
     if (s->hybrid) output_doubt_tell(s);
     if (!s->hybrid || s->run.phase == PHASE_ENDED) return DAE_OK;
     dae_status status = s->hybrid->pending ? hybrid_update(s) : DAE_OK;

@@ -88,7 +88,6 @@ dae_status dae_solver_set_tolerances(dae_solver *s, double rtol, double atol)
     s->bound.options.atol = s->bound.norm.atol = s->base_options.atol = atol;
     if (!s->bound.options.weights) s->bound.finest_rtol = rtol;
     close_opening(s);
-    s->run.found = false;
     if (s->run.phase == PHASE_NEW) return DAE_OK;
     solver_interpolate(s, s->run.t_new, 0, s->bound.work);
     return solver_update_weights(s, s->run.t_new, s->bound.work);

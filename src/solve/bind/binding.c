@@ -75,7 +75,6 @@ initializer *binding_output_projector(binding *b)
     if (iteration_new(&b->view, &b->eval, &b->options, NULL) != DAE_OK ||
         initializer_new(&b->output_projector, &b->eval, &b->view, &b->options, NULL) != DAE_OK)
         drop_output_projector(b);
-    if (b->output_projector) initializer_for_rows(b->output_projector);
     return b->output_projector;
 }
 

@@ -93,9 +93,7 @@ typedef struct run_state {
     bool jump_reported;      /* the user knows of one */
     bool unwatched_reported; /* of multipliers that are not in the error test */
     int unwatched_steps;     /* in a row with estimates of them that are too large */
-    bool found;              /* values of the time `found_at` are in bound.at_y and bound.at_yp */
-    double found_at;
-    bool doubt_reported; /* and of values between steps that are not as good as asked for */
+    bool doubt_reported;     /* and of values between steps that are not as good as asked for */
 
     /* A history handed over by dae_solver_start_history; owned, freed when consumed. */
     int history;

@@ -32,7 +32,6 @@ static dae_status sample_at(dae_solver *s, double t, double *values, size_t stri
 {
     t = fmin(fmax(t, s->run.t_old), s->run.t_new);
     dae_status status = solver_point(s, t);
-    s->run.found = false; /* a step is under way */
     if (status != DAE_OK) return status;
     return hybrid_delayed(s, t, s->bound.at_y, s->bound.at_yp, values, stride);
 }

@@ -67,12 +67,9 @@ static dae_status find_point(dae_solver *s, double t)
 
 dae_status solver_point(dae_solver *s, double t)
 {
-    if (s->run.found && s->run.found_at == t) return DAE_OK; /* values, then derivatives */
     s->stop = (eval_failure){0};
     dae_status status = solver_heed_stop(s, find_point(s, t));
-    s->run.found = status == DAE_OK && vector_finite(s->bound.n, s->bound.at_y);
-    s->run.found_at = t;
-    if (status != DAE_OK || s->run.found) return status;
+    if (status != DAE_OK || vector_finite(s->bound.n, s->bound.at_y)) return status;
     int i = 0;
     while (isfinite(s->bound.at_y[i])) i++;
     diag_variable(&s->diag, i, problem_variable(s->bound.problem, i));
@@ -98,7 +95,6 @@ int dae_solver_tableau(dae_solver *s, int row, int column, double *y)
     if (m && !m->tableau)
         return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                         "dae_solver_tableau: method %s does not extrapolate; liex does.", m->name);
-    s->run.found = false;
     int rows = m && s->run.phase >= PHASE_RUNNING
                    ? m->tableau(s->bound.state, &s->bound.context, row, column, s->bound.at_y)
                    : 0;

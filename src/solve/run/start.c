@@ -93,7 +93,6 @@ static dae_status start_run(dae_solver *s, double t0, const double *y0, const do
 {
     diag_clear(&s->diag);
     s->run.phase = PHASE_NEW;
-    s->run.found = false;
     s->run.doubt_reported = s->run.unwatched_reported = false;
     s->run.unwatched_steps = 0;
     s->run.headed = false;
@@ -195,7 +194,7 @@ dae_status dae_solver_start_history(dae_solver *s, int count, const double *time
     if (!s) return DAE_ERR_ARGUMENT;
     diag_clear(&s->diag);
     s->run.phase = PHASE_NEW;
-    s->run.found = s->run.headed = false;
+    s->run.headed = false;
     drop_history(s);
     dae_status status = take_multistep(s);
     if (status != DAE_OK) return status;
@@ -239,7 +238,6 @@ dae_status dae_solver_restart(dae_solver *s, const double *y, const double *yp)
 {
     if (!s) return DAE_ERR_ARGUMENT;
     diag_clear(&s->diag);
-    s->run.found = false;
     if (s->run.phase == PHASE_NEW)
         return diag_set(&s->diag, DAE_ERR_STATE,
                         "dae_solver_restart was called before a successful dae_solver_start.");

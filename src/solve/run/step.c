@@ -822,7 +822,6 @@ dae_status solver_step(dae_solver *s, double tend)
 {
     if (!s) return DAE_ERR_ARGUMENT;
     if (s->diag.status != DAE_OK) diag_clear(&s->diag);
-    s->run.found = false;
     if (s->run.phase != PHASE_NEW) note_end(s, tend);
     dae_status status = check_goal(s, tend);
     if (status != DAE_OK || s->run.phase == PHASE_ENDED) return status;
@@ -845,7 +844,6 @@ static dae_status deliver(dae_solver *s, dae_status status, double *y, double *y
 {
     if (s->run.phase == PHASE_NEW) return status;
     if (status < 0) {
-        s->run.found = false;
         solver_interpolate(s, s->run.t, 0, s->bound.at_y);
         solver_interpolate(s, s->run.t, 1, s->bound.at_yp);
         values_to_user(s, s->run.t, s->bound.at_y, s->bound.at_yp, y, yp);
