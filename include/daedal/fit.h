@@ -62,7 +62,7 @@ typedef enum dae_fit_end {
     DAE_FIT_CONVERGED = 0,
     DAE_FIT_ITERATIONS, /* max_iterations were not enough */
     DAE_FIT_STUCK,  /* no step makes the cost smaller, and its slope is not 0: `text` says why */
-    DAE_FIT_STOPPED /* by progress() */
+    DAE_FIT_STOPPED /* by progress(), or by the interrupt of the options behind the first run */
 } dae_fit_end;
 
 /* The best point, and what the data say of it. Owned by the caller. */
@@ -70,8 +70,9 @@ typedef struct dae_fit_result {
     dae_fit_end end;
     int count;           /* parameters */
     double *values;      /* count */
-    double *errors;      /* count: standard errors; INFINITY: the data do not fix it */
-    double *correlation; /* count x count */
+    double *errors;      /* count: standard errors; INFINITY: the data do not fix it; NAN: the
+                            search ended before the derivatives at this point were there */
+    double *correlation; /* count x count; NAN likewise */
     bool *at_bound;      /* count */
     bool *unidentified;  /* count: moves along a direction that the data do not see */
     double cost;         /* sum of losses */
@@ -79,6 +80,7 @@ typedef struct dae_fit_result {
     int observations, rank;   /* of the sensitivities */
     int iterations, runs;     /* runs of the model */
     char text[DAE_TEXT_SIZE]; /* what cannot be identified, or why it is stuck; "" */
+    double *starts;           /* count: where the search began */
 } dae_fit_result;
 
 DAE_API dae_status dae_fit_sized(dae_problem *problem, const dae_fit_request *request, size_t size,
@@ -93,6 +95,13 @@ static inline dae_status dae_fit(dae_problem *problem, const dae_fit_request *re
 {
     return dae_fit_sized(problem, request, sizeof *request, result, diag);
 }
+
+/* The model beside data: out[i * columns + j] = variable j at time i of `where`, with its settings,
+ * and these values of the request's parameters. Values and standard deviations of `where` are not
+ * asked for. The problem is as it was afterwards. */
+DAE_API dae_status dae_fit_curves(dae_problem *problem, const dae_fit_request *request,
+                                  const double *values, const dae_fit_data *where, double *out,
+                                  dae_diag *diag);
 
 DAE_API void dae_fit_result_free(dae_fit_result *result); /* NULL is fine */
 

@@ -241,7 +241,19 @@ static double length_of(const search *s)
 /* Cosines of a minimum that noise of the runs hides, and of one that it does not. */
 static const double NEARLY_FLAT = 1e-4, FLAT = 1e-7;
 
-typedef enum outcome { BETTER, NEAR, NO_STEP, NO_MEMORY } outcome;
+typedef enum outcome { BETTER, NEAR, NO_STEP, STOPPED, NO_MEMORY } outcome;
+
+/* The step is taken. */
+static void accept(search *s, double cost, double gain)
+{
+    fit *q = s->q;
+    s->damping *= fmax(1.0 / 3.0, 1.0 - pow(2.0 * gain - 1.0, 3.0));
+    s->growth = 2.0;
+    vector_copy(q->count, s->trial, q->x);
+    vector_copy(q->rows, q->trial_r, q->r);
+    q->cost = cost;
+    q->sloped = false;
+}
 
 /* Steps with more and more damping [Nie99] until one makes the cost smaller. A run that fails there
  * counts as one that does not. */
@@ -255,15 +267,13 @@ static outcome improve(search *s, double tolerance)
         if (!(length > 0.0)) return NEAR;
         dae_diag why = {0};
         dae_status status = fit_evaluate(q, s->trial, q->trial_r, NULL, &why);
-        if (status == DAE_ERR_MEMORY || status == DAE_ERR_INTERRUPTED) return NO_MEMORY;
+        if (status == DAE_ERR_MEMORY) return NO_MEMORY;
+        if (status == DAE_ERR_INTERRUPTED) return STOPPED;
         const double cost = status == DAE_OK ? fit_cost(q, q->trial_r) : INFINITY;
         const double gain = (q->cost - cost) / predicted;
         if (cost < q->cost && gain > 0.0) {
             bool small = q->cost - cost <= tolerance * q->cost && length <= sqrt(tolerance);
-            s->damping *= fmax(1.0 / 3.0, 1.0 - pow(2.0 * gain - 1.0, 3.0));
-            s->growth = 2.0;
-            vector_copy(q->count, s->trial, q->x);
-            q->cost = cost;
+            accept(s, cost, gain);
             return small ? NEAR : BETTER;
         }
         if (length <= tolerance || predicted <= DBL_EPSILON * q->cost)
@@ -295,7 +305,44 @@ static bool is_exact(const fit *q)
     return 2.0 * q->cost <= NOISE * NOISE * rtol * rtol * size;
 }
 
-/* Until it converges; the point is in q, with J there. */
+/* Derivatives at the new point. Where they fail, the search ends with the point. */
+static dae_status differentiate(fit *q, dae_fit_result *result, dae_diag *diag)
+{
+    dae_status status = fit_evaluate(q, q->x, q->trial_r, q->J, diag);
+    q->sloped = status == DAE_OK;
+    if (status == DAE_OK) vector_copy(q->rows, q->trial_r, q->r);
+    if (status == DAE_OK || status == DAE_ERR_MEMORY) return status;
+    result->end = status == DAE_ERR_INTERRUPTED ? DAE_FIT_STOPPED : DAE_FIT_STUCK;
+    if (result->end == DAE_FIT_STUCK)
+        snprintf(result->text, sizeof result->text,
+                 "There are no derivatives at this point, where the run with them failed: %.400s",
+                 diag ? diag->text : dae_status_name(status));
+    diag_clear(diag);
+    return status;
+}
+
+/* How a step ended: whether the search goes on. */
+static bool goes_on(search *s, outcome found, dae_fit_result *result, dae_status *status,
+                    dae_diag *diag)
+{
+    fit *q = s->q;
+    const dae_fit_request *r = &q->request;
+    if (found == NO_STEP) {
+        result->end = DAE_FIT_STUCK;
+        explain_stuck(s, result);
+    }
+    if (found == STOPPED) result->end = DAE_FIT_STOPPED;
+    if (found == NO_STEP || found == STOPPED) return false;
+    result->iterations++;
+    *status = differentiate(q, result, diag);
+    if (*status != DAE_OK) return false;
+    bool stop = r->progress && r->progress(result->iterations, q->cost, q->x, r->user) != 0;
+    if (!stop && found != NEAR) return true;
+    result->end = stop ? DAE_FIT_STOPPED : DAE_FIT_CONVERGED;
+    return false;
+}
+
+/* Until it converges; the point is in q, with J there if q->sloped. */
 static dae_status iterate(search *s, dae_fit_result *result, dae_diag *diag)
 {
     fit *q = s->q;
@@ -304,6 +351,7 @@ static dae_status iterate(search *s, dae_fit_result *result, dae_diag *diag)
     dae_status status = fit_evaluate(q, q->x, q->r, q->J, diag);
     if (status != DAE_OK) return status;
     q->cost = fit_cost(q, q->r);
+    q->sloped = true;
     result->end = DAE_FIT_ITERATIONS;
     for (int count = 0; count < most; count++) {
         weigh(q);
@@ -314,21 +362,9 @@ static dae_status iterate(search *s, dae_fit_result *result, dae_diag *diag)
         }
         outcome found = improve(s, tolerance);
         if (found == NO_MEMORY) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a fit.");
-        if (found == NO_STEP) {
-            result->end = DAE_FIT_STUCK;
-            explain_stuck(s, result);
-            break;
-        }
-        result->iterations++;
-        status = fit_evaluate(q, q->x, q->r, q->J, diag);
-        if (status != DAE_OK) return status;
-        bool stop = q->request.progress &&
-                    q->request.progress(result->iterations, q->cost, q->x, q->request.user) != 0;
-        if (stop || found == NEAR) {
-            result->end = stop ? DAE_FIT_STOPPED : DAE_FIT_CONVERGED;
-            break;
-        }
+        if (!goes_on(s, found, result, &status, diag)) break;
     }
+    if (status == DAE_ERR_MEMORY) return status;
     weigh(q);
     return DAE_OK;
 }
@@ -338,7 +374,7 @@ static dae_status iterate(search *s, dae_fit_result *result, dae_diag *diag)
 void dae_fit_result_free(dae_fit_result *r)
 {
     if (!r) return;
-    dae_free_all(r->values, r->errors, r->correlation, r->at_bound, r->unidentified, r);
+    dae_free_all(r->values, r->errors, r->correlation, r->at_bound, r->unidentified, r->starts, r);
 }
 
 static dae_fit_result *result_new(int count)
@@ -352,7 +388,9 @@ static dae_fit_result *result_new(int count)
     r->correlation = DAE_ARRAY(double, n *n);
     r->at_bound = DAE_ARRAY(bool, n);
     r->unidentified = DAE_ARRAY(bool, n);
-    if (r->values && r->errors && r->correlation && r->at_bound && r->unidentified) return r;
+    r->starts = DAE_ARRAY(double, n);
+    if (r->values && r->errors && r->correlation && r->at_bound && r->unidentified && r->starts)
+        return r;
     dae_fit_result_free(r);
     return NULL;
 }
@@ -362,6 +400,7 @@ static dae_status run_fit(fit *q, dae_fit_result **result, dae_diag *diag)
     search s;
     bool ok = search_new(&s, q);
     dae_fit_result *r = ok ? result_new(q->count) : NULL;
+    if (r) vector_copy(q->count, q->x, r->starts);
     dae_status status =
         r ? iterate(&s, r, diag) : diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a fit.");
     if (status == DAE_OK) status = fit_report(q, r, diag);

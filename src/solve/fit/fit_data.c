@@ -100,11 +100,9 @@ static dae_status check_values(const dae_fit_data *d, int number, int *rows, dae
     return DAE_OK;
 }
 
-static dae_status check_data(const dae_problem *p, const dae_fit_data *d, int number, int *rows,
-                             dae_diag *diag)
+static dae_status check_columns(const dae_problem *p, const dae_fit_data *d, int number,
+                                dae_diag *diag)
 {
-    if (d->rows < 1 || d->columns < 1 || !d->times || !d->variables || !d->values)
-        return diag_set(diag, DAE_ERR_ARGUMENT, "Fit: experiment %d has no data.", number + 1);
     for (int j = 0; j < d->columns; j++)
         if (!d->variables[j] || dae_problem_find_variable(p, d->variables[j]) < 0) {
             const char *name = d->variables[j] ? d->variables[j] : "(no name)";
@@ -114,7 +112,16 @@ static dae_status check_data(const dae_problem *p, const dae_fit_data *d, int nu
                 "Fit: experiment %d has a column %s, which is no variable of the model.",
                 number + 1, name);
         }
-    dae_status status = check_times(d, number, diag);
+    return DAE_OK;
+}
+
+static dae_status check_data(const dae_problem *p, const dae_fit_data *d, int number, int *rows,
+                             dae_diag *diag)
+{
+    if (d->rows < 1 || d->columns < 1 || !d->times || !d->variables || !d->values)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Fit: experiment %d has no data.", number + 1);
+    dae_status status = check_columns(p, d, number, diag);
+    if (status == DAE_OK) status = check_times(d, number, diag);
     return status == DAE_OK ? check_values(d, number, rows, diag) : status;
 }
 
@@ -165,6 +172,7 @@ typedef struct experiment {
     double *values, *slopes;      /* all variables of the model */
     int row;                      /* of the next residual */
     double *r, *J;
+    double *curves; /* in place of residuals: values of the columns, row by row; NULL: none */
 } experiment;
 
 /* Residuals of one row of data, where the solver stands. */
@@ -194,6 +202,17 @@ static dae_status compare_row(experiment *e, int i)
     return status;
 }
 
+/* Values of one row, where the solver stands. */
+static dae_status copy_row(experiment *e, int i)
+{
+    const dae_fit_data *d = e->data;
+    dae_status status = dae_solver_variables(e->solver, d->times[i], e->values);
+    for (int j = 0; j < d->columns && status == DAE_OK; j++)
+        e->curves[(size_t)i * (size_t)d->columns + (size_t)j] =
+            e->values[dae_problem_find_variable(e->q->problem, d->variables[j])];
+    return status;
+}
+
 static dae_status follow_rows(experiment *e)
 {
     const dae_fit_data *d = e->data;
@@ -201,7 +220,7 @@ static dae_status follow_rows(experiment *e)
     for (int i = 0; i < d->rows && status == DAE_OK; i++) {
         if (d->times[i] > dae_solver_time(e->solver))
             status = dae_solver_run(e->solver, d->times[i], NULL, NULL);
-        if (status == DAE_OK) status = compare_row(e, i);
+        if (status == DAE_OK) status = e->curves ? copy_row(e, i) : compare_row(e, i);
     }
     return status;
 }
@@ -230,25 +249,63 @@ static dae_status run_experiment(experiment *e, dae_diag *diag)
     return status;
 }
 
-dae_status fit_evaluate(fit *q, const double *x, double *r, double *J, dae_diag *diag)
+/* One experiment with the parameters x; the problem is as it was afterwards. */
+static dae_status try_experiment(experiment *e, const double *x, dae_diag *diag)
+{
+    fit *q = e->q;
+    kept_values kept = {0};
+    if (!model_form_keep(q->problem->model, &kept))
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a fit.");
+    dae_status status = set_values(q, e->data, x, diag);
+    if (status == DAE_OK) status = run_experiment(e, diag);
+    dae_status back = model_form_put_back(q->problem->model, &kept, NULL);
+    return status == DAE_OK ? back : status;
+}
+
+/* Room for all variables, and their derivatives. */
+static bool experiment_new(experiment *e, fit *q)
 {
     const size_t variables = (size_t)dae_problem_variable_count(q->problem);
-    experiment e = {.q = q, .r = r, .J = J, .values = DAE_ARRAY(double, 2 * variables)};
-    e.slopes = e.values + variables;
-    dae_status status =
-        e.values ? DAE_OK : diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a fit.");
+    *e = (experiment){.q = q, .values = DAE_ARRAY(double, 2 * variables)};
+    e->slopes = e->values ? e->values + variables : NULL;
+    return e->values != NULL;
+}
+
+dae_status fit_evaluate(fit *q, const double *x, double *r, double *J, dae_diag *diag)
+{
+    experiment e;
+    if (!experiment_new(&e, q)) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a fit.");
+    e.r = r;
+    e.J = J;
+    dae_status status = DAE_OK;
     for (int d = 0; d < q->request.data_count && status == DAE_OK; d++) {
-        kept_values kept = {0};
         e.data = &q->request.data[d];
-        if (!model_form_keep(q->problem->model, &kept)) {
-            status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a fit.");
-            break;
-        }
-        status = set_values(q, e.data, x, diag);
-        if (status == DAE_OK) status = run_experiment(&e, diag);
-        dae_status back = model_form_put_back(q->problem->model, &kept, NULL);
-        if (status == DAE_OK) status = back;
+        status = try_experiment(&e, x, diag);
     }
+    dae_free(e.values);
+    return status;
+}
+
+/* ---- curves ---- */
+
+dae_status dae_fit_curves(dae_problem *problem, const dae_fit_request *request,
+                          const double *values, const dae_fit_data *where, double *out,
+                          dae_diag *diag)
+{
+    experiment e;
+    diag_clear(diag);
+    if (!problem || !request || !values || !where || !out || !where->times || !where->variables)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "dae_fit_curves: an argument is NULL.");
+    if (!problem->model)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED, "Fit: parameters are those of a model text.");
+    fit q = {.problem = problem, .request = *request, .count = request->parameter_count};
+    dae_status status = check_columns(problem, where, 0, diag);
+    if (status == DAE_OK) status = check_times(where, 0, diag);
+    if (status != DAE_OK) return status;
+    if (!experiment_new(&e, &q)) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a fit.");
+    e.data = where;
+    e.curves = out;
+    status = try_experiment(&e, values, diag);
     dae_free(e.values);
     return status;
 }

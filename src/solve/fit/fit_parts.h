@@ -17,6 +17,7 @@ typedef struct fit {
     double *weighted_J;    /* and their derivatives */
     double cost;
     int runs;
+    bool sloped; /* J is that of x */
 } fit;
 
 /* fit_data.c */

@@ -91,8 +91,19 @@ static bool has_sigmas(const fit *q)
     return true;
 }
 
+/* Without derivatives at the point nothing is known but the point. */
+static dae_status report_point(const fit *q, dae_fit_result *r)
+{
+    tell_values(q, r);
+    r->sigma = NAN;
+    for (int i = 0; i < q->count; i++) r->errors[i] = NAN;
+    for (int i = 0; i < q->count * q->count; i++) r->correlation[i] = NAN;
+    return DAE_OK;
+}
+
 dae_status fit_report(const fit *q, dae_fit_result *r, dae_diag *diag)
 {
+    if (!q->sloped) return report_point(q, r);
     const int n = q->count;
     rank_split s = {0};
     double *R = DAE_ARRAY(double, (size_t)n *(size_t)n + (size_t)n), *unit = R + n * n;
