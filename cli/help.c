@@ -24,7 +24,7 @@ static void overview(void)
           "'daedal help COMMAND' tells more. Start with 'daedal demo'.\n"
           "Exit codes: 0 success, 1 the run failed or a file could not be written, 2 usage or a\n"
           "wrong name, 3 the model text has errors, 4 a judge found the result wrong, 5 the judge\n"
-          "cannot tell, 130 interrupted.\n",
+          "cannot tell, 6 a fit did not converge, 130 interrupted.\n",
           stdout);
 }
 

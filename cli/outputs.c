@@ -58,9 +58,7 @@ static char *resolve(const char *path)
     return whole;
 }
 
-/* Whether two paths lead to one file, by whatever spelling, links of both kinds included; devices
- * like /dev/null can take any number. */
-static bool same_place(const char *a, const char *b)
+bool same_place(const char *a, const char *b)
 {
     struct stat one, other;
     const char *name, *other_name;

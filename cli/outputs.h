@@ -14,6 +14,10 @@ typedef struct output {
  * one file, whatever their spelling. Exit code, with a message unless CLI_OK. */
 int check_outputs(const char *text, const output *list, int count);
 
+/* Whether two paths lead to one file, by whatever spelling, links of both kinds included; devices
+ * like /dev/null can take any number. */
+bool same_place(const char *a, const char *b);
+
 /* Whether a path means standard output. */
 bool is_stdout(const char *path);
 

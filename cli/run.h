@@ -7,6 +7,20 @@
 /* What the words of the command line ask for. Strings are borrowed from argv. */
 enum { MOST_INVARIANTS = 16 };
 
+/* What `fit` is asked for. */
+typedef struct fit_request {
+    settings parameters;     /* --fit, lists of words; owned */
+    settings sigmas;         /* --sigma; owned */
+    settings ignored;        /* --ignore, lists of names; owned */
+    char *const *files;      /* behind the model, */
+    int file_count;          /* so many */
+    int loss;                /* a dae_fit_loss */
+    double scale, tolerance; /* --loss-scale, --fit-tolerance; 0: the library's */
+    long iterations;         /* --iterations; 0: the library's */
+    const char *words;       /* --set-file */
+    const char *given;       /* one of these options; NULL: none is */
+} fit_request;
+
 typedef struct request {
     const command *command; /* whose words these are */
     const char *model_name;
@@ -29,10 +43,11 @@ typedef struct request {
     grid output;
     bool log_time, stats, quiet;
     const char *csv, *json, *mat, *plot, *history, *tableau, *variables;
-    bool verify, all;    /* --verify, --all */
-    settings by;         /* --by, lists of names; owned */
-    bool of_given;       /* --of, which is in variables */
-    bool relative;       /* --relative */
+    bool verify, all; /* --verify, --all */
+    settings by;      /* --by, lists of names; owned */
+    bool of_given;    /* --of, which is in variables */
+    bool relative;    /* --relative */
+    fit_request fit;
     const char *judge;   /* its method; NULL: chosen */
     double limit;        /* in tolerances; 0: the library's */
     double *atol_values; /* options.atol_by_unknown; owned, or NULL */
@@ -41,7 +56,7 @@ typedef struct request {
     double *step_times;  /* options.step_sequence; owned, or NULL */
 } request;
 
-/* Read the words of a command (run, verify, sens) into a request. Exit code. */
+/* Read the words of a command (run, verify, sens, fit) into a request. Exit code. */
 int request_read(const command *of, int argc, char **argv, request *r);
 void request_free(request *r);
 

@@ -69,6 +69,14 @@ enum option_id {
     OPT_BY,
     OPT_OF,
     OPT_RELATIVE,
+    OPT_FIT,
+    OPT_SIGMA,
+    OPT_IGNORE,
+    OPT_LOSS,
+    OPT_LOSS_SCALE,
+    OPT_ITERATIONS,
+    OPT_FIT_TOLERANCE,
+    OPT_SET_FILE,
     OPT_QUIET
 };
 
@@ -136,6 +144,14 @@ static const struct option long_options[] = {
     {"by", required_argument, NULL, OPT_BY},
     {"of", required_argument, NULL, OPT_OF},
     {"relative", no_argument, NULL, OPT_RELATIVE},
+    {"fit", required_argument, NULL, OPT_FIT},
+    {"sigma", required_argument, NULL, OPT_SIGMA},
+    {"ignore", required_argument, NULL, OPT_IGNORE},
+    {"loss", required_argument, NULL, OPT_LOSS},
+    {"loss-scale", required_argument, NULL, OPT_LOSS_SCALE},
+    {"iterations", required_argument, NULL, OPT_ITERATIONS},
+    {"fit-tolerance", required_argument, NULL, OPT_FIT_TOLERANCE},
+    {"set-file", required_argument, NULL, OPT_SET_FILE},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {NULL, 0, NULL, 0},
 };
@@ -154,6 +170,7 @@ static const char *const coordinates_names[] = {"ambient", "partitioned", "tange
 static const char *const precision_names[] = {"double", "long", "quad", NULL};
 static const char *const init_names[] = {"auto", "none", "differential", "derivative", NULL};
 
+static const char *const loss_names[] = {"squares", "huber", "cauchy", NULL};
 static const char *const engine_names[] = {"auto", "tape", "native", "soon", NULL};
 
 static const char *word_of(int i, const void *user)
@@ -279,9 +296,32 @@ static int read_interval(request *r, const char *text)
     return status;
 }
 
+/* Words of `fit`. */
+static int read_fit_option(fit_request *f, int id, const char *text)
+{
+    switch (id) {
+    case OPT_FIT: return settings_push(&f->parameters, text);
+    case OPT_SIGMA: return settings_add(&f->sigmas, "sigma", text);
+    case OPT_IGNORE: return settings_push(&f->ignored, text);
+    case OPT_LOSS: return choose("loss", text, loss_names, &f->loss);
+    case OPT_LOSS_SCALE: return read_number(id, text, 0.0, false, &f->scale);
+    case OPT_FIT_TOLERANCE: return read_number(id, text, 0.0, false, &f->tolerance);
+    case OPT_ITERATIONS: return read_whole(id, text, 1, INT_MAX, &f->iterations);
+    default: return take_path(&f->words, "settings", text);
+    }
+}
+
 static int read_output_option(request *r, int id, const char *text)
 {
     switch (id) {
+    case OPT_FIT:
+    case OPT_SIGMA:
+    case OPT_IGNORE:
+    case OPT_LOSS:
+    case OPT_LOSS_SCALE:
+    case OPT_FIT_TOLERANCE:
+    case OPT_ITERATIONS:
+    case OPT_SET_FILE: r->fit.given = option_text(id); return read_fit_option(&r->fit, id, text);
     case OPT_POINTS:
         if (set_grid(r, GRID_LINEAR) != CLI_OK) return CLI_USAGE;
         return read_whole(id, text, 2, 100000000, &r->output.count);
@@ -549,6 +589,8 @@ static int check_sensitivities(const request *r)
                        : r->of_given   ? "--of"
                        : r->relative   ? "--relative"
                                        : NULL;
+    if (r->fit.given && r->command != &fit_command)
+        return complain(CLI_USAGE, "option '--%s' is for 'daedal fit'", r->fit.given);
     if (!word || r->command == &sens_command) return CLI_OK;
     return complain(CLI_USAGE, "option '%s' is for 'daedal sens'", word);
 }
@@ -574,7 +616,12 @@ int request_read(const command *of, int argc, char **argv, request *r)
                         "which model? (a .mo file, or a name that 'daedal models' lists; "
                         "see 'daedal help %s')",
                         r->command->name);
-    if (optind + 1 < argc) return complain_word(argv[optind + 1]);
+    if (r->command == &fit_command) {
+        r->fit.files = argv + optind + 1;
+        r->fit.file_count = argc - optind - 1;
+    } else if (optind + 1 < argc) {
+        return complain_word(argv[optind + 1]);
+    }
     if (check_first_step(r) != CLI_OK || check_sensitivities(r) != CLI_OK) return CLI_USAGE;
     if (herk_finish(r) != CLI_OK) return CLI_USAGE;
     r->model_name = argv[optind];
@@ -590,6 +637,9 @@ void request_free(request *r)
     settings_free(&r->atols);
     settings_free(&r->rtols);
     settings_free(&r->by);
+    settings_free(&r->fit.parameters);
+    settings_free(&r->fit.sigmas);
+    settings_free(&r->fit.ignored);
     free(r->atol_values);
     free(r->rtol_values);
     free(r->step_times);

@@ -51,13 +51,20 @@ double wall_time(void)
 
 enum { BAR_WIDTH = 30 };
 
-/* How much of the interval is done, at most five times a second, once a run has taken a second. */
+/* Whether progress is shown now: at most five times a second, once the work has taken a second. */
+static bool progress_due(session *s, double now)
+{
+    if (!s->progress || now - s->wall_start < 1.0 || now - s->wall_shown < 0.2) return false;
+    s->wall_shown = now;
+    s->progress_on_screen = true;
+    return true;
+}
+
+/* How much of the interval is done. */
 static void show_progress(session *s, double t)
 {
     double now = wall_time(), done = (t - s->t0) / (s->tend - s->t0);
-    if (!s->progress || now - s->wall_start < 1.0 || now - s->wall_shown < 0.2) return;
-    s->wall_shown = now;
-    s->progress_on_screen = true;
+    if (!progress_due(s, now)) return;
     int filled = (int)(fmin(fmax(done, 0.0), 1.0) * BAR_WIDTH);
     fprintf(stderr, "\r\033[K[%.*s%*s] %3.0f %%  t = %.6g  %.0f s", filled,
             "##############################", BAR_WIDTH - filled, "", 100.0 * done, t,
@@ -65,7 +72,15 @@ static void show_progress(session *s, double t)
     fflush(stderr);
 }
 
-static void clear_progress(session *s)
+void session_tell(session *s, const char *text)
+{
+    double now = wall_time();
+    if (!progress_due(s, now)) return;
+    fprintf(stderr, "\r\033[K%s  %.0f s", text, now - s->wall_start);
+    fflush(stderr);
+}
+
+void session_clear_progress(session *s)
 {
     if (s->progress_on_screen) fputs("\r\033[K", stderr);
     s->progress_on_screen = false;
@@ -74,7 +89,7 @@ static void clear_progress(session *s)
 /* What the model says while it runs. */
 static void show_message(const char *text, void *user)
 {
-    clear_progress(user);
+    session_clear_progress(user);
     if (signal_caught()) return; /* what is said while all is given up is of no interest */
     bool labelled = strncmp(text, "note:", 5) == 0 || strstr(text, "warning:");
     warn("daedal: %s%s\n", labelled ? "" : "warning: ", text);
@@ -277,7 +292,7 @@ static int complain_diagnostic(session *s, const dae_diag *diag)
 {
     s->diag = *diag;
     bool usage = diag->status == DAE_ERR_ARGUMENT || diag->status == DAE_ERR_UNSUPPORTED;
-    clear_progress(s);
+    session_clear_progress(s);
     if (diag->status == DAE_ERR_INTERRUPTED && !s->solver) return complain_interrupted("the start");
     if (diag->status == DAE_ERR_INTERRUPTED)
         return complain(CLI_SIGNAL + signal_caught(), "interrupted at t = %g", diag->t);
@@ -500,7 +515,7 @@ static void watch_bounds(session *s, double t)
         bool out = y < s->lower[i] || y > s->upper[i];
         if (!out || s->warned[i] || fabs(y - bound) <= s->rtol * fabs(bound) + s->atol) continue;
         s->warned[i] = true;
-        clear_progress(s);
+        session_clear_progress(s);
         warn("daedal: warning: %s = %.9g at t = %g lies %s its %s = %g\n", session_name(s, i), y, t,
              y < bound ? "below" : "above", y < bound ? "min" : "max", bound);
     }
@@ -638,7 +653,7 @@ static int integrate(session *s, const grid *g, recorder *rows)
             code = give_up(s, dae_solver_time(s->solver));
     }
     if (status == DAE_OK && code == CLI_OK) code = finish(s, rows);
-    clear_progress(s);
+    session_clear_progress(s);
     s->t = dae_solver_time(s->solver);
     if (status < 0 && code == CLI_OK) code = complain_diagnostic(s, dae_solver_diag(s->solver));
     if (code != CLI_OK)

@@ -120,6 +120,9 @@ const char *session_description(const session *s, int i);
 const char *session_digits(const session *s, int i);
 /* Fill in monitor, interrupt and message of options. */
 void session_listen(session *s, dae_options *options);
+/* Show a line of progress on the terminal, in place of the last one; take it away. */
+void session_tell(session *s, const char *text);
+void session_clear_progress(session *s);
 /* Say why something failed. Exit code. */
 int session_complain(session *s, dae_status status, const char *text);
 /* Solver for the problem; monitor, interrupt and message of options are filled in. Exit code. */

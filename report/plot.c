@@ -94,6 +94,25 @@ static void find_ranges(plot *p)
     }
 }
 
+/* The same with the points beside the curves. */
+static void widen_ranges(plot *p)
+{
+    const report_series *points = p->options.points;
+    for (size_t r = 0; points && r < points->count && goes_on(p, r); r++) {
+        double t;
+        const double *y = report_series_row(points, r, &t);
+        if (!drawn(p, t)) continue;
+        p->begin = fmin(p->begin, t);
+        p->end = fmax(p->end, t);
+        for (int k = 0; k < p->count; k++) {
+            double value = y[p->curves[k].variable];
+            if (!isfinite(value)) continue;
+            p->curves[k].low = fmin(p->curves[k].low, value);
+            p->curves[k].high = fmax(p->curves[k].high, value);
+        }
+    }
+}
+
 static const char *unit_of(const plot *p, int k)
 {
     return p->series->units ? p->series->units[p->curves[k].variable] : "";
@@ -196,6 +215,7 @@ static report_status choose_curves(plot *p, report_error *error)
                            p->curves[k].variable, s->n);
     }
     find_ranges(p);
+    widen_ranges(p);
     if (p->interrupted) return gnuplot_interrupted(error);
     report_status status = omit_empty(p, error);
     if (status != REPORT_OK) return status;
@@ -282,6 +302,27 @@ static void write_data(FILE *script, plot *p)
         for (int k = 0; k < p->count; k++) collect(&p->curves[k], t, y[p->curves[k].variable]);
     }
     if (collected > 0) write_slot(script, p, collected);
+    fputs("END_OF_DATA\n", script);
+}
+
+/* $points: lines of t y_1 y_2 .. */
+static void write_points(FILE *script, plot *p)
+{
+    const report_series *points = p->options.points;
+    if (!points) return;
+    fputs("$points << END_OF_DATA\n", script);
+    for (size_t r = 0; r < points->count && goes_on(p, r); r++) {
+        double t;
+        const double *y = report_series_row(points, r, &t);
+        if (!drawn(p, t)) continue;
+        for (int k = -1; k < p->count; k++) {
+            char number[NUMBER_SIZE];
+            double x = k < 0 ? t : y[p->curves[k].variable];
+            report_number(x, 17, number);
+            fprintf(script, " %s", isfinite(x) ? number : "NaN");
+        }
+        putc('\n', script);
+    }
     fputs("END_OF_DATA\n", script);
 }
 
@@ -582,6 +623,11 @@ static void write_panel(FILE *script, const plot *p, int panel)
         key_label(p, k, units, label);
         gnuplot_quoted(script, label);
         separator = ", \\\n    ";
+        if (p->options.points)
+            fprintf(script,
+                    "%s$points using 1:%d with points linetype %d pointtype 7 pointsize 0.6 "
+                    "notitle",
+                    separator, k + 2, place);
     }
     putc('\n', script);
 }
@@ -650,6 +696,7 @@ static void write_script(FILE *script, void *context)
     write_style(script, p);
     write_time_axis(script, p);
     write_data(script, p);
+    write_points(script, p);
     int on_page = p->rows * p->columns;
     for (int page = 0; page < p->pages; page++) {
         write_layout(script, p, page);

@@ -45,6 +45,7 @@ void report_curves_free(report_curves *c)
     free(c->times);
     free(c->data[0]);
     free(c->data[1]);
+    free(c->lines);
     free(c);
 }
 
@@ -167,10 +168,11 @@ static reader reader_of(const char *path)
                                            : NULL;
 }
 
-report_status report_read(const char *path, report_curves **curves, report_error *error)
+static report_status read_path(const char *path, bool holes, report_curves **curves,
+                               report_error *error)
 {
     reader read = reader_of(path);
-    source s = {.path = path, .number = 1};
+    source s = {.path = path, .number = 1, .holes = holes};
     *curves = NULL;
     if (!read)
         return report_fail(error, REPORT_ERR_ARGUMENT,
@@ -186,4 +188,14 @@ report_status report_read(const char *path, report_curves **curves, report_error
     report_curves_free(*curves);
     *curves = NULL;
     return status;
+}
+
+report_status report_read(const char *path, report_curves **curves, report_error *error)
+{
+    return read_path(path, false, curves, error);
+}
+
+report_status report_read_data(const char *path, report_curves **curves, report_error *error)
+{
+    return read_path(path, true, curves, error);
 }

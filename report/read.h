@@ -12,6 +12,7 @@ typedef struct source {
     const char *at;   /* what is read next */
     const char *line; /* the beginning of its line */
     long number;      /* of that line, from 1 */
+    bool holes;       /* cells may be empty: NaN */
 } source;
 
 /* "path:line:column: .." about what is read next. Returns REPORT_ERR_READ. */

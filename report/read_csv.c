@@ -122,6 +122,12 @@ static void skip_blanks(table *t)
     while (*s->at == ' ' || (*s->at == '\t' && t->separator != '\t')) s->at++;
 }
 
+/* Whether nothing stands in the cell that is read next. */
+static bool cell_is_empty(const table *t)
+{
+    return line_ends(t->s) || *t->s->at == t->separator;
+}
+
 static report_status read_row(table *t, double *row, report_error *error)
 {
     source *s = t->s;
@@ -131,6 +137,10 @@ static report_status read_row(table *t, double *row, report_error *error)
             return source_fail(s, error, "the row ends after %d of %d numbers.", k, t->columns);
         if (k > 0) s->at++; /* the separator */
         skip_blanks(t);
+        if (t->s->holes && k != t->time && cell_is_empty(t)) {
+            row[k] = NAN;
+            continue;
+        }
         bool number = *s->at && strchr("+-.0123456789nNiI", *s->at);
         row[k] = strtod(s->at, &end);
         if (!number || end == s->at) return no_number(t, error);
@@ -169,6 +179,7 @@ static report_status read_rows(table *t, report_error *error)
         t->s->at = begin;
         status = check_time(t, row[t->time], error);
         t->s->at = end;
+        c->lines[c->count] = t->s->number;
         c->times[c->count++] = row[t->time];
     }
     if (status == REPORT_OK && c->count == 0)
@@ -214,8 +225,9 @@ report_status read_csv(source *s, report_curves **curves, report_error *error)
     if (room) t.separator = find_separator(&t, room);
     count_cells(s, t.separator, &columns, &rows);
     if (room) *curves = t.curves = curves_new(columns, rows, (size_t)columns * rows);
+    if (t.curves) t.curves->lines = calloc(rows + 1, sizeof *t.curves->lines);
     report_status status = REPORT_OK;
-    if (!room || !t.curves)
+    if (!room || !t.curves || !t.curves->lines)
         status = report_fail(error, REPORT_ERR_MEMORY, "Out of memory for '%s'.", s->path);
     if (status == REPORT_OK) status = read_header(&t, room, error);
     free(room);

@@ -191,11 +191,15 @@ typedef struct report_curves {
     size_t count;         /* rows */
     double *times;        /* owned */
     double *data[2];      /* owned; what the curves point into */
+    long *lines;          /* of each row in the file; owned, NULL: it has no lines */
 } report_curves;
 
 /* Read a file: .csv with a header and a column "time" or "t", .json as report_json writes it, .mat
  * (level 4, binTrans) as report_mat_file does. Messages name file, line and column. */
 report_status report_read(const char *path, report_curves **curves, report_error *error);
+/* The same of measured data: empty cells of a .csv are missing values, NaN, and so are those that
+ * read so. */
+report_status report_read_data(const char *path, report_curves **curves, report_error *error);
 void report_curves_free(report_curves *curves); /* NULL is fine */
 /* The curve of just that name, else that of the same name but for quotes and blanks; negative:
  * none, or two that are as good. */
@@ -263,6 +267,34 @@ report_status report_effects_json(FILE *stream, const report_series *series, con
                                   report_error *error);
 
 /* ---------------------------------------------------------------------------------------------
+ * Parameters from data
+ * ------------------------------------------------------------------------------------------- */
+
+/* One parameter of a fit. Texts are borrowed. */
+typedef struct report_fit_parameter {
+    const char *name, *unit;
+    bool start;          /* a start value, not a parameter */
+    double lower, upper; /* infinite: none */
+} report_fit_parameter;
+
+/* A fit, and what it was asked for. Borrowed. */
+typedef struct report_fit {
+    const report_fit_parameter *list; /* result->count */
+    const dae_fit_result *result;
+    const char *loss;
+    int experiments;
+} report_fit;
+
+/* How a search ended: "converged", .. */
+const char *report_fit_end(dae_fit_end end);
+/* A table for people: value, standard error, start and bounds of every parameter; how good the fit
+ * is; correlations; what the data do not tell. */
+report_status report_fit_table(FILE *stream, const report_fit *fit, report_error *error);
+/* The member "series" as report_json writes it (NULL: none), and a member "fit". */
+report_status report_fit_json(FILE *stream, const report_series *series, const report_fit *fit,
+                              report_error *error);
+
+/* ---------------------------------------------------------------------------------------------
  * Plots through gnuplot
  * ------------------------------------------------------------------------------------------- */
 
@@ -285,7 +317,8 @@ typedef struct report_plot_options {
     const char *gnuplot;          /* the program; NULL: "gnuplot" from the PATH */
     int (*interrupt)(void *user); /* not 0: stop drawing; NULL: none */
     void *user;
-    const report_effects *bars; /* a panel of bars above the curves; NULL: none */
+    const report_effects *bars;  /* a panel of bars above the curves; NULL: none */
+    const report_series *points; /* of as many variables: points beside their curves; NULL: none */
 } report_plot_options;
 
 /* Draw into `path`, .svg, .png or .pdf by its extension; many panels make a pdf of several pages,

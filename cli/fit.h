@@ -1,0 +1,49 @@
+/* What `daedal fit` finds, and from which data. */
+#ifndef DAEDAL_CLI_FIT_H
+#define DAEDAL_CLI_FIT_H
+
+#include "run.h"
+
+/* One file with data, and its settings: an experiment. */
+typedef struct experiment {
+    char *path;            /* owned */
+    dae_setting *settings; /* owned; their names are those of the problem */
+    int setting_count;
+    const char **names;     /* of the measured variables, those of the problem; owned */
+    int *variables;         /* their numbers; owned */
+    double *values, *sigma; /* rows x columns; owned; sigma NULL: there are none */
+    report_curves *curves;  /* the file; its times are those of the data; owned */
+    dae_fit_data data;
+} experiment;
+
+typedef struct fit_work {
+    session *s;
+    dae_fit_parameter *parameters; /* names are those of the problem; owned */
+    int *number;                   /* of each among the parameters of the problem; -1: a variable */
+    int parameter_count;
+    experiment *list; /* owned */
+    int count;
+    dae_fit_data *data; /* of all experiments; owned */
+    double last;        /* time of the last row */
+    dae_fit_request request;
+    dae_fit_result *result; /* owned */
+    double shown;           /* when progress was last shown */
+} fit_work;
+
+/* fit_words.c: what --fit asks for; without any, how to. Exit code. */
+int fit_read_parameters(fit_work *w, const request *r);
+/* fit_data.c: the files behind the model, with their settings. Exit code. */
+int fit_read_data(fit_work *w, const request *r);
+
+/* The variable or parameter that a word names, as the problem spells it: the number of a parameter
+ * in *parameter, else -1 there and that of a variable in *variable. Exit code. */
+int fit_find(const session *s, const char *word, int *parameter, int *variable);
+
+/* fit_results.c: files and words about the result. Exit codes. */
+int fit_write(fit_work *w, const request *r);
+void fit_print(const fit_work *w, const request *r);
+void fit_print_files(const fit_work *w, const request *r);
+/* How the search ended as an exit code. */
+int fit_exit_code(const fit_work *w);
+
+#endif
