@@ -119,14 +119,20 @@ static dae_status start_other(dae_sensitivity *x, double *y)
     return status;
 }
 
-/* The start of the same run with a parameter or start value moved by h. */
-static dae_status start_moved(dae_sensitivity *x, int k, double h, double *y)
+/* The start of the same run with directions first .. end - 1 moved by a part of their sizes, each
+ * but the first by less, in proportions that nothing favours. */
+static dae_status start_moved(dae_sensitivity *x, int first, int end, double part, double *y)
 {
     dae_solver *s = x->run;
     model_form *f = s->base->model;
     kept_values kept = {0};
     if (!model_form_keep(f, &kept)) return sensitivity_no_memory(x);
-    dae_status status = move_value(f, &x->directions.list[k], h, &s->diag);
+    dae_status status = DAE_OK;
+    for (int k = first; k < end && status == DAE_OK; k++) {
+        const direction *q = &x->directions.list[k];
+        double less = 1.0 - 0.5 * fmod((k - first) * GOLDEN, 1.0);
+        status = move_value(f, q, part * less * q->size, &s->diag);
+    }
     if (status == DAE_OK) status = start_other(x, y);
     dae_diag said = s->diag;
     dae_status back = model_form_put_back(f, &kept, &s->diag);
@@ -152,6 +158,23 @@ static void explain_moved(dae_sensitivity *x, int k, double h, dae_status status
              said);
 }
 
+/* Whether states begin at values that no direction moves: all of them at once change no bit. */
+static bool starts_rest(dae_sensitivity *x)
+{
+    static const double PART = 1e-2;
+    const size_t n = (size_t)x->run->base->form.n, m = (size_t)x->lead.n;
+    double *user = DAE_ARRAY(double, 2 * n + 4 * m), *a = user + 2 * n, *b = a + 2 * m;
+    const dae_diag said = x->run->diag;
+    bool rest = user && start_moved(x, 0, 0, 0.0, user) == DAE_OK;
+    if (rest) lead_from_user(x, user, user + n, a, a + m);
+    rest = rest && start_moved(x, 0, x->directions.named, PART, user) == DAE_OK;
+    if (rest) lead_from_user(x, user, user + n, b, b + m);
+    for (size_t i = 0; rest && i < m; i++) rest = !lead_is_state(&x->lead, (int)i) || a[i] == b[i];
+    dae_free(user);
+    x->run->diag = said;
+    return rest;
+}
+
 enum { ROUNDS = 6 };
 
 /* Central differences with smaller and smaller moves, extrapolated to none [Ridders 1982]: of each
@@ -160,13 +183,14 @@ static dae_status differ_starts(dae_sensitivity *x, int k, double *slope, double
 {
     static const double SHRINK = 4.0, FIRST = 1e-2;
     const size_t n = 2 * (size_t)x->run->base->form.n;
-    double *table = DAE_ARRAY(double, n *(ROUNDS + 2)), h = FIRST * x->directions.list[k].size;
+    double *table = DAE_ARRAY(double, n *(ROUNDS + 2)), part = FIRST;
     double *up = table + n * ROUNDS, *down = up + n;
     dae_status status = table ? DAE_OK : sensitivity_no_memory(x);
     for (size_t i = 0; i < n; i++) doubt[i] = INFINITY;
-    for (int round = 0; round < ROUNDS && status == DAE_OK; round++, h /= SHRINK) {
-        status = start_moved(x, k, h, up);
-        if (status == DAE_OK) status = start_moved(x, k, -h, down);
+    for (int round = 0; round < ROUNDS && status == DAE_OK; round++, part /= SHRINK) {
+        const double h = part * x->directions.list[k].size;
+        status = start_moved(x, k, k + 1, part, up);
+        if (status == DAE_OK) status = start_moved(x, k, k + 1, -part, down);
         explain_moved(x, k, h, status);
         for (size_t i = 0; status == DAE_OK && i < n; i++) {
             double value = (up[i] - down[i]) / (2.0 * h), power = SHRINK * SHRINK;
@@ -221,7 +245,7 @@ static dae_status take_rates(dae_sensitivity *x)
     dae_status status = DAE_OK;
     if (!take_start_values(x, y, x->rates)) {
         vector_zero((int)all, x->rates);
-        status = take_differences(x, x->rates);
+        if (!starts_rest(x)) status = take_differences(x, x->rates);
     }
     dae_free(y);
     return status;
