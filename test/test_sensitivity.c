@@ -173,6 +173,53 @@ static void test_initial_equations(void **state)
              1.0, look_initial, 1, (const char *[]){"a"});
 }
 
+/* ---- many equations: stages by matrices of the size of one ---- */
+
+static double many_start(int i)
+{
+    return i / 30.0;
+}
+
+/* x' = -k x^2: x = x0 / (1 + k x0 t) */
+static void look_at_reactions(trial *q, double t)
+{
+    double sum = 0.0, by = 0.0;
+    for (int i = 1; i <= 30; i++) {
+        char name[16];
+        const double x0 = many_start(i), under = 1.0 + 2.0 * x0 * t;
+        snprintf(name, sizeof name, "x[%d]", i);
+        SLOPE(0, name, -x0 * x0 * t / (under * under), 0.25);
+        SLOPE(1, name, 0.0, 1.0);
+        sum += x0 / under, by -= x0 * x0 * t / (under * under);
+    }
+    SLOPE(0, "s", 3.0 * by, 10.0);
+    SLOPE(1, "s", sum, 15.0);
+}
+
+/* x' = -k x */
+static void look_at_decays(trial *q, double t)
+{
+    for (int i = 1; i <= 30; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "x[%d]", i);
+        SLOPE(0, name, -t * many_start(i) * exp(-2.0 * t), 0.2);
+    }
+}
+
+static void test_many_equations(void **state)
+{
+    (void)state;
+    const char *const by[] = {"k", "c"};
+    walk_all("model M parameter Real k = 2; parameter Real c = 3; Real x[30]; Real s; "
+             "initial equation for i in 1:30 loop x[i] = i/30; end for; "
+             "equation for i in 1:30 loop der(x[i]) = -k*x[i]^2; end for; s = c*sum(x); end M;",
+             3.0, look_at_reactions, 2, by);
+    walk_all("model M parameter Real k = 2; Real x[30]; "
+             "initial equation for i in 1:30 loop x[i] = i/30; end for; "
+             "equation for i in 1:30 loop der(x[i]) = -k*x[i]; end for; end M;",
+             3.0, look_at_decays, 1, by);
+}
+
 /* ---- events ---- */
 
 enum { BY_G, BY_E, BY_H };
@@ -563,6 +610,7 @@ int main(void)
         cmocka_unit_test(test_decay_by_rate_and_start),
         cmocka_unit_test(test_algebraic_variable_and_dependent_parameter),
         cmocka_unit_test(test_initial_equations),
+        cmocka_unit_test(test_many_equations),
         cmocka_unit_test(test_bouncing_ball),
         cmocka_unit_test(test_threshold),
         cmocka_unit_test(test_sampled_decay),

@@ -2,8 +2,9 @@
  *
  *     F_Y(t_a) (S + Z_a) + F_Y'(t_a) (1/h) sum_b inverse_ab Z_b + F_p(t_a) = 0,  a = 1 .. s,
  *
- * solved for all stages at once, with one factorisation for all directions [HW96 IV.8]. It needs no
- * iteration, and S ends on the linearised constraints, as they are equations of the last stage. */
+ * solved for all stages at once, with one factorisation for all directions [HW96 IV.8]. Few
+ * equations need no iteration (many: stage_iteration.c), and S ends on the linearised constraints,
+ * as they are equations of the last stage. */
 #include <math.h>
 #include <string.h>
 
@@ -75,6 +76,15 @@ static void solve_stages(dae_sensitivity *x, double h, int k, double *z)
     x->stats.solves++;
 }
 
+/* All Z with one matrix of all stages. */
+static dae_status solve_directly(dae_sensitivity *x, double h, double *stages)
+{
+    dae_status status = factor(x, h);
+    for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
+        solve_stages(x, h, k, stages + (size_t)k * (size_t)x->lead.n * (size_t)x->method->stages);
+    return status;
+}
+
 /* out = factor sum_b weight_b Z_b */
 static void combine(const stage_system *q, const double *weight, double factor, const double *z,
                     double *out)
@@ -84,8 +94,7 @@ static void combine(const stage_system *q, const double *weight, double factor, 
         vector_axpy(q->n, weight[b] * factor, z + (size_t)b * (size_t)q->n, out);
 }
 
-/* Weight of dY_i/dp_k in the error test. */
-static double weight_of(const dae_sensitivity *x, int k, int i, double a, double b)
+double sensitivity_weight(const dae_sensitivity *x, int k, int i, double a, double b)
 {
     const error_norm *norm = &x->lead.solver->bound.norm;
     const dae_sensitivity_request *r = &x->request;
@@ -98,8 +107,20 @@ static double weight_of(const dae_sensitivity *x, int k, int i, double a, double
     return rtol * fmax(fabs(a), fabs(b)) + atol / directions_size(&x->directions, k);
 }
 
-/* The difference of two formulas, which one more solution with the matrix at the beginning filters:
- * (gamma/h F_Y' + F_Y) e = F_Y' (S' - (1/h) sum left_j Z_j)  [HW96 (IV.8.19)] */
+/* Factors of gamma/h F_Y' + F_Y for the estimate: of the beginning, unless there are some. */
+static iteration_status factor_filter(dae_sensitivity *x, double h)
+{
+    const stage_system *q = x->system;
+    iteration *it = &x->lead.matrix;
+    if (it->factored && it->cj == x->method->gamma / h) return ITERATION_OK;
+    memcpy(it->jac.dfdy, q->first, q->count * sizeof(double));
+    memcpy(it->jac.dfdyp, q->first + q->count, q->count * sizeof(double));
+    return iteration_factor(it, x->method->gamma / h, NULL);
+}
+
+/* The difference of two formulas, which one more solution with the matrix of the beginning, or of
+ * the stages, filters: (gamma/h F_Y' + F_Y) e = F_Y' (S' - (1/h) sum left_j Z_j)  [HW96 (IV.8.19)]
+ */
 static dae_status estimate(dae_sensitivity *x, double h, const double *stages, double *error)
 {
     stage_system *q = x->system;
@@ -109,9 +130,7 @@ static dae_status estimate(dae_sensitivity *x, double h, const double *stages, d
     double *e = DAE_ARRAY(double, 2 * n), *defect = e + n;
     *error = 0.0;
     if (!e) return sensitivity_no_memory(x);
-    memcpy(l->matrix.jac.dfdy, q->first, q->count * sizeof(double));
-    memcpy(l->matrix.jac.dfdyp, q->first + q->count, q->count * sizeof(double));
-    iteration_status status = iteration_factor(&l->matrix, x->method->gamma / h, NULL);
+    iteration_status status = factor_filter(x, h);
     for (int k = 0; k < x->directions.count && status == ITERATION_OK; k++) {
         const double *z = stages + (size_t)k * n * (size_t)q->stages;
         combine(q, x->method->left, -1.0 / h, z, defect);
@@ -125,7 +144,7 @@ static dae_status estimate(dae_sensitivity *x, double h, const double *stages, d
             if (!lead_is_state(l, i)) continue;
             double a = x->s[(size_t)k * n + (size_t)i],
                    b = a + z[(size_t)(q->stages - 1) * n + (size_t)i];
-            double part = e[i] / weight_of(x, k, i, a, b);
+            double part = e[i] / sensitivity_weight(x, k, i, a, b);
             sum += part * part;
             tested++;
         }
@@ -198,10 +217,9 @@ dae_status collocation_step(dae_sensitivity *x, double h, double *error)
     if (status == DAE_OK && !p) return sensitivity_no_memory(x);
     if (status == DAE_OK) status = take_first(x);
     if (status == DAE_OK) status = take_stages(x, h);
-    if (status == DAE_OK) status = factor(x, h);
-    for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
-        solve_stages(x, h, k,
-                     p->stages + (size_t)k * (size_t)x->lead.n * (size_t)x->method->stages);
+    bool solved = false;
+    if (status == DAE_OK) status = stages_iterate(x, h, p->stages, &solved);
+    if (status == DAE_OK && !solved) status = solve_directly(x, h, p->stages);
     *error = 0.0;
     if (status == DAE_OK && !x->request.without_error_test)
         status = estimate(x, h, p->stages, error);

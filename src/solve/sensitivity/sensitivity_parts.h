@@ -200,9 +200,17 @@ void lead_from_user(const dae_sensitivity *x, const double *user_s, const double
 /* One step of length h from x->t: x->s, x->sp move, a piece is kept; *error of it in tolerances.
  * Above 1 nothing has moved. */
 dae_status collocation_step(dae_sensitivity *x, double h, double *error);
+/* What an error of 1 is in dY_i/dp_k, which goes from a to b. */
+double sensitivity_weight(const dae_sensitivity *x, int k, int i, double a, double b);
 /* S at a time of the pieces, direction k. */
 void pieces_at(const dae_sensitivity *x, double t, int k, double *s, double *sp);
 void pieces_drop(dae_sensitivity *x);
+
+/* ---- stage_iteration.c ---- */
+
+/* The stages Z of all directions for a step of length h, with matrices of the size of one stage.
+ * *solved is false where few equations, or the rate of the iteration, call for one of all. */
+dae_status stages_iterate(dae_sensitivity *x, double h, double *stages, bool *solved);
 
 /* ---- start.c, jump.c ---- */
 

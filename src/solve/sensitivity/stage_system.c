@@ -6,9 +6,6 @@
 
 #include "base/memory.h"
 
-/* Below this many equations of all stages a dense matrix is faster. */
-enum { SMALL = 64 };
-
 void stage_system_free(stage_system *q)
 {
     if (!q) return;
@@ -145,7 +142,7 @@ static bool lay_out(stage_system *q, const matrix_layout *of)
     q->place = DAE_ARRAY(size_t, q->count * (size_t)(q->stages * q->stages));
     if (!q->place) return false;
     for (size_t k = 0; k < q->count * (size_t)(q->stages * q->stages); k++) q->place[k] = SIZE_MAX;
-    bool ok = q->n * q->stages <= SMALL ? lay_dense(q, of) : lay_sparse(q, of);
+    bool ok = q->n * q->stages <= STAGE_SYSTEM_SMALL ? lay_dense(q, of) : lay_sparse(q, of);
     if (!ok) return false;
     note_rows(q, of);
     q->values = DAE_ARRAY(double, q->layout.count);

@@ -9,6 +9,9 @@
 #include "linalg/linear_solver.h"
 #include "method/common/collocation.h"
 
+/* Up to this many equations of all stages a dense matrix of them is faster. */
+enum { STAGE_SYSTEM_SMALL = 64 };
+
 /* Entries of the layout of F_Y and F_Y' are numbered 0 .. count - 1. */
 typedef struct stage_system {
     int n, stages;
