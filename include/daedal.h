@@ -313,10 +313,11 @@ DAE_API const dae_diag *dae_solver_diag(const dae_solver *solver);
 #include "daedal/forms.h" /* problems in a form with more structure, from callbacks */
 #include "daedal/model.h" /* problems from a model text; names, parameters, start values */
 
-#include "daedal/analysis.h"    /* index and structure */
-#include "daedal/methods.h"     /* methods and formulations on offer */
 #include "daedal/adjoint.h"     /* gradients of functionals of solutions by many parameters */
+#include "daedal/analysis.h"    /* index and structure */
+#include "daedal/bvp.h"         /* conditions at both ends */
 #include "daedal/fit.h"         /* parameters from data */
+#include "daedal/methods.h"     /* methods and formulations on offer */
 #include "daedal/sensitivity.h" /* derivatives of solutions by parameters and start values */
 #include "daedal/statistics.h"  /* what a solver did; rarely used calls of it */
 #include "daedal/tables.h"      /* Runge-Kutta methods by coefficients of your own */

@@ -94,6 +94,11 @@ typedef struct dae_model {
     /* Each continuous Real input is what it follows and a shift, which is 0: dae_linearise has
      * derivatives by that. */
     bool shift_inputs;
+
+    /* Conditions at the end of a boundary value problem, "x = 1", over all names of the model,
+     * beside those of its annotation (bvp.h). Runs do not see them. */
+    const char *const *terminal;
+    int terminal_count;
 } dae_model;
 
 DAE_API dae_status dae_problem_from_model_sized(const dae_model *model, size_t size,

@@ -209,6 +209,8 @@ bool build_unknowns(build *b)
             ok = graph_leaves(m->graph, &m->equations[i].residual, 1, note_order, &scan);
     for (size_t i = 0; i < f->condition_count && ok; i++)
         ok = graph_leaves(m->graph, &m->initial_equations[i].residual, 1, note_order, &scan);
+    for (size_t i = 0; i < m->terminal_count && ok; i++)
+        ok = graph_leaves(m->graph, &m->terminal_equations[i].residual, 1, note_order, &scan);
     for (size_t i = 0; i < m->relation_count && ok; i++)
         ok = graph_leaves(m->graph, &m->relations[i].crossing, 1, note_order, &scan);
     for (size_t i = 0; i < m->assert_count && ok; i++)

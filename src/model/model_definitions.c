@@ -83,6 +83,9 @@ static void keep_events(definition_search *s)
     for (size_t i = 0; i < m->initial_count; i++)
         if (!graph_leaves(m->graph, &m->initial_equations[i].residual, 1, keep_leaf, s))
             s->failed = true;
+    for (size_t i = 0; i < m->terminal_count; i++)
+        if (!graph_leaves(m->graph, &m->terminal_equations[i].residual, 1, keep_leaf, s))
+            s->failed = true;
     for (size_t i = 0; i < m->relation_count; i++) keep_slopes(s, m->relations[i].crossing);
     for (size_t i = 0; i < m->discrete_count; i++) keep_slopes(s, m->discretes[i].value);
     keep_actions(s, m->asserts, m->assert_count);

@@ -56,6 +56,7 @@ static void need_events(output_scan *s)
 {
     const flat_model *m = s->b->f->flat;
     for (size_t i = 0; i < m->initial_count; i++) need(s, m->initial_equations[i].residual);
+    for (size_t i = 0; i < m->terminal_count; i++) need(s, m->terminal_equations[i].residual);
     for (size_t i = 0; i < m->relation_count; i++) need(s, m->relations[i].crossing);
     for (size_t i = 0; i < m->discrete_count; i++) need(s, m->discretes[i].value);
     need_actions(s, m->asserts, m->assert_count);

@@ -409,6 +409,7 @@ int flat_unused_parameters(const flat_model *m, int *list, int most)
     use_events(&u, m);
     for (size_t k = 0; k < m->equation_count; k++) use(&u, m->equations[k].residual);
     for (size_t k = 0; k < m->initial_count; k++) use(&u, m->initial_equations[k].residual);
+    for (size_t k = 0; k < m->terminal_count; k++) use(&u, m->terminal_equations[k].residual);
     for (size_t p = 0; u.ok && p < m->parameter_count; p++) {
         const flat_parameter *q = &m->parameters[p];
         bool number = q->type == FLAT_REAL || q->type == FLAT_INTEGER;

@@ -24,7 +24,8 @@ void flat_model_free(flat_model *m)
     if (!m) return;
     for (size_t k = 0; k < m->when_count; k++) flat_when_free(&m->whens[k]);
     dae_free_all(m->whens, m->variables, m->parameters, m->equations, m->initial_equations,
-                 m->relations, m->samples, m->delays, m->discretes, m->asserts, m->event_order);
+                 m->terminal_equations, m->relations, m->samples, m->delays, m->discretes,
+                 m->asserts, m->event_order);
     graph_free(m->graph);
     arena_free(m->texts);
     dae_free(m);

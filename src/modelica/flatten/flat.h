@@ -241,6 +241,9 @@ typedef struct flat_model {
     size_t equation_count; /* continuous */
     flat_equation *initial_equations;
     size_t initial_count;
+    flat_equation
+        *terminal_equations; /* conditions at the other end, for boundary value problems */
+    size_t terminal_count;
     flat_relation *relations;
     size_t relation_count;
     flat_sample *samples;

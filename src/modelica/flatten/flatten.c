@@ -49,9 +49,10 @@ static void flattener_close(flattener *f)
     name_free(&f->wholes);
     dae_free_all(f->setting_used, f->driven, f->edges, f->locals, f->journal, f->partials,
                  f->own_codes, f->partial_of, f->bindings, f->equations.items,
-                 f->initial_equations.items, f->asserts.items, f->slot_variable, f->slot_pre,
-                 f->parameter_value, f->semilinears, f->hidden.slots, f->relation_table.slots,
-                 f->depends, f->stamp, f->number, f->stack, f->texts, f->unit_reports);
+                 f->initial_equations.items, f->terminal_equations.items, f->asserts.items,
+                 f->slot_variable, f->slot_pre, f->parameter_value, f->semilinears, f->hidden.slots,
+                 f->relation_table.slots, f->depends, f->stamp, f->number, f->stack, f->texts,
+                 f->unit_reports);
     unit_table_free(&f->units);
     calls_free(&f->calls);
     arena_free(f->permanent);
@@ -92,8 +93,9 @@ static void read_annotation(flattener *f)
     for (size_t k = 0; k < model->annotation_count && !f->failed; k++) {
         const ast_modification *m = &model->annotation[k];
         if (m->name && strcmp(m->name, "experiment") == 0) read_experiment(f, m);
-        if (m->name && strcmp(m->name, "__Daedal") == 0 && message_errors(f->messages) == 0)
-            motion_equations(f, m);
+        bool ours = m->name && strcmp(m->name, "__Daedal") == 0;
+        if (ours) terminal_annotation(f, m);
+        if (ours && !only_terminals(m) && message_errors(f->messages) == 0) motion_equations(f, m);
     }
 }
 
@@ -133,6 +135,7 @@ static void flatten_all(flattener *f)
     for (size_t k = 0; k < model->section_count && !f->failed && !f->stop; k++)
         read_section(f, &model->sections[k]);
     if (!f->failed && !f->stop) read_annotation(f);
+    if (!f->failed && !f->stop) terminal_conditions(f);
     if (!f->failed && !f->stop && !graph_failed(f->g)) finish_model(f);
 }
 
@@ -164,6 +167,8 @@ static flat_model *flatten_given_within(const ast_file *file, const char *file_n
                    .setting_count = given->setting_count,
                    .inputs = given->inputs,
                    .input_count = given->input_count,
+                   .terminals = given->terminals,
+                   .terminal_count = given->terminal_count,
                    .simplified = given->simplified,
                    .allow_external = given->allow_external};
     if (!file) return NULL;

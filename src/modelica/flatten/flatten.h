@@ -34,12 +34,20 @@ typedef struct flatten_input {
     bool optional; /* a column of a file, which may be none of the model's inputs */
 } flatten_input;
 
+/* left = right at the end of a boundary value problem, over the names of the model. */
+typedef struct flatten_condition {
+    const ast_expr *left, *right;
+    const char *text; /* as it was given, for messages */
+} flatten_condition;
+
 /* All that is given from outside. */
 typedef struct flatten_given {
     const flatten_setting *settings;
     size_t setting_count;
     const flatten_input *inputs; /* those that share a table stand together */
     size_t input_count;
+    const flatten_condition *terminals; /* beside those of the annotation */
+    size_t terminal_count;
     bool simplified;     /* homotopy(a, s) is s + way*(a - s) over a parameter, `way`, that is 1 */
     bool allow_external; /* C code of the text is compiled and called */
 } flatten_given;

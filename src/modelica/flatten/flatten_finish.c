@@ -369,6 +369,7 @@ void finish_model(flattener *f)
     if (!f->failed) sort_events(f);
     m->equations = store_equations(f, &f->equations, &m->equation_count);
     m->initial_equations = store_equations(f, &f->initial_equations, &m->initial_count);
+    m->terminal_equations = store_equations(f, &f->terminal_equations, &m->terminal_count);
     if (f->failed || graph_failed(f->g)) return;
     check_reach(f);
     m->asserts = f->asserts.items;

@@ -229,6 +229,8 @@ typedef struct flattener {
     bool *setting_used;
     const flatten_input *inputs;
     size_t input_count;
+    const flatten_condition *terminals;
+    size_t terminal_count;
     struct input_edge *edges; /* which inputs read which (flatten_inputs.c) */
     size_t edge_count, edge_capacity;
     const flatten_input *
@@ -264,7 +266,7 @@ typedef struct flattener {
 
     late_binding *bindings;
     size_t binding_count, binding_capacity;
-    pair_list equations, initial_equations;
+    pair_list equations, initial_equations, terminal_equations;
     pair_list *target; /* where equations go now */
     const char *pass;  /* "i = 4, j = 2": where loops of equations are; NULL: in none */
     action_list asserts;
@@ -601,6 +603,13 @@ void when_if(flattener *f, const ast_item *item);
 /* flatten_motion.c: equations of motion from the energies that annotation(__Daedal(..)) gives */
 
 void motion_equations(flattener *f, const ast_modification *given);
+
+/* flatten_terminal.c: the field terminal of __Daedal(..); whether it has no others; its conditions,
+ * and those given from outside. */
+bool is_terminal(const ast_modification *field);
+bool only_terminals(const ast_modification *given);
+void terminal_annotation(flattener *f, const ast_modification *given);
+void terminal_conditions(flattener *f);
 
 /* flatten_inputs.c: inputs of the model that are driven from outside */
 

@@ -180,7 +180,8 @@ static void check_energies(motion *m)
 static void read_fields(motion *m, const ast_modification *given)
 {
     bool seen[MOTION_FIELDS] = {false};
-    for (size_t k = 0; k < given->nested_count; k++) read_field(m, &given->nested[k], seen);
+    for (size_t k = 0; k < given->nested_count; k++)
+        if (!is_terminal(&given->nested[k])) read_field(m, &given->nested[k], seen);
     if (m->broken || m->f->failed) return;
     if (!seen[0]) motion_error(m, m->place, "equations of motion need coordinates = {..}");
     check_energies(m);

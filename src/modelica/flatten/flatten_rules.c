@@ -201,6 +201,7 @@ static void determine_slopes(flattener *f, const link_table *t)
     if (!ok) f->failed = true;
     if (ok) visit_pairs(f, &f->equations, mark_slope, &m);
     if (ok) visit_pairs(f, &f->initial_equations, ask_slope, &m);
+    if (ok) visit_pairs(f, &f->terminal_equations, ask_slope, &m);
     for (size_t v = 0; ok && v < n && !f->failed; v++) {
         int sign, root = links_root(t, (int)v, &sign);
         if (!m.asked[v].line || m.has[root]) continue;
@@ -213,8 +214,9 @@ static void determine_slopes(flattener *f, const link_table *t)
 void apply_rules(flattener *f)
 {
     link_table t;
-    if ((!f->semilinear_count && !f->initial_equations.count) || !links_find(f, &t)) return;
+    const size_t conditions = f->initial_equations.count + f->terminal_equations.count;
+    if ((!f->semilinear_count && !conditions) || !links_find(f, &t)) return;
     if (f->semilinear_count > 1) join_streams(f, &t);
-    if (f->initial_equations.count) determine_slopes(f, &t);
+    if (conditions) determine_slopes(f, &t);
     links_free(&t);
 }

@@ -91,11 +91,19 @@ static flat_model *translate(const dae_model *model, arena *a, ast_file *tree, b
         DAE_ARRAY(flatten_setting, model->setting_count + model->assignment_count);
     flat_model *flat = NULL;
     model_inputs inputs = {0};
+    flatten_condition *terminals = NULL;
     *status = settings ? model_values_assign(a, tree, model, settings, &count, diag)
                        : diag_set(diag, DAE_ERR_MEMORY, "Out of memory.");
     if (*status == DAE_OK) *status = model_inputs_read(&inputs, a, tree, model, diag);
-    flatten_given given = {settings,     count,      inputs.list,
-                           inputs.count, simplified, model->allow_external};
+    if (*status == DAE_OK) *status = model_conditions_read(a, model, &terminals, diag);
+    flatten_given given = {.settings = settings,
+                           .setting_count = count,
+                           .inputs = inputs.list,
+                           .input_count = inputs.count,
+                           .terminals = terminals,
+                           .terminal_count = (size_t)model->terminal_count,
+                           .simplified = simplified,
+                           .allow_external = model->allow_external};
     if (*status == DAE_OK) flat = flatten_driven(tree, model->file, &given, messages);
     if (*status == DAE_OK && !flat) *status = explain_messages(messages, diag);
     model_inputs_free(&inputs);
@@ -133,6 +141,9 @@ static dae_status check_settings(const dae_model *m, dae_diag *diag)
                         m->assignment_count);
     if ((int)m->engine < 0 || m->engine > DAE_ENGINE_SOON)
         return diag_set(diag, DAE_ERR_ARGUMENT, "engine = %d is not a dae_engine.", (int)m->engine);
+    if (m->terminal_count < 0 || (m->terminal_count > 0 && !m->terminal))
+        return diag_set(diag, DAE_ERR_ARGUMENT, "terminal_count = %d without conditions.",
+                        m->terminal_count);
     for (int i = 0; i < m->setting_count; i++)
         if (!m->settings[i].name || !isfinite(m->settings[i].value))
             return diag_set(diag, DAE_ERR_ARGUMENT,

@@ -439,6 +439,52 @@ dae_status model_value_expression(arena *a, ast_file *tree, const char *name, co
     return DAE_OK;
 }
 
+/* The = of an equation, outside of quotes and texts; NULL: there is none. */
+static const char *find_equals(const char *text)
+{
+    char quote = 0;
+    for (const char *at = text; *at; at++) {
+        if (quote || *at == '\'' || *at == '"') {
+            quote = !quote ? *at : *at == quote ? 0 : quote;
+            continue;
+        }
+        if (*at != '=' || (at > text && strchr("<>:", at[-1]))) continue;
+        return at;
+    }
+    return NULL;
+}
+
+static dae_status read_condition(arena *a, const char *text, flatten_condition *c, dae_diag *diag)
+{
+    const char *equals = text ? find_equals(text) : NULL;
+    ast_expr *side[2] = {NULL, NULL};
+    const ast_component nowhere = {.name = ""};
+    for (int k = 0; k < 2 && equals; k++) {
+        const char *from = k ? equals + 1 + (equals[1] == '=') : text;
+        char *part = arena_text(a, from, k ? strlen(from) : (size_t)(equals - text));
+        bool failed = !part;
+        side[k] = part ? parse_value(a, part, &failed) : NULL;
+        if (failed || (side[k] && !settle(a, side[k], &nowhere, NULL))) return no_memory(diag);
+    }
+    if (!side[0] || !side[1])
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "The condition at the end '%s' is not of the form left = right.",
+                        text ? text : "(none)");
+    *c = (flatten_condition){side[0], side[1], text};
+    return DAE_OK;
+}
+
+dae_status model_conditions_read(arena *a, const dae_model *model, flatten_condition **list,
+                                 dae_diag *diag)
+{
+    dae_status status = DAE_OK;
+    *list = arena_alloc(a, ((size_t)model->terminal_count + 1) * sizeof **list);
+    if (!*list) return no_memory(diag);
+    for (int k = 0; k < model->terminal_count && status == DAE_OK; k++)
+        status = read_condition(a, model->terminal[k], &(*list)[k], diag);
+    return status;
+}
+
 dae_status model_values_assign(arena *a, ast_file *tree, const dae_model *model,
                                flatten_setting *settings, size_t *count, dae_diag *diag)
 {

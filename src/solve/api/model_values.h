@@ -44,6 +44,10 @@ dae_status model_values_assign(arena *a, ast_file *tree, const dae_model *model,
 dae_status model_value_expression(arena *a, ast_file *tree, const char *name, const char *text,
                                   const ast_expr **expression, dae_diag *diag);
 
+/* Conditions at the end, "left = right", read; in `a`. DAE_ERR_ARGUMENT: one is none. */
+dae_status model_conditions_read(arena *a, const dae_model *model, flatten_condition **list,
+                                 dae_diag *diag);
+
 /* Whether a number may be the value of something of this type; DAE_ERR_ARGUMENT says what may. */
 dae_status model_value_check(const char *name, flat_type type, const value_literals *literals,
                              double value, dae_diag *diag);

@@ -52,8 +52,7 @@ void lead_free(lead *l)
 
 /* ---- which form ---- */
 
-/* Whether the form that a solver is bound to has index 1 and shows all constraints. */
-static bool is_fit(const dae_solver *s)
+bool lead_is_fit(const dae_solver *s)
 {
     const binding *b = &s->bound;
     if (b->rewritten || b->array || b->forms) return false;
@@ -96,28 +95,27 @@ bool lead_stands(const dae_sensitivity *x)
     bool same = now.problem == l->key.problem && now.mode == l->key.mode &&
                 now.method == l->key.method && now.choices == l->key.choices;
     if (!same || l->n != l->solver->bound.n) return false;
-    bool fit = is_fit(x->run), plain = is_plain(x->run);
+    bool fit = lead_is_fit(x->run), plain = is_plain(x->run);
     return l->solver == l->companion ? !fit && !plain : l->plain ? plain : fit;
 }
 
 /* ---- the companion ---- */
 
-/* A solver of the same model on its form of index 1 with all constraints. */
-static dae_status make_companion(dae_sensitivity *x)
+dae_status lead_companion_new(const dae_problem *base, const dae_options *tolerances,
+                              dae_solver **companion, dae_diag *diag)
 {
-    dae_solver *s = x->run;
     dae_options o = dae_options_default();
     o.method = "bdf";
     o.formulation = "dummy";
-    o.rtol = s->base_options.rtol;
-    o.atol = s->base_options.atol;
-    o.rtol_by_unknown = s->base_options.rtol_by_unknown;
-    o.atol_by_unknown = s->base_options.atol_by_unknown;
-    dae_status status = solver_new(s->base, &o, &x->lead.companion, &s->diag);
+    o.rtol = tolerances->rtol;
+    o.atol = tolerances->atol;
+    o.rtol_by_unknown = tolerances->rtol_by_unknown;
+    o.atol_by_unknown = tolerances->atol_by_unknown;
+    dae_status status = solver_new(base, &o, companion, diag);
     if (status != DAE_OK) return status;
-    x->lead.companion->wishes.unfolded = true;
-    status = hybrid_open_ahead(x->lead.companion);
-    if (status != DAE_OK) s->diag = x->lead.companion->diag;
+    (*companion)->wishes.unfolded = true;
+    status = hybrid_open_ahead(*companion);
+    if (status != DAE_OK && diag) *diag = (*companion)->diag;
     return status;
 }
 
@@ -161,7 +159,7 @@ static dae_status place_companion(dae_sensitivity *x, double t, const double *y)
         s->diag = c->diag;
         return status;
     }
-    if (is_fit(c)) return DAE_OK;
+    if (lead_is_fit(c)) return DAE_OK;
     s->diag.t = t;
     return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                     "%s: at t = %.9g the equations are solved by their derivative array, or choose "
@@ -229,7 +227,7 @@ dae_status lead_take(dae_sensitivity *x, double t, bool whole)
     dae_solver *s = x->run;
     lead *l = &x->lead;
     lead_release(l);
-    const bool fit = is_fit(s) && !(x->apart && chooses_states(s));
+    const bool fit = lead_is_fit(s) && !(x->apart && chooses_states(s));
     l->plain = !whole && !fit && is_plain(s);
     if (fit || l->plain) return take_solver(x, s);
     if (!s->hybrid)
@@ -249,7 +247,9 @@ dae_status lead_take_at(dae_sensitivity *x, double t, const double *y)
     lead *l = &x->lead;
     dae_status status = DAE_OK;
     lead_release(l);
-    if (!l->companion) status = make_companion(x);
+    if (!l->companion)
+        status =
+            lead_companion_new(x->run->base, &x->run->base_options, &l->companion, &x->run->diag);
     if (status == DAE_OK) status = place_companion(x, t, y);
     return status == DAE_OK ? take_solver(x, l->companion) : status;
 }

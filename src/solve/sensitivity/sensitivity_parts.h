@@ -189,6 +189,11 @@ dae_status lead_complete(dae_sensitivity *x, double t, int k, double dt, double 
 /* The same with F_p in b, which is lost. */
 dae_status lead_complete_with(dae_sensitivity *x, double t, double *b, double *s, double *sp);
 bool lead_is_state(const lead *l, int i);
+/* A solver of a model on its form of index 1 with all constraints, also where it fails. */
+dae_status lead_companion_new(const dae_problem *base, const dae_options *tolerances,
+                              dae_solver **companion, dae_diag *diag);
+/* Whether the form that a solver is bound to has index 1 and shows all constraints. */
+bool lead_is_fit(const dae_solver *s);
 /* Tangents in the user's unknowns, and back: n of the base each. */
 void lead_to_user(const dae_sensitivity *x, const double *s, const double *sp, double *user_s,
                   double *user_sp);

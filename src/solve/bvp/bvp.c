@@ -1,0 +1,465 @@
+/* Boundary value problems: the form, the loop over meshes, the public calls. */
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/sized.h"
+#include "base/vector.h"
+#include "solve/bvp/bvp_parts.h"
+#include "solve/hybrid/hybrid.h"
+
+enum { ROUNDS = 40, TRIES = 3 };
+
+/* ---- checks ---- */
+
+static dae_status check_request(const dae_bvp_request *r, dae_diag *diag)
+{
+    if (!isfinite(r->start) || !isfinite(r->end) || !(r->start < r->end))
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Boundary values: the interval from %g to %g is empty, or not finite.",
+                        r->start, r->end);
+    if (!(r->rtol >= 0.0) || !(r->atol >= 0.0) || r->rtol >= 1.0)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Boundary values: rtol = %g or atol = %g is no tolerance.", r->rtol,
+                        r->atol);
+    if (r->unknown_count < 0 || (r->unknown_count > 0 && !r->unknown))
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Boundary values: unknown_count = %d without names.", r->unknown_count);
+    if (r->intervals < 0 || r->max_intervals < 0 || r->max_iterations < 0)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Boundary values: a limit is negative.");
+    if ((int)r->guess < 0 || r->guess > DAE_BVP_GUESS_TABLE)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Boundary values: guess = %d is none.",
+                        (int)r->guess);
+    return DAE_OK;
+}
+
+static void complete_request(dae_bvp_request *r)
+{
+    if (r->rtol == 0.0) r->rtol = dae_options_default().rtol;
+    if (r->atol == 0.0) r->atol = r->rtol;
+    if (r->intervals == 0) r->intervals = 10;
+    if (r->max_intervals == 0) r->max_intervals = 5000;
+    if (r->max_intervals < r->intervals) r->max_intervals = r->intervals;
+    if (r->max_iterations == 0) r->max_iterations = 50;
+    if (r->guess == DAE_BVP_GUESS_AUTO && r->rows > 0) r->guess = DAE_BVP_GUESS_TABLE;
+}
+
+/* What has no place in a boundary value problem. */
+static dae_status check_model(const flat_model *m, dae_diag *diag)
+{
+    const struct {
+        const char *what;
+        bool has;
+        int line;
+    } parts[] = {{"a when-clause", m->when_count > 0,
+                  m->when_count ? m->whens[0].branches[0].place.line : 0},
+                 {"a condition that is an event", m->relation_count > 0,
+                  m->relation_count ? m->relations[0].place.line : 0},
+                 {"an event at given times", m->sample_count > 0,
+                  m->sample_count ? m->samples[0].place.line : 0},
+                 {"a delay", m->delay_count > 0, m->delay_count ? m->delays[0].place.line : 0},
+                 {"a discrete variable", m->discrete_count > 0,
+                  m->discrete_count ? m->discretes[0].place.line : 0}};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        if (!parts[k].has) continue;
+        if (diag) diag->line = parts[k].line;
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Boundary values: the model has %s (line %d): its solution must be smooth. "
+                        "What is smooth may stand in noEvent().",
+                        parts[k].what, parts[k].line);
+    }
+    return DAE_OK;
+}
+
+static dae_status check_names(const dae_bvp *q, dae_diag *diag)
+{
+    const flat_model *m = q->problem->model->flat;
+    for (int k = 0; k < q->m; k++) {
+        const char *name = q->request.unknown[k] ? q->request.unknown[k] : "(no name)";
+        bool known = false, twice = false;
+        for (size_t p = 0; p < m->parameter_count; p++)
+            known = known || strcmp(m->parameters[p].name, name) == 0;
+        for (int j = 0; j < k; j++) twice = twice || strcmp(q->request.unknown[j], name) == 0;
+        diag_variable(diag, -1, name);
+        if (!known)
+            return diag_set(diag, DAE_ERR_ARGUMENT,
+                            "Boundary values: the model has no parameter %s.", name);
+        if (twice)
+            return diag_set(diag, DAE_ERR_ARGUMENT, "Boundary values: parameter %s is named twice.",
+                            name);
+    }
+    return DAE_OK;
+}
+
+/* ---- the form ---- */
+
+/* Bind the form of index 1 at consistent values. */
+static dae_status take_form(dae_bvp *q, dae_diag *diag)
+{
+    dae_options o = dae_options_default();
+    o.rtol = q->request.rtol;
+    o.atol = q->request.atol;
+    dae_status status = lead_companion_new(q->problem, &o, &q->companion, diag);
+    if (status != DAE_OK) return status;
+    status = dae_solver_start(q->companion, q->request.start, NULL, NULL);
+    if (status != DAE_OK) {
+        *diag = q->companion->diag;
+        return status;
+    }
+    if (!lead_is_fit(q->companion))
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Boundary values: the equations are solved by their derivative array, or "
+                        "choose positions by numbers; such systems have no place here.");
+    q->instance = q->companion->hybrid->instance;
+    q->form = q->instance->form;
+    q->n = q->companion->bound.n;
+    o.linear_solver = DAE_LINEAR_AUTO;
+    status = iteration_new(&q->matrix, &q->companion->bound.eval, &o, diag);
+    q->has_matrix = status == DAE_OK;
+    return status;
+}
+
+static bool number_states(dae_bvp *q)
+{
+    const size_t n = (size_t)q->n;
+    q->state = DAE_ARRAY(int, n);
+    q->number = DAE_ARRAY(int, n);
+    q->y = DAE_ARRAY(double, 6 * n);
+    if (!q->state || !q->number || !q->y) return false;
+    q->yp = q->y + n; /* and n more behind it */
+    q->f = q->y + 3 * n;
+    q->work = q->y + 4 * n;
+    q->weights = q->y + 5 * n;
+    for (int i = 0; i < q->n; i++) {
+        bool state = q->companion->bound.kinds[i] == DAE_KIND_DIFFERENTIAL;
+        q->number[i] = state ? q->d : -1;
+        if (state) q->state[q->d++] = i;
+    }
+    q->stats.states = q->d;
+    q->stats.parameters = q->m;
+    return true;
+}
+
+/* The unknown parameters, and F by them. */
+static dae_status take_directions(dae_bvp *q, dae_diag *diag)
+{
+    static const char before[] = "Sensitivities: ";
+    const dae_sensitivity_request wanted = {.count = q->m, .names = q->request.unknown};
+    dae_status status = directions_new(&q->directions, q->companion, &wanted, diag);
+    if (status != DAE_OK) {
+        dae_diag told = *diag;
+        bool known = strncmp(told.text, before, sizeof before - 1) == 0;
+        diag_set(diag, status, "Boundary values: %s",
+                 known ? told.text + sizeof before - 1 : told.text);
+        return status;
+    }
+    q->directed = true;
+    directions_start(&q->directions, q->instance);
+    q->rows = model_tangent_new(q->form->flat->graph, q->form->residual.e, (size_t)q->form->rows,
+                                q->form->n, &q->directions.inputs, false);
+    return q->rows ? DAE_OK : bvp_no_memory(diag);
+}
+
+/* reach = largest integral of prod (x - c_a) from 0, over its value at 0 and at 1/2: for a smooth
+ * solution the error of the polynomial over h times its defect there. */
+static void find_reach(dae_bvp *q)
+{
+    enum { PARTS = 1000 };
+    const collocation *m = q->method;
+    double sum = 0.0, most = 0.0, at[2] = {1.0, 1.0};
+    for (int k = 0; k < PARTS; k++) {
+        double product = 1.0;
+        for (int a = 0; a < m->stages; a++) product *= (k + 0.5) / PARTS - m->nodes[a];
+        sum += product / PARTS;
+        most = fmax(most, fabs(sum));
+    }
+    for (int a = 0; a < m->stages; a++) {
+        at[0] *= m->nodes[a];
+        at[1] *= fabs(0.5 - m->nodes[a]);
+    }
+    for (int k = 0; k < 2; k++) q->reach[k] = most / at[k];
+}
+
+static dae_status open_form(dae_bvp *q, dae_diag *diag)
+{
+    q->method = &gauss_4;
+    find_reach(q);
+    dae_status status = take_form(q, diag);
+    if (status == DAE_OK && !number_states(q)) status = bvp_no_memory(diag);
+    if (status == DAE_OK) status = take_directions(q, diag);
+    return status == DAE_OK ? bvp_conditions_make(q, diag) : status;
+}
+
+/* ---- meshes ---- */
+
+static void replace(bvp_solution *s, bvp_solution *by)
+{
+    bvp_solution_free(s);
+    *s = *by;
+    *by = (bvp_solution){0};
+}
+
+/* Solve on `next`, and let it take the place of s. */
+static dae_status solve_on(dae_bvp *q, bvp_solution *s, bvp_solution *next, dae_diag *diag)
+{
+    dae_status status = bvp_newton(q, next, diag);
+    q->stats.meshes++;
+    if (status == DAE_OK)
+        replace(s, next);
+    else
+        bvp_solution_free(next);
+    return status;
+}
+
+/* A first solution from a guess, with more intervals where it takes them. */
+static dae_status first_solution(dae_bvp *q, dae_bvp_guess guess, bvp_solution *s, dae_diag *diag)
+{
+    dae_status status = DAE_OK;
+    int intervals = q->request.intervals;
+    for (int k = 0; k < TRIES && intervals <= q->request.max_intervals; k++, intervals *= 3) {
+        bvp_solution next;
+        if (!bvp_solution_new(q, intervals, &next)) return bvp_no_memory(diag);
+        status = bvp_guess_make(q, guess, &next, diag);
+        if (status != DAE_OK) {
+            bvp_solution_free(&next);
+            return status;
+        }
+        status = solve_on(q, s, &next, diag);
+        if (status != DAE_ERR_CONVERGENCE && status != DAE_ERR_EVALUATION) return status;
+    }
+    return status;
+}
+
+static dae_status explain_mesh(const dae_bvp *q, const bvp_solution *s, const double *error,
+                               dae_diag *diag)
+{
+    int worst = 0;
+    for (int i = 1; i < s->intervals; i++)
+        if (error[i] > error[worst]) worst = i;
+    diag->t = s->t[worst];
+    return diag_set(diag, DAE_ERR_TOLERANCE,
+                    "Boundary values: with %d intervals the error is still %.3g tolerances between "
+                    "t = %.9g and %.9g. Allow more intervals (the limit is %d), or take a larger "
+                    "tolerance; a solution with a jump or a kink there has no place here.",
+                    s->intervals, error[worst], s->t[worst], s->t[worst + 1],
+                    q->request.max_intervals);
+}
+
+/* A mesh on which the error would be a part of `target`; *moved: the last one had as many
+ * intervals. */
+static dae_status refine(dae_bvp *q, bvp_solution *s, const double *error, double target,
+                         bool *moved, dae_diag *diag)
+{
+    bvp_solution next;
+    const int n = s->intervals, least = *moved ? n + n / 2 + 1 : n;
+    if (!bvp_redistribute(q, s, error, 0.5 * target, least, &next)) return bvp_no_memory(diag);
+    *moved = next.intervals <= n;
+    dae_status status = solve_on(q, s, &next, diag);
+    if (status != DAE_ERR_CONVERGENCE && status != DAE_ERR_EVALUATION) return status;
+    if (2 * n > q->request.max_intervals) return status;
+    if (!bvp_halve(q, s, &next)) return bvp_no_memory(diag);
+    *moved = false;
+    return solve_on(q, s, &next, diag);
+}
+
+/* Solve with intervals halved: *error = what the difference says of the finer solution, which
+ * stays. */
+static dae_status judge(dae_bvp *q, bvp_solution *s, double *error, dae_diag *diag)
+{
+    bvp_solution next, coarse = *s;
+    if (!bvp_halve(q, s, &next)) return bvp_no_memory(diag);
+    *s = (bvp_solution){0};
+    dae_status status = solve_on(q, s, &next, diag);
+    if (status == DAE_OK) *error = bvp_difference(q, &coarse, s) / pow(2.0, q->method->stages);
+    bvp_solution_free(&coarse);
+    return status;
+}
+
+/* Meshes until the error of every interval is below its target, and halving them all confirms the
+ * whole; else the target is made smaller. */
+static dae_status adapt(dae_bvp *q, bvp_solution *s, dae_diag *diag)
+{
+    double target = 1.0;
+    bool moved = false;
+    dae_status status = DAE_OK;
+    for (int round = 0; round < ROUNDS && status == DAE_OK; round++) {
+        double *error = DAE_ARRAY(double, s->intervals);
+        if (!error) return bvp_no_memory(diag);
+        double most = bvp_estimate(q, s, error);
+        bool full = s->intervals >= q->request.max_intervals;
+        if (most <= target && 2 * s->intervals <= q->request.max_intervals) {
+            status = judge(q, s, &q->stats.error, diag);
+            dae_free(error);
+            if (status == DAE_OK && q->stats.error <= 1.0) return DAE_OK;
+            target /= fmax(2.0, 2.0 * q->stats.error);
+            continue;
+        }
+        if (full || most <= target || round == ROUNDS - 1)
+            status = explain_mesh(q, s, error, diag);
+        else
+            status = refine(q, s, error, target, &moved, diag);
+        dae_free(error);
+    }
+    return status;
+}
+
+/* Assertions of the model hold at the mesh. */
+static dae_status check_assertions(dae_bvp *q, dae_diag *diag)
+{
+    const bvp_solution *s = &q->solution;
+    dae_status status = DAE_OK;
+    for (int i = 0; i <= s->intervals && status == DAE_OK; i++) {
+        bvp_point(q, s, s->t[i], q->y, q->yp);
+        status = hybrid_check(q->companion, s->t[i], q->y, q->yp);
+    }
+    if (status < 0) *diag = q->companion->diag;
+    return status < 0 ? status : DAE_OK;
+}
+
+static dae_status solve_from(dae_bvp *q, dae_bvp_guess guess, dae_diag *diag)
+{
+    dae_status status = first_solution(q, guess, &q->solution, diag);
+    if (status == DAE_OK) status = adapt(q, &q->solution, diag);
+    q->stats.simulated = guess == DAE_BVP_GUESS_SIMULATE;
+    return status;
+}
+
+/* By default values at the start, and a simulation where these do not do. */
+static dae_status solve_all(dae_bvp *q, dae_diag *diag)
+{
+    const bool open = q->request.guess == DAE_BVP_GUESS_AUTO;
+    const model_form *f = q->problem->model;
+    kept_values kept = {0};
+    if (open && !model_form_keep(f, &kept)) return bvp_no_memory(diag);
+    dae_status status = solve_from(q, open ? DAE_BVP_GUESS_START : q->request.guess, diag);
+    bool again = open && (status == DAE_ERR_CONVERGENCE || status == DAE_ERR_EVALUATION ||
+                          status == DAE_ERR_SINGULAR);
+    dae_diag first = *diag;
+    if (open && again) {
+        status = model_form_put_back(q->problem->model, &kept, diag);
+        if (status == DAE_OK) status = solve_from(q, DAE_BVP_GUESS_SIMULATE, diag);
+        if (status != DAE_OK && status != DAE_ERR_MEMORY) {
+            *diag = first;
+            status = first.status;
+        }
+    } else {
+        dae_free_all(kept.parameters, kept.start, kept.set);
+    }
+    if (status != DAE_OK) return status;
+    q->stats.intervals = q->solution.intervals;
+    q->stats.unknowns = (int)bvp_size(q, q->solution.intervals);
+    return check_assertions(q, diag);
+}
+
+/* ---- the calls ---- */
+
+void dae_bvp_free(dae_bvp *q)
+{
+    if (!q) return;
+    bvp_conditions_free(&q->left);
+    bvp_conditions_free(&q->right);
+    bvp_matrix_free(&q->system);
+    bvp_solution_free(&q->solution);
+    model_tangent_free(q->rows);
+    if (q->directed) directions_free(&q->directions);
+    if (q->has_matrix) iteration_free(&q->matrix);
+    dae_solver_free(q->companion);
+    dae_free_all(q->state, q->number, q->y, q);
+}
+
+/* The problem's parameters are put back in any case; those of the solution stay with it. */
+static dae_status solve(dae_bvp *q, dae_diag *diag)
+{
+    kept_values kept = {0};
+    if (!model_form_keep(q->problem->model, &kept)) return bvp_no_memory(diag);
+    dae_status status = open_form(q, diag);
+    if (status == DAE_OK) status = solve_all(q, diag);
+    dae_status back = model_form_put_back(q->problem->model, &kept, NULL);
+    return status == DAE_OK ? back : status;
+}
+
+/* Inside of the scope that interrupts it. */
+static dae_status make(dae_problem *problem, const dae_bvp_request *r, dae_bvp **bvp,
+                       dae_diag *diag)
+{
+    dae_bvp *q = DAE_NEW(dae_bvp);
+    if (!q) return bvp_no_memory(diag);
+    q->problem = problem;
+    q->request = *r;
+    q->m = r->unknown_count;
+    complete_request(&q->request);
+    diag_clear(&q->diag);
+    dae_status status = check_names(q, &q->diag);
+    if (status == DAE_OK) status = solve(q, &q->diag);
+    if (status == DAE_OK) {
+        diag_clear(&q->diag);
+        *bvp = q;
+        return DAE_OK;
+    }
+    if (diag) *diag = q->diag;
+    dae_bvp_free(q);
+    return status;
+}
+
+dae_status dae_bvp_new_sized(dae_problem *problem, const dae_bvp_request *request, size_t size,
+                             dae_bvp **bvp, dae_diag *diag)
+{
+    dae_bvp_request r = {0};
+    interrupt_scope scope;
+    diag_clear(diag);
+    if (bvp) *bvp = NULL;
+    if (!problem || !request || !bvp)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "dae_bvp_new: an argument is NULL.");
+    dae_status status =
+        sized_read(request, size, &r, sizeof r, "request for boundary values", diag);
+    if (status == DAE_OK && !problem->model)
+        status = diag_set(diag, DAE_ERR_UNSUPPORTED,
+                          "Boundary values are those of a model text, not of callbacks.");
+    if (status == DAE_OK) status = check_request(&r, diag);
+    if (status == DAE_OK) status = check_model(problem->model->flat, diag);
+    if (status != DAE_OK) return status;
+    interrupt_open(&scope, r.interrupt, r.user);
+    status = make(problem, &r, bvp, diag);
+    if (!interrupt_close(&scope)) return status;
+    dae_bvp_free(*bvp);
+    *bvp = NULL;
+    return interrupt_explain(diag, "the solution of boundary values");
+}
+
+dae_status dae_bvp_at(dae_bvp *q, double t, double *values)
+{
+    if (!q || !values) return DAE_ERR_ARGUMENT;
+    const bvp_solution *s = &q->solution;
+    const double slack = 1e-12 * (s->t[s->intervals] - s->t[0]);
+    diag_clear(&q->diag);
+    if (!(t >= s->t[0] - slack && t <= s->t[s->intervals] + slack))
+        return diag_set(&q->diag, DAE_ERR_ARGUMENT,
+                        "dae_bvp_at: t = %.9g is outside of %.9g to %.9g.", t, s->t[0],
+                        s->t[s->intervals]);
+    bvp_point(q, s, fmin(fmax(t, s->t[0]), s->t[s->intervals]), q->y, q->yp);
+    hybrid_variables(q->companion, t, q->y, q->yp, values);
+    return DAE_OK;
+}
+
+double dae_bvp_parameter(const dae_bvp *q, int k)
+{
+    if (!q || k < 0 || k >= q->m) return NAN;
+    return q->solution.u[bvp_at_p(q, q->solution.intervals) + (size_t)k];
+}
+
+double dae_bvp_mesh(const dae_bvp *q, int i)
+{
+    return q && i >= 0 && i <= q->solution.intervals ? q->solution.t[i] : (double)NAN;
+}
+
+const dae_bvp_stats *dae_bvp_statistics(const dae_bvp *q)
+{
+    return q ? &q->stats : NULL;
+}
+
+const dae_diag *dae_bvp_diag(const dae_bvp *q)
+{
+    return q ? &q->diag : NULL;
+}

@@ -1,0 +1,221 @@
+/* Values between nodes, errors, and meshes on which they are alike. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/bvp/bvp_parts.h"
+
+bool bvp_solution_new(const dae_bvp *q, int intervals, bvp_solution *s)
+{
+    *s = (bvp_solution){.intervals = intervals};
+    s->t = DAE_ARRAY(double, intervals + 1);
+    s->u = DAE_ARRAY(double, bvp_size(q, intervals));
+    if (s->t && s->u) return true;
+    bvp_solution_free(s);
+    return false;
+}
+
+void bvp_solution_free(bvp_solution *s)
+{
+    dae_free_all(s->t, s->u);
+    *s = (bvp_solution){0};
+}
+
+/* ---- values ---- */
+
+/* The last interval that begins at or before t. */
+static int find_interval(const bvp_solution *s, double t)
+{
+    int low = 0, high = s->intervals - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (s->t[middle] <= t)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* weight_a = the Lagrange polynomial of node a at r */
+static void stage_weights(const collocation *m, double r, double *weight)
+{
+    for (int a = 0; a < m->stages; a++) {
+        weight[a] = 1.0;
+        for (int b = 0; b < m->stages; b++)
+            if (b != a) weight[a] *= (r - m->nodes[b]) / (m->nodes[a] - m->nodes[b]);
+    }
+}
+
+/* x and V of interval i at its part r, on the polynomials. */
+static void on_polynomial(const dae_bvp *q, const bvp_solution *s, int i, double r, double *x,
+                          double *v)
+{
+    const collocation *m = q->method;
+    const double h = s->t[i + 1] - s->t[i];
+    double weight[COLLOCATION_STAGES], along[COLLOCATION_STAGES];
+    stage_weights(m, r, weight);
+    vector_zero(q->n, v);
+    for (int a = 0; a < m->stages; a++)
+        for (int j = 0; j < q->n; j++) v[j] += weight[a] * s->u[bvp_at_v(q, i, a) + (size_t)j];
+    collocation_weights(m, r, 0, weight);
+    for (int b = 0; b < m->stages; b++) {
+        along[b] = 0.0;
+        for (int a = 0; a < m->stages; a++) along[b] += weight[a] * m->A[a * m->stages + b];
+    }
+    for (int k = 0; k < q->d; k++) {
+        x[k] = s->u[bvp_at_x(q, i) + (size_t)k];
+        for (int b = 0; b < m->stages; b++)
+            x[k] += h * along[b] * s->u[bvp_at_v(q, i, b) + (size_t)q->state[k]];
+    }
+}
+
+/* Algebraic variables and slopes that belong to the states in y; as they are where the equations
+ * give none. */
+static void complete(dae_bvp *q, double t, double h, double *y, double *yp)
+{
+    const binding *b = &q->companion->bound;
+    for (int i = 0; i < q->n; i++) q->weights[i] = q->request.rtol * fabs(y[i]) + q->request.atol;
+    (void)initializer_project(b->init, t, h, b->kinds, q->weights, y, yp);
+}
+
+void bvp_point(dae_bvp *q, const bvp_solution *s, double t, double *y, double *yp)
+{
+    const int i = find_interval(s, t);
+    const double h = s->t[i + 1] - s->t[i];
+    double *x = q->work, *v = q->f;
+    on_polynomial(q, s, i, (t - s->t[i]) / h, x, v);
+    if (t == s->t[i + 1]) vector_copy(q->d, s->u + bvp_at_x(q, i + 1), x);
+    bvp_fill(q, x, v, y, yp);
+    complete(q, t, h, y, yp);
+}
+
+void bvp_transfer(const dae_bvp *q, const bvp_solution *from, bvp_solution *to)
+{
+    const collocation *m = q->method;
+    vector_copy(q->n, from->u, to->u);
+    vector_copy(q->n + q->m, from->u + bvp_at_right(q, from->intervals),
+                to->u + bvp_at_right(q, to->intervals));
+    for (int i = 0; i <= to->intervals; i++) {
+        int k = find_interval(from, to->t[i]);
+        double h = from->t[k + 1] - from->t[k];
+        on_polynomial(q, from, k, (to->t[i] - from->t[k]) / h, to->u + bvp_at_x(q, i), q->work);
+        for (int a = 0; a < m->stages && i < to->intervals; a++) {
+            double t = to->t[i] + m->nodes[a] * (to->t[i + 1] - to->t[i]);
+            k = find_interval(from, t);
+            h = from->t[k + 1] - from->t[k];
+            on_polynomial(q, from, k, (t - from->t[k]) / h, q->f, to->u + bvp_at_v(q, i, a));
+        }
+    }
+}
+
+/* ---- errors ---- */
+
+/* h times the defect of the polynomial at part r of interval i, in tolerances: its slopes against
+ * those that the equations give. */
+static double defect(dae_bvp *q, const bvp_solution *s, int i, double r)
+{
+    const double h = s->t[i + 1] - s->t[i];
+    double most = 0.0, *x = q->work, *v = q->f;
+    on_polynomial(q, s, i, r, x, v);
+    bvp_fill(q, x, v, q->y, q->yp);
+    complete(q, s->t[i] + r * h, h, q->y, q->yp);
+    on_polynomial(q, s, i, r, x, v);
+    for (int k = 0; k < q->d; k++) {
+        const int j = q->state[k];
+        most = fmax(most, fabs(h * (v[j] - q->yp[j])) /
+                              (q->request.rtol * fabs(q->y[j]) + q->request.atol));
+    }
+    return most;
+}
+
+double bvp_estimate(dae_bvp *q, const bvp_solution *s, double *error)
+{
+    double most = 0.0;
+    for (int i = 0; i < s->intervals; i++) {
+        error[i] = fmax(q->reach[0] * defect(q, s, i, 0.0), q->reach[1] * defect(q, s, i, 0.5));
+        most = fmax(most, error[i]);
+    }
+    return most;
+}
+
+double bvp_difference(dae_bvp *q, const bvp_solution *a, const bvp_solution *b)
+{
+    double most = 0.0;
+    for (int i = 0; i <= b->intervals; i++) {
+        double t = b->t[i];
+        bvp_point(q, a, t, q->y, q->yp);
+        double *other = q->yp + q->n; /* the room behind y' */
+        vector_copy(q->n, q->y, other);
+        bvp_point(q, b, t, q->y, q->yp);
+        for (int j = 0; j < q->n; j++)
+            most = fmax(most, fabs(q->y[j] - other[j]) /
+                                  (q->request.rtol * fabs(q->y[j]) + q->request.atol));
+    }
+    const double *p = a->u + bvp_at_p(q, a->intervals), *r = b->u + bvp_at_p(q, b->intervals);
+    for (int k = 0; k < q->m; k++)
+        most = fmax(most, fabs(p[k] - r[k]) / (q->request.rtol * fabs(r[k]) + q->request.atol));
+    return most;
+}
+
+/* ---- meshes ---- */
+
+/* How many new intervals each old one would be: errors go with the power stages + 1 of h. No
+ * interval counts for less than a tenth of the mean: what looks smooth may be overlooked. */
+static double share_out(const dae_bvp *q, const bvp_solution *s, const double *error, double target,
+                        double *share)
+{
+    const double order = q->method->stages + 1.0;
+    double sum = 0.0, total = 0.0;
+    for (int i = 0; i < s->intervals; i++) {
+        double e = fmin(error[i], 1e30);
+        share[i] = pow(e / target, 1.0 / order);
+        sum += share[i];
+    }
+    double least = 0.1 * sum / s->intervals;
+    if (!(least > 0.0)) least = 1.0;
+    for (int i = 0; i < s->intervals; i++) {
+        share[i] = fmax(share[i], least);
+        total += share[i];
+    }
+    return total;
+}
+
+bool bvp_redistribute(const dae_bvp *q, const bvp_solution *s, const double *error, double target,
+                      int least, bvp_solution *next)
+{
+    double *share = DAE_ARRAY(double, s->intervals);
+    if (!share) return false;
+    const double total = share_out(q, s, error, target, share);
+    int count = (int)fmin(ceil(1.1 * total), 4.0 * s->intervals);
+    count = count < least ? least : count;
+    if (count > q->request.max_intervals) count = q->request.max_intervals;
+    bool ok = bvp_solution_new(q, count, next);
+    double before = 0.0;
+    for (int k = 0, i = 0; ok && k <= count; k++) {
+        double goal = total * k / count;
+        while (i < s->intervals - 1 && before + share[i] < goal) before += share[i++];
+        double part = fmin(1.0, fmax(0.0, (goal - before) / share[i]));
+        next->t[k] = s->t[i] + part * (s->t[i + 1] - s->t[i]);
+    }
+    if (ok) {
+        next->t[0] = s->t[0];
+        next->t[count] = s->t[s->intervals];
+        bvp_transfer(q, s, next);
+    }
+    dae_free(share);
+    return ok;
+}
+
+bool bvp_halve(const dae_bvp *q, const bvp_solution *s, bvp_solution *next)
+{
+    if (!bvp_solution_new(q, 2 * s->intervals, next)) return false;
+    for (int i = 0; i < s->intervals; i++) {
+        next->t[2 * i] = s->t[i];
+        next->t[2 * i + 1] = 0.5 * (s->t[i] + s->t[i + 1]);
+    }
+    next->t[next->intervals] = s->t[s->intervals];
+    bvp_transfer(q, s, next);
+    return true;
+}

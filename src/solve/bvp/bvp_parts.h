@@ -1,0 +1,137 @@
+/* What the files of this room share: collocation of F(t, Y, Y') = 0, the index-1 form of a model
+ * with all constraints, on a mesh t_0 < .. < t_N. Of the n unknowns d are states x; V holds slopes
+ * of states and values of the others:
+ *
+ *     F(t_ia, x_i + h_i sum_b A_ab x'_ib, V_ia) = 0,    x_i+1 = x_i + h_i sum_a b_a x'_ia
+ *
+ * with V at both ends, too, for the conditions there. docs/bvp.md. */
+#ifndef DAE_SOLVE_BVP_BVP_PARTS_H
+#define DAE_SOLVE_BVP_BVP_PARTS_H
+
+#include "linalg/linear_solver.h"
+#include "matrix/iteration.h"
+#include "method/common/collocation.h"
+#include "solve/sensitivity/sensitivity_parts.h"
+
+/* Conditions at one end: expressions over the unknowns of the form, each 0. */
+typedef struct bvp_conditions {
+    int count;
+    expr *e;      /* owned, as all below */
+    char **names; /* for messages */
+    expr_code code;
+    bool compiled;
+    model_tangent *tangent;
+    double *values;
+} bvp_conditions;
+
+/* Entries of the matrix as they are put, then on a layout. */
+typedef struct bvp_matrix {
+    int *row, *column; /* owned, as all below */
+    double *entry;
+    size_t count, row_room, column_room, entry_room;
+    size_t *place; /* of each entry among the values of the layout; NULL: there is none so far */
+    matrix_layout layout;
+    double *values;
+    linear_solver *solver;
+} bvp_matrix;
+
+/* A solution, or a guess, on a mesh. */
+typedef struct bvp_solution {
+    int intervals;
+    double *t; /* intervals + 1; owned, as u */
+    double *u; /* V at the start; x_i, V_i1 .. V_is for each interval; x_N; V at the end; p */
+} bvp_solution;
+
+struct dae_bvp {
+    dae_problem *problem;
+    dae_bvp_request request;
+    dae_solver *companion; /* its form is collocated; it never steps */
+    const model_form *form;
+    model_instance *instance;
+    directions directions; /* unknown parameters */
+    bool directed;
+    model_tangent *rows; /* F by parameters */
+    iteration matrix;
+    bool has_matrix;
+    const collocation *method;
+    double reach[2]; /* error of the polynomial over h times its defect, at the start of an interval
+                        and in its middle */
+    int n, d, m;     /* unknowns of the form, states, unknown parameters */
+    int *state;      /* d: which unknowns; owned, as all below */
+    int *number;     /* n: which state; -1: none */
+    bvp_conditions left, right;
+    double *y, *yp, *f, *work, *weights; /* n each */
+    bvp_matrix system;
+    bvp_solution solution;
+    dae_bvp_stats stats;
+    dae_diag diag;
+};
+
+/* Places in u, and its size. */
+static inline size_t bvp_at_x(const dae_bvp *q, int i)
+{
+    return (size_t)q->n + (size_t)i * (size_t)(q->d + q->method->stages * q->n);
+}
+static inline size_t bvp_at_v(const dae_bvp *q, int i, int a)
+{
+    return bvp_at_x(q, i) + (size_t)(q->d + a * q->n);
+}
+static inline size_t bvp_at_right(const dae_bvp *q, int intervals)
+{
+    return bvp_at_x(q, intervals) + (size_t)q->d;
+}
+static inline size_t bvp_at_p(const dae_bvp *q, int intervals)
+{
+    return bvp_at_right(q, intervals) + (size_t)q->n;
+}
+static inline size_t bvp_size(const dae_bvp *q, int intervals)
+{
+    return bvp_at_p(q, intervals) + (size_t)q->m;
+}
+
+/* bvp_conditions.c: conditions at both ends, compiled; whether there are as many as it takes. */
+dae_status bvp_conditions_make(dae_bvp *q, dae_diag *diag);
+void bvp_conditions_free(bvp_conditions *c);
+
+/* bvp_system.c */
+
+/* y, y' = those of states x and V. */
+void bvp_fill(const dae_bvp *q, const double *x, const double *v, double *y, double *yp);
+/* The unknown parameters of u hold from now on. */
+dae_status bvp_set_parameters(dae_bvp *q, const double *p, dae_diag *diag);
+/* residual = all equations at u; with_matrix: and its derivatives, factored. `fatal`: what fails is
+ * written to diag. */
+dae_status bvp_residual(dae_bvp *q, const bvp_solution *s, double *residual, bool with_matrix,
+                        dae_diag *diag);
+void bvp_matrix_free(bvp_matrix *m);
+/* "u at t = 0.3" and "equation 4 (m.mo:7) at t = 0.3" of an unknown and an equation. */
+void bvp_name_unknown(const dae_bvp *q, const bvp_solution *s, size_t k, char *text, size_t size);
+void bvp_name_equation(const dae_bvp *q, const bvp_solution *s, size_t k, char *text, size_t size);
+
+/* bvp_newton.c: Newton's method on the mesh of s, from what s holds. */
+dae_status bvp_newton(dae_bvp *q, bvp_solution *s, dae_diag *diag);
+
+/* bvp_mesh.c */
+
+bool bvp_solution_new(const dae_bvp *q, int intervals, bvp_solution *s); /* false: memory */
+void bvp_solution_free(bvp_solution *s);
+/* x and V of a solution at t, n values of y and y' each; the rest by the equations. */
+void bvp_point(dae_bvp *q, const bvp_solution *s, double t, double *y, double *yp);
+/* to = from on the mesh of `to`. */
+void bvp_transfer(const dae_bvp *q, const bvp_solution *from, bvp_solution *to);
+/* Error of the polynomial in each interval, in tolerances; the largest one. */
+double bvp_estimate(dae_bvp *q, const bvp_solution *s, double *error);
+/* The mesh on which errors would be alike and at most `target`, with at least so many intervals. */
+bool bvp_redistribute(const dae_bvp *q, const bvp_solution *s, const double *error, double target,
+                      int least, bvp_solution *next);
+/* Each interval halved. */
+bool bvp_halve(const dae_bvp *q, const bvp_solution *s, bvp_solution *next);
+/* The largest difference of two solutions at the mesh of the second, in tolerances. */
+double bvp_difference(dae_bvp *q, const bvp_solution *a, const bvp_solution *b);
+
+/* bvp_guess.c: a guess on an even mesh. */
+dae_status bvp_guess_make(dae_bvp *q, dae_bvp_guess guess, bvp_solution *s, dae_diag *diag);
+
+dae_status bvp_no_memory(dae_diag *diag);
+
+#endif
