@@ -209,7 +209,7 @@ dae_status jump_before(void *user)
     double *y = status == DAE_OK ? DAE_ARRAY(double, 2 * (size_t)s->base->form.n) : NULL;
     if (status == DAE_OK && !y) status = sensitivity_no_memory(x);
     if (y) {
-        status = point_of_run(s, t);
+        status = solver_point(s, t);
         values_to_user(s, t, s->bound.at_y, s->bound.at_yp, y, y + s->base->form.n);
         vector_copy(s->base->form.n, y, j->before);
         dae_free(y);

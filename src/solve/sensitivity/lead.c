@@ -119,19 +119,11 @@ dae_status lead_companion_new(const dae_problem *base, const dae_options *tolera
     return status;
 }
 
-dae_status point_of_run(dae_solver *s, double t)
-{
-    s->run.found = false; /* within an event its values change, and t does not */
-    dae_status status = solver_point(s, t);
-    s->run.found = false;
-    return status;
-}
-
 /* y, then y' = values of the run at t in the user's unknowns. */
 static dae_status run_values(dae_sensitivity *x, double t, double *y)
 {
     dae_solver *s = x->run;
-    dae_status status = point_of_run(s, t);
+    dae_status status = solver_point(s, t);
     if (status == DAE_OK)
         values_to_user(s, t, s->bound.at_y, s->bound.at_yp, y, y + s->base->form.n);
     return status;
@@ -262,7 +254,7 @@ static dae_status find_values(dae_sensitivity *x, double t)
     lead *l = &x->lead;
     dae_solver *s = x->run, *c = l->solver;
     if (c == s) {
-        dae_status status = point_of_run(s, t);
+        dae_status status = solver_point(s, t);
         if (status != DAE_OK) return status;
         vector_copy(l->n, s->bound.at_y, l->y);
         vector_copy(l->n, s->bound.at_yp, l->yp);

@@ -162,8 +162,6 @@ dae_status lead_change(dae_sensitivity *x, bool whole);
 /* The same of a companion, at values of the user's unknowns, y and then y', beside the run. */
 dae_status lead_take_at(dae_sensitivity *x, double t, const double *y);
 void lead_free(lead *l);
-/* Values of the run at t as they are now, in s->bound.at_y and s->bound.at_yp. */
-dae_status point_of_run(dae_solver *s, double t);
 /* Whether what is bound now is what was taken. */
 bool lead_stands(const dae_sensitivity *x);
 /* Values of the lead's unknowns at a time of the run's last step, in l->y and l->yp. */
