@@ -45,7 +45,7 @@ _daedal() {
     command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run verify sens compare check init steady linearise emit demo models methods formulations help version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'run verify sens fit compare check init steady linearise emit demo models methods formulations help version' -- "$cur"))
         return
     fi
     IFS=$'\n'
@@ -65,11 +65,13 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         _daedal_method_options "$1" "$prev"
         return
         ;;
-    --by)
+    --by | --fit)
         _daedal_parameters "$1"
         return
         ;;
     --input) _daedal_files csv && return ;;
+    --loss) COMPREPLY=($(compgen -W $'squares\nhuber\ncauchy' -- "$cur")) && return ;;
+    --set-file) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
     --input-mode) COMPREPLY=($(compgen -W $'linear\ncubic\nstep' -- "$cur")) && return ;;
     --table) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
     --engine) COMPREPLY=($(compgen -W $'auto\ntape\nnative\nsoon' -- "$cur")) && return ;;
@@ -113,9 +115,9 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
     --steps) _daedal_files txt && return ;;
     --csv | --history | --tableau) _daedal_files csv && return ;;
     --signals-from) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
-    --json) [[ $command == run || $command == verify || $command == sens ]] && _daedal_files json && return ;;
+    --json) [[ $command == run || $command == verify || $command == sens || $command == fit ]] && _daedal_files json && return ;;
     --set | --start | --start-time | --stop | --tend | --rtol | --atol | --atol-of | --rtol-of | --interval | --points | \
-        --first | --vars | --variables | --of | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit | --tube-x | --tube-y | --nominal | --signals | --inputs | --outputs | --span) return ;;
+        --first | --vars | --variables | --of | --sigma | --ignore | --loss-scale | --iterations | --fit-tolerance | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit | --tube-x | --tube-y | --nominal | --signals | --inputs | --outputs | --span) return ;;
     --at) COMPREPLY=($(compgen -W 'steady' -- "$cur")) && return ;;
     esac
     case $command in
@@ -129,6 +131,12 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
             ;;
         esac
         ;;
+    fit)
+        case $cur in
+        -*) COMPREPLY=($(compgen -W "$(_daedal_options "$1" "$command")" -- "$cur")) ;;
+        *) _daedal_files mo bmo csv json mat ;;
+        esac
+        ;;
     compare)
         case $cur in
         -*) COMPREPLY=($(compgen -W "$(_daedal_options "$1" "$command")" -- "$cur")) ;;
@@ -140,7 +148,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         ;;
     models) COMPREPLY=($(compgen -W "$("$1" models 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$cur")) ;;
     help)
-        COMPREPLY=($(compgen -W $'run\nverify\nsens\ncompare\ncheck\ninit\nsteady\nlinearise\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
+        COMPREPLY=($(compgen -W $'run\nverify\nsens\nfit\ncompare\ncheck\ninit\nsteady\nlinearise\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
         ;;
     esac
 }

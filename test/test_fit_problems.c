@@ -24,7 +24,7 @@ static double next_random(uint32_t *seed)
     return (double)(*seed >> 8) / (double)(1 << 24);
 }
 
-/* ---- alpha-pinene [BHMED73] ---- */
+/* ---- alpha-pinene [BHME73] ---- */
 
 static const char *const pinene =
     MODEL("  parameter Real th[5] = {5e-5, 3e-5, 2e-5, 3e-4, 5e-5};\n"

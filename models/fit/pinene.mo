@@ -1,4 +1,4 @@
-// Thermal isomerisation of alpha-pinene [BHMED73]: percentages of five substances.
+// Thermal isomerisation of alpha-pinene [BHME73]: percentages of five substances.
 model Pinene
   parameter Real th[5](each unit = "1/min") = {5e-5, 3e-5, 2e-5, 3e-4, 5e-5} "rates";
   Real y1(start = 100, fixed = true, unit = "%") "alpha-pinene";

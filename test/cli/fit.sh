@@ -181,10 +181,10 @@ expect 6 fit decay.mo data.csv --fit k@5,x@9,b --iterations 1 --quiet -o q.json
 cat >slow.mo <<'END_OF_MODEL'
 model Slow
   parameter Real k = 1, a = 1;
-  Real x[60](each start = 1, each fixed = true), y;
+  Real x[20](each start = 1, each fixed = true), y;
 equation
-  for i in 1:60 loop
-    der(x[i]) = -k*i*x[i] + a*sin(100*time*i);
+  for i in 1:20 loop
+    der(x[i]) = -k*i*x[i] + a*sin(20*time*i);
   end for;
   y = sum(x);
 end Slow;

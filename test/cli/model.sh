@@ -488,6 +488,10 @@ if command -v bash >/dev/null 2>&1; then
     printf 'model B\n  parameter Real long = 1, lower = 1;\n  Real x(start = 1, fixed = true);\nequation\n  der(x) = -long*lower*x;\nend B;\n' >by.mo
     offers sens by.mo --by lo && says '^long$' && says '^lower$'
     offers sens by.mo --by long,low && says '^long,lower$'
+    offers fi && says '^fit$'
+    offers fit by.mo --fit lo && says '^long$' && says '^lower$'
+    offers fit --lo && says '^--loss$' && says '^--loss-scale$'
+    offers fit by.mo --loss h && says '^huber$'
 fi
 
 finish

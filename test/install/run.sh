@@ -70,7 +70,7 @@ export PKG_CONFIG_PATH="$libdir/pkgconfig"
 runtime_path=$libdir
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
 [ "$(pkg-config --modversion daedal)" = "$version" ] || fail "version in daedal.pc"
-for example in robertson sparse events model input violin sensitivity; do
+for example in robertson sparse events model input violin sensitivity fit; do
     echo "== $example with pkg-config"
     program=$stage/$example
     cc -std=c11 -O1 "$source/examples/$example.c" -o "$program" \
@@ -98,7 +98,7 @@ echo "== examples with CMake"
 runtime_path= # CMake leaves the path in the program
 cmake -S "$source/examples" -B "$stage/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$stage/log" 2>&1 &&
     cmake --build "$stage/cmake" >>"$stage/log" 2>&1 || { cat "$stage/log"; fail "CMake package"; }
-for example in robertson sparse events model input violin sensitivity; do
+for example in robertson sparse events model input violin sensitivity fit; do
     check "$stage/cmake/$example" $example
     check "$stage/cmake/${example}_static" $example
 done
