@@ -53,7 +53,7 @@ void fit_print(const fit_work *w, const request *r)
         say("  data      %s: %s of %s", e->path, PLURAL(e->data.rows, "row"),
             PLURAL(e->data.columns, "variable"));
         for (int i = 0; i < e->setting_count; i++)
-            say("%s%s = %g", i == 0 ? ", " : " ", e->settings[i].name, e->settings[i].value);
+            say(", %s = %g", e->settings[i].name, e->settings[i].value);
         putchar('\n');
     }
     if (list) (void)report_fit_table(stdout, &fit, NULL);

@@ -105,9 +105,9 @@ report_status report_fit_table(FILE *stream, const report_fit *fit, report_error
     fprintf(stream, "  cost      %s (%s)\n", cost,
             strcmp(fit->loss, "squares") == 0 ? "half the sum of squares" : fit->loss);
     if (!isnan(r->sigma))
-        fprintf(stream, "  sigma     %s, of %d observations and %d parameters that they see\n",
-                sigma, r->observations, r->rank);
-    fprintf(stream, "  work      %d iterations, %d runs of the model\n", r->iterations, r->runs);
+        fprintf(stream, "  sigma     %s (observations %d, rank %d of %d parameters)\n", sigma,
+                r->observations, r->rank, r->count);
+    fprintf(stream, "  work      iterations %d, runs of the model %d\n", r->iterations, r->runs);
     fprintf(stream, "  end       %s\n", ends[r->end]);
     write_correlations(stream, fit);
     (void)dae_printable(r->text, text, sizeof text);

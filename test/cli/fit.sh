@@ -56,7 +56,7 @@ says '^  k  .* 1/s  *3  0.1 to 10$'
 says '^  x (start)  .* m  *1 '
 says '^  b  .* 0  -1 to 5$'
 says '^  end       converged'
-says '21 observations and 3 parameters'
+says 'observations 21, rank 3 of 3 parameters'
 
 # published: Box and others (1973), sum of squares 19.87
 expect 0 fit "$pinene" "$models/fit/pinene.csv" --fit th=0: -o p.json --set-file p.set
@@ -90,7 +90,7 @@ END_OF_PYTHON
 # missing values, other separators, units in the header, columns that are left out
 expect 0 fit decay.mo holes.csv --fit k,x,b --ignore 'n*' -o h.csv
 about k 0.7 1e-4
-says '25 observations'
+says 'observations 25,'
 head -n 1 h.csv | grep -qF 'time [s],x [m],data(x) [m],y [m],data(y) [m]' || fail "the header is another"
 grep -q nan h.csv || fail "missing values are not missing in the file"
 # what was written can be read again; so can json, mat
@@ -98,14 +98,14 @@ expect 0 run decay.mo --set k=0.7 --set b=0.3 --start x=2 --points 9 --vars x,y 
 for file in d.json d.mat; do
     expect 0 fit decay.mo $file --fit k,x,b
     about k 0.7 1e-3
-    says '18 observations'
+    says 'observations 18,'
 done
 
 # several experiments with settings of their own: files have a column for them
 expect 0 fit decay.mo data.csv:x=2 hot.csv:T=3,x=5 --fit k,b -o two.csv -o two.json
-says 'hot.csv: 21 rows of 1 variable, T = 3 x = 5'
+says 'hot.csv: 21 rows of 1 variable, T = 3, x = 5'
 about k 0.7 1e-4
-says '42 observations and 2 parameters'
+says 'observations 42, rank 2 of 2'
 head -n 1 two.csv | grep -qF 'time [s],experiment,y [m],data(y) [m]' || fail "no column of experiments"
 [ "$(grep -c ',2,' two.csv)" -ge 20 ] || fail "rows of the second experiment are missing"
 # without the settings it is another
