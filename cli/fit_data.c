@@ -172,7 +172,7 @@ static const char *place_of(const experiment *e, size_t row, char text[300])
     return text;
 }
 
-static int check_times(const fit_work *w, const request *r, const experiment *e)
+static int check_times(const request *r, const experiment *e)
 {
     char place[300];
     for (size_t i = 0; i < e->curves->count; i++) {
@@ -186,7 +186,6 @@ static int check_times(const fit_work *w, const request *r, const experiment *e)
             return complain(CLI_USAGE, "%s: the time %g lies behind '--stop %g'",
                             place_of(e, i, place), t, r->stop);
     }
-    (void)w;
     return CLI_OK;
 }
 
@@ -269,7 +268,7 @@ static int read_experiment(fit_work *w, const request *r, const char *word, bool
     if (code != CLI_OK) return code;
     if (report_read_data(e->path, &e->curves, &error) != REPORT_OK)
         return complain(CLI_USAGE, "%s", error.text);
-    code = check_times(w, r, e);
+    code = check_times(r, e);
     if (code == CLI_OK) code = find_columns(w, r, e);
     if (code == CLI_OK) code = fill_values(r, e, any);
     w->last = fmax(w->last, e->curves->times[e->curves->count - 1]);
@@ -290,25 +289,37 @@ static void describe(const request *r, experiment *e, bool weighted, dae_fit_dat
     *data = e->data;
 }
 
-/* Words of --sigma and --ignore that mean nothing in the data. */
-static int check_words(const fit_work *w, const request *r)
+/* Whether a pattern or name means a measured variable of some file. */
+static bool is_measured(const fit_work *w, const char *word)
 {
-    for (int k = 0; k < r->fit.sigmas.count; k++) {
-        char *word = setting_name(r->fit.sigmas.list[k]);
-        const char *equals = strrchr(r->fit.sigmas.list[k], '=');
-        double value = 0.0;
-        bool found = false, number = word && parse_double(equals + 1, &value) && value > 0.0;
-        for (int e = 0; word && e < w->count; e++)
-            for (int j = 0; j < w->list[e].data.columns; j++)
-                found |= pattern_fits(word, w->list[e].names[j]) ||
-                         names_match(word, w->list[e].names[j]);
-        free(word);
-        if (!number)
+    for (int k = 0; k < w->count; k++)
+        for (int j = 0; j < w->list[k].data.columns; j++)
+            if (pattern_fits(word, w->list[k].names[j]) || names_match(word, w->list[k].names[j]))
+                return true;
+    return false;
+}
+
+static int check_sigma_numbers(const settings *sigmas)
+{
+    for (int k = 0; k < sigmas->count; k++) {
+        double value;
+        if (!parse_double(strrchr(sigmas->list[k], '=') + 1, &value) || !(value > 0.0))
             return complain(CLI_USAGE, "option '--sigma' needs NAME=X with X above 0, not '%s'",
-                            r->fit.sigmas.list[k]);
+                            sigmas->list[k]);
+    }
+    return CLI_OK;
+}
+
+/* Words of --sigma that mean nothing in the data. */
+static int check_sigma_names(const fit_work *w, const settings *sigmas)
+{
+    for (int k = 0; k < sigmas->count; k++) {
+        char *word = setting_name(sigmas->list[k]);
+        bool found = word && is_measured(w, word);
+        free(word);
         if (!found)
             return complain(CLI_USAGE, "no measured variable is meant by '--sigma %s'",
-                            r->fit.sigmas.list[k]);
+                            sigmas->list[k]);
     }
     return CLI_OK;
 }
@@ -321,10 +332,10 @@ int fit_read_data(fit_work *w, const request *r)
     w->list = calloc((size_t)r->fit.file_count, sizeof *w->list);
     w->data = calloc((size_t)r->fit.file_count, sizeof *w->data);
     w->last = -INFINITY;
-    int code = w->list && w->data ? CLI_OK : no_memory();
+    int code = w->list && w->data ? check_sigma_numbers(&r->fit.sigmas) : no_memory();
     for (int k = 0; k < r->fit.file_count && code == CLI_OK; k++)
         code = read_experiment(w, r, r->fit.files[k], &any);
-    if (code == CLI_OK) code = check_words(w, r);
+    if (code == CLI_OK) code = check_sigma_names(w, &r->fit.sigmas);
     for (int k = 0; k < w->count && code == CLI_OK; k++) {
         if (any) code = check_sigmas(&w->list[k]);
         describe(r, &w->list[k], any, &w->data[k]);

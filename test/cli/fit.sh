@@ -249,7 +249,7 @@ says "'nothing.csv' cannot be read"
 expect 2 fit decay.mo data.txt --fit k
 says 'must end in .csv, .json or .mat'
 expect 2 fit decay.mo data.csv --fit k --sigma y=0
-says "must be positive"
+says "X above 0"
 expect 2 fit decay.mo data.csv --fit k --sigma y=abc
 says "X above 0"
 expect 2 fit decay.mo data.csv --fit k --sigma z=1
