@@ -344,11 +344,41 @@ static void test_interrupted(void **state)
     assert_true(first > 0 && stopped > 1);
 }
 
+/* What is not finite is no minimum: at the start it is an error, behind it a bad point. */
+static void test_not_finite(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {"y"};
+    double times[] = {1.0, 2.0}, values[] = {log(exp(-1.0) + 0.1), log(exp(-2.0) + 0.1)};
+    dae_fit_data data = {
+        .rows = 2, .columns = 1, .times = times, .variables = columns, .values = values};
+    dae_fit_parameter p = {.name = "k", .start = -0.2};
+    dae_fit_request request = {
+        .parameters = &p, .parameter_count = 1, .data = &data, .data_count = 1};
+    dae_fit_result *f = NULL;
+    run r;
+    prepare(&r, MODEL("  parameter Real k = 1;\n  Real x(start = 1, fixed = true);\n  Real y;\n"
+                      "equation\n  der(x) = -x;\n  y = log(k + x);"));
+    r.options.message = NULL;
+    request.options = &r.options;
+    assert_true(dae_fit(r.problem, &request, &f, &r.diag) != DAE_OK);
+    assert_null(f);
+    assert_non_null(strstr(r.diag.text, "y is "));
+    /* the first steps from 20 go far below 0, where there is no logarithm */
+    p.start = 20.0;
+    f = fit_ok(&r, &request);
+    assert_int_equal(f->end, DAE_FIT_CONVERGED);
+    expect_about(f->values[0], 0.1, 1e-6);
+    dae_fit_result_free(f);
+    end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pinene),      cmocka_unit_test(test_chain),
         cmocka_unit_test(test_ball),        cmocka_unit_test(test_pendulum),
-        cmocka_unit_test(test_experiments), cmocka_unit_test(test_interrupted)};
+        cmocka_unit_test(test_experiments), cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_not_finite)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,8 @@ typedef struct dae_fit_request {
 typedef enum dae_fit_end {
     DAE_FIT_CONVERGED = 0,
     DAE_FIT_ITERATIONS, /* max_iterations were not enough */
-    DAE_FIT_STUCK,  /* no step makes the cost smaller, and its slope is not 0: `text` says why */
+    DAE_FIT_STUCK,  /* no step makes the cost smaller, and its slope is not 0, or the data see no
+                       parameter at all: `text` says why */
     DAE_FIT_STOPPED /* by progress(), or by the interrupt of the options behind the first run */
 } dae_fit_end;
 

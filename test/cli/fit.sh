@@ -140,6 +140,8 @@ says '^  k  *0.5 .*, at the upper one'
 expect 0 fit decay.mo data.csv --fit k,idle --set b=0.3 --start x=2
 says 'idle has no effect on the data'
 says '^  idle  *5  *not seen'
+expect 6 fit decay.mo data.csv --fit idle
+says 'idle has no effect on the data'
 expect 0 fit decay.mo data.csv --fit s,x --set k=0.7 --set b=0.3
 says 's, x cannot be told apart'
 
@@ -289,6 +291,10 @@ says "a column 'high', which is no Real"
 printf 'model F\n  parameter Real k = 1;\n  Real y(start = 1, fixed = true);\nequation\n  der(y) = -k*y;\n  assert(y > 0.9, "too low");\nend F;\n' >f.mo
 expect 1 fit f.mo data.csv --fit k
 says 'too low'
+
+printf 'model L\n  parameter Real k = -0.5;\n  Real x(start = 1, fixed = true), y;\nequation\n  der(x) = -x;\n  y = log(k + x);\nend L;\n' >l.mo
+expect 1 fit l.mo data.csv --fit k
+says 'y is .*nan at t = 0.75, where the data have a value'
 
 expect 0 help fit
 says 'usage: daedal fit MODEL FILE'

@@ -175,8 +175,20 @@ typedef struct experiment {
     double *curves; /* in place of residuals: values of the columns, row by row; NULL: none */
 } experiment;
 
+/* A value that is not finite cannot be compared. */
+static dae_status complain_value(const experiment *e, int i, int j, const char *what, double value,
+                                 dae_diag *diag)
+{
+    diag_variable(diag, -1, e->data->variables[j]);
+    if (diag) diag->t = e->data->times[i];
+    return diag_set(diag, DAE_ERR_EVALUATION,
+                    "Fit: %s%s is %g at t = %g, where the data have a value. Begin with parameters "
+                    "for which it is finite, or bound them.",
+                    what, e->data->variables[j], value, e->data->times[i]);
+}
+
 /* Residuals of one row of data, where the solver stands. */
-static dae_status compare_row(experiment *e, int i)
+static dae_status compare_row(experiment *e, int i, dae_diag *diag)
 {
     const dae_fit_data *d = e->data;
     const fit *q = e->q;
@@ -190,11 +202,13 @@ static dae_status compare_row(experiment *e, int i)
             double v = d->values[(size_t)i * (size_t)d->columns + (size_t)j];
             int variable = dae_problem_find_variable(q->problem, d->variables[j]);
             if (isnan(v)) continue;
+            const double found = k == 0 ? e->values[variable] : e->slopes[variable];
+            if (!isfinite(found))
+                return complain_value(e, i, j, k == 0 ? "" : "a derivative of ", found, diag);
             if (k == 0)
-                e->r[at] = (e->values[variable] - v) / sigma_of(d, i, j);
+                e->r[at] = (found - v) / sigma_of(d, i, j);
             else
-                e->J[(size_t)(k - 1) * (size_t)q->rows + (size_t)at] =
-                    e->slopes[variable] / sigma_of(d, i, j);
+                e->J[(size_t)(k - 1) * (size_t)q->rows + (size_t)at] = found / sigma_of(d, i, j);
             at++;
         }
         e->row = at;
@@ -213,14 +227,14 @@ static dae_status copy_row(experiment *e, int i)
     return status;
 }
 
-static dae_status follow_rows(experiment *e)
+static dae_status follow_rows(experiment *e, dae_diag *diag)
 {
     const dae_fit_data *d = e->data;
     dae_status status = dae_solver_start(e->solver, d->start, NULL, NULL);
     for (int i = 0; i < d->rows && status == DAE_OK; i++) {
         if (d->times[i] > dae_solver_time(e->solver))
             status = dae_solver_run(e->solver, d->times[i], NULL, NULL);
-        if (status == DAE_OK) status = e->curves ? copy_row(e, i) : compare_row(e, i);
+        if (status == DAE_OK) status = e->curves ? copy_row(e, i) : compare_row(e, i, diag);
     }
     return status;
 }
@@ -237,8 +251,8 @@ static dae_status run_experiment(experiment *e, dae_diag *diag)
                                      &(dae_sensitivity_request){.count = q->count, .names = names},
                                      &e->sensitivity, diag);
     if (status == DAE_OK) {
-        status = follow_rows(e);
-        if (status != DAE_OK && diag) *diag = *dae_solver_diag(e->solver);
+        status = follow_rows(e, diag);
+        if (status != DAE_OK && diag && diag->status == DAE_OK) *diag = *dae_solver_diag(e->solver);
     }
     dae_sensitivity_free(e->sensitivity);
     dae_solver_free(e->solver);

@@ -114,6 +114,7 @@ dae_status fit_report(const fit *q, dae_fit_result *r, dae_diag *diag)
     }
     tell_values(q, r);
     r->rank = s.rank;
+    if (s.rank == 0 && r->end == DAE_FIT_CONVERGED) r->end = DAE_FIT_STUCK;
     double sum = vector_dot(q->rows, q->weighted_r, q->weighted_r);
     r->sigma = q->rows > s.rank ? sqrt(sum / (q->rows - s.rank)) : 0.0;
     tell_unseen(q, &s, unit, r);
