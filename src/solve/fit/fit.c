@@ -250,7 +250,6 @@ static void accept(search *s, double cost, double gain)
     s->damping *= fmax(1.0 / 3.0, 1.0 - pow(2.0 * gain - 1.0, 3.0));
     s->growth = 2.0;
     vector_copy(q->count, s->trial, q->x);
-    vector_copy(q->rows, q->trial_r, q->r);
     q->cost = cost;
     q->sloped = false;
 }
