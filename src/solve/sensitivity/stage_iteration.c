@@ -38,6 +38,20 @@ static iteration_status factor_middle(dae_sensitivity *x, double h)
     return shifted_factor_all(it, m->gamma / h, m->pairs, shift);
 }
 
+/* r = -(F_Y S + F_p) of all stages: the defects of Z = 0. `alike`: they share F_Y. */
+static void take_first_defects(const dae_sensitivity *x, int k, bool alike, double *r, double *sum)
+{
+    const stage_system *q = x->system;
+    const size_t n = (size_t)q->n;
+    for (size_t a = 0; a < (size_t)q->stages; a++) {
+        const double *p = q->explicit_part + ((size_t)k * (size_t)q->stages + a) * n;
+        if (a == 0 || !alike)
+            matrix_multiply(&x->lead.matrix.jac.layout, q->fy + a * q->count, x->s + (size_t)k * n,
+                            sum);
+        for (size_t i = 0; i < n; i++) r[a * n + i] = -(sum[i] + p[i]);
+    }
+}
+
 /* r = -(F_Y (S + Z) + F_Y' Z' + F_p) of all stages; work has n (s + 1) values. */
 static void take_defects(const dae_sensitivity *x, double h, int k, const double *z, double *r,
                          double *work)
@@ -63,14 +77,14 @@ static double add_correction(const dae_sensitivity *x, int k, const double *r, d
 {
     const stage_system *q = x->system;
     const size_t n = (size_t)q->n, all = n * (size_t)q->stages;
-    const double *s = x->s + (size_t)k * n;
     double sum = 0.0;
-    for (size_t e = 0; e < all; e++) {
-        z[e] += r[e];
-        const double from = s[e % n];
-        double part = r[e] / sensitivity_weight(x, k, (int)(e % n), from, from + z[e]);
-        sum += part * part;
-    }
+    for (size_t a = 0; a < (size_t)q->stages; a++)
+        for (size_t i = 0; i < n; i++) {
+            const double from = x->s[(size_t)k * n + i], d = r[a * n + i];
+            z[a * n + i] += d;
+            double part = d / sensitivity_weight(x, k, (int)i, from, from + z[a * n + i]);
+            sum += part * part;
+        }
     return sqrt(sum / (double)all);
 }
 
@@ -85,14 +99,18 @@ static bool iterate(dae_sensitivity *x, double h, int k, bool alike, double *z, 
     double *r = work, *w = work + (size_t)s * (size_t)q->n, before = 0.0;
     vector_zero(s * q->n, z);
     for (int round = 0; round < MOST; round++) {
-        take_defects(x, h, k, z, r, w);
+        if (round == 0)
+            take_first_defects(x, k, alike, r, w);
+        else
+            take_defects(x, h, k, z, r, w);
         collocation_combine(s, s, q->n, 1.0, m->T_inverse, r, w);
         x->stats.solves++;
         if (shifted_solve_all(&x->lead.matrix, m->pairs, w) != ITERATION_OK) return false;
-        collocation_combine(s, s, q->n, 1.0, m->T, w, r);
+        collocation_combine(s, s, q->n, 1.0, m->T, w, alike ? z : r);
+        if (alike) return vector_finite(s * q->n, z);
         const double size = add_correction(x, k, r, z);
         if (!isfinite(size)) return false;
-        if (alike || size == 0.0) return true;
+        if (size == 0.0) return true;
         const double theta = round > 0 ? size / before : 0.0;
         if (round > 0 && theta > SLOW) return false;
         if (round > 0 && size * theta / (1.0 - theta) <= KAPPA) return true;
