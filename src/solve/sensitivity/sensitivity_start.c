@@ -21,69 +21,82 @@ bool sensitivity_room(dae_sensitivity *x)
 
 /* ---- start values that decide alone ---- */
 
-/* The flat variable whose start value the unknown i of the base form has, fixed or not; -1: none,
- * or several. */
-static int start_variable(const dae_solver *s, int i)
+enum { NO_VARIABLE = -1, SEVERAL = -2 };
+
+/* variable_i = the flat variable whose start value the unknown i of the base form has: the first
+ * that is fixed, else the only one; below 0: there is none. */
+static void list_start_variables(const dae_solver *s, int *variable)
 {
     const model_form *f = s->base->model;
-    int found = -1;
+    for (int i = 0; i < s->base->form.n; i++) variable[i] = NO_VARIABLE;
     for (size_t v = 0; v < f->flat->variable_count; v++) {
         const flat_variable *q = &f->flat->variables[v];
-        bool given = q->has_start || !isnan(f->start[v]);
-        if (q->discrete || !given || f->first_unknown[f->alias[v].top] != i) continue;
-        if (q->fixed) return (int)v;
-        if (found >= 0) return -1;
-        found = (int)v;
+        if (q->discrete || !(q->has_start || !isnan(f->start[v]))) continue;
+        const int i = f->first_unknown[f->alias[v].top];
+        if (i < 0) continue;
+        const bool fixed = variable[i] >= 0 && f->flat->variables[variable[i]].fixed;
+        if (q->fixed && !fixed)
+            variable[i] = (int)v;
+        else if (!fixed)
+            variable[i] = variable[i] == NO_VARIABLE ? (int)v : SEVERAL;
     }
-    return found;
 }
 
-/* Whether unknown i of the base form stands at its own start value, and with which variable. */
-static bool stands_at_start(const dae_solver *s, int i, const double *y, bool alone, int *variable)
+/* Whether an unknown of the base form with value y stands at the start value of its variable. */
+static bool stands_at_start(const dae_solver *s, double y, bool alone, int variable)
 {
     const model_form *f = s->base->model;
     static const double CLOSE = 1e-12;
-    *variable = start_variable(s, i);
-    if (*variable < 0) return false;
-    double start = hybrid_start_value(f, (size_t)*variable) * f->alias[*variable].top_sign;
-    bool fixed = f->flat->variables[*variable].fixed;
-    bool there = fabs(y[i] - start) <= CLOSE * fmax(fabs(start), 1e-3);
+    if (variable < 0) return false;
+    double start = hybrid_start_value(f, (size_t)variable) * f->alias[variable].top_sign;
+    bool fixed = f->flat->variables[variable].fixed;
+    bool there = fabs(y - start) <= CLOSE * fmax(fabs(start), 1e-3);
     return there && (fixed || alone);
 }
 
-/* The user's unknown that state i of the lead is; -1: it is none, or a derivative. */
-static int unknown_of_state(const dae_sensitivity *x, int i, int *sign)
+/* unknown_i = the user's unknown that unknown i of the lead is; -1: it is none, or a derivative. */
+static void list_unknowns(const dae_sensitivity *x, int *unknown)
 {
     const lead *l = &x->lead;
-    *sign = 1;
-    if (!is_formulated(l->solver)) return i;
-    for (int u = 0; u < x->run->base->form.n; u++) {
+    for (int i = 0; i < l->n; i++) unknown[i] = is_formulated(l->solver) ? -1 : i;
+    for (int u = x->run->base->form.n - 1; is_formulated(l->solver) && u >= 0; u--) {
         model_place at = l->form->place[u];
-        if (at.unknown != i || at.slope) continue;
-        *sign = at.sign;
-        return u;
+        if (at.unknown >= 0 && !at.slope) unknown[at.unknown] = u;
     }
-    return -1;
 }
 
-/* Rates of states whose start values decide alone, named rows of the lead's size; false: some are
- * decided by more. */
-static bool take_start_values(dae_sensitivity *x, const double *user_y, double *rates)
+/* Rates of states whose start values decide alone, named rows of the lead's size; `variable` and
+ * `unknown` as listed. False: some are decided by more. */
+static bool take_listed(dae_sensitivity *x, const double *user_y, const int *variable,
+                        const int *unknown, double *rates)
 {
     const lead *l = &x->lead;
     const model_form *f = x->run->base->model;
     bool alone = !is_formulated(l->solver) && !f->initial;
     for (int i = 0; i < l->n; i++) {
-        int sign, variable;
+        const int u = unknown[i];
         if (!lead_is_state(l, i)) continue;
-        int u = unknown_of_state(x, i, &sign);
-        if (u < 0 || !stands_at_start(x->run, u, user_y, alone, &variable)) return false;
-        sign *= f->alias[variable].top_sign;
+        if (u < 0 || !stands_at_start(x->run, user_y[u], alone, variable[u])) return false;
+        int sign = is_formulated(l->solver) ? l->form->place[u].sign : 1;
+        sign *= f->alias[variable[u]].top_sign;
         for (int k = 0; k < x->directions.named; k++)
             rates[(size_t)k * (size_t)l->n + (size_t)i] =
-                sign * directions_start_value(&x->directions, f, k, variable);
+                sign * directions_start_value(&x->directions, f, k, variable[u]);
     }
     return true;
+}
+
+/* The same; false without memory, too: differences then say so. */
+static bool take_start_values(dae_sensitivity *x, const double *user_y, double *rates)
+{
+    const int base = x->run->base->form.n;
+    int *variable = DAE_ARRAY(int, base + x->lead.n), *unknown = variable + base;
+    if (!variable) return false;
+    list_start_variables(x->run, variable);
+    list_unknowns(x, unknown);
+    bool taken = take_listed(x, user_y, variable, unknown, rates);
+    dae_free(variable);
+    return taken;
 }
 
 /* ---- differences of starts ---- */
