@@ -298,14 +298,15 @@ static bool create_backward(idas_run *r, double rtol, int *which)
 {
     end_values(r);
     transpose(r);
-    /* sizes of l and of the gradient: those of the functional over the parameters, all near 1 */
     return create_matrix(r, &r->backward) && !IDACreateB(r->ida, which) &&
            !IDAInitB(r->ida, *which, adjoint_residual, r->q->tend, r->lambda, r->lambda_p) &&
            !IDASStolerancesB(r->ida, *which, rtol, rtol * r->q->adjoint_size) &&
            !IDASetUserDataB(r->ida, *which, r) && !IDASetMaxNumStepsB(r->ida, *which, 10000000) &&
            !IDASetLinearSolverB(r->ida, *which, r->backward.solver, r->backward.values) &&
            !IDASetJacFnB(r->ida, *which, adjoint_jacobian) &&
-           !IDAQuadInitB(r->ida, *which, adjoint_quadrature, r->gradient);
+           !IDAQuadInitB(r->ida, *which, adjoint_quadrature, r->gradient) &&
+           !IDAQuadSStolerancesB(r->ida, *which, rtol, rtol * r->q->gradient_size) &&
+           !IDASetQuadErrConB(r->ida, *which, SUNTRUE);
 }
 
 void idas_adjoint(const problem *q, double rtol, int np, outcome *out)

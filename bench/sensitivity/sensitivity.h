@@ -22,8 +22,8 @@ typedef struct problem {
     dae_parameter_derivative_fn by; /* dF/dp_k */
     double *s0, *sp0;               /* np rows of n: consistent; owned */
     const char *(*variable)(int i, char text[32]); /* unknown i in the text */
-    double *weights;     /* adjoint: J = the integral of weights y; owned, or NULL */
-    double adjoint_size; /* of its multipliers and of the gradient */
+    double *weights;                    /* adjoint: J = the integral of weights y; owned, or NULL */
+    double adjoint_size, gradient_size; /* of multipliers, and of components of the gradient */
     /* out_k = l^T dF/dp_k */
     void (*all_by)(double t, const double *y, const double *yp, const double *l, double *out,
                    void *user);
