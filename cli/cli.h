@@ -28,9 +28,10 @@ typedef struct command {
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit code */
 } command;
 
-extern const command run_command, verify_command, sens_command, fit_command, compare_command,
-    check_command, init_command, steady_command, linearise_command, emit_command, demo_command,
-    models_command, methods_command, formulations_command, help_command, version_command;
+extern const command run_command, verify_command, sens_command, fit_command, bvp_command,
+    compare_command, check_command, init_command, steady_command, linearise_command, emit_command,
+    demo_command, models_command, methods_command, formulations_command, help_command,
+    version_command;
 
 /* The commands in the order of the help; NULL past the end. */
 const command *command_at(int i);
@@ -125,6 +126,10 @@ bool names_match(const char *given, const char *name);
 
 /* Translate a model text; its messages go to stderr. unknowns: names of variables that are to be
  * unknowns, or NULL. Exit code, with a message unless CLI_OK. */
+int open_text_ends(const char *file, const settings *parameters, const inputs *driven,
+                   const settings *unknowns, const settings *ends, dae_engine engine,
+                   bool allow_external, dae_problem **problem);
+/* The same without conditions at the end, which are those of boundary value problems. */
 int open_text(const char *file, const settings *parameters, const inputs *driven,
               const settings *unknowns, dae_engine engine, bool allow_external,
               dae_problem **problem);

@@ -155,8 +155,8 @@ static int open_file(const request *r, session *s)
     settings unknowns = {0};
     int code = tolerance_names(r, &unknowns);
     if (code == CLI_OK)
-        code = session_open_text(s, r->model_name, &r->parameters, &r->driven, &unknowns, r->engine,
-                                 r->allow_external);
+        code = session_open_text(s, r->model_name, &r->parameters, &r->driven, &unknowns, &r->ends,
+                                 r->engine, r->allow_external);
     tolerance_names_free(&unknowns);
     for (int i = 0; i < r->starts.count && code == CLI_OK; i++)
         code = set_start(s->problem, r->starts.list[i]);
@@ -194,7 +194,7 @@ static int solve(const request *r, session *s)
 
 int request_open(request *r, session *s)
 {
-    bool derivatives = r->mat && !r->variables && r->command != &sens_command;
+    bool derivatives = r->mat && !r->variables && r->command == &run_command;
     int code = check_kind(r);
     if (code == CLI_OK) code = check_files(r);
     if (code == CLI_OK) code = r->text ? open_file(r, s) : open_builtin(r, s);

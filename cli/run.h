@@ -43,10 +43,13 @@ typedef struct request {
     grid output;
     bool log_time, stats, quiet;
     const char *csv, *json, *mat, *plot, *history, *tableau, *variables;
-    bool verify, all; /* --verify, --all */
-    settings by;      /* --by, lists of names; owned */
-    bool of_given;    /* --of, which is in variables */
-    bool relative;    /* --relative */
+    bool verify, all;    /* --verify, --all */
+    settings by;         /* --by, lists of names; owned */
+    bool of_given;       /* --of, which is in variables */
+    bool relative;       /* --relative */
+    settings ends, free; /* --end, --free (lists of names); owned */
+    const char *guess;   /* --guess: a word or a file */
+    long intervals, max_intervals;
     fit_request fit;
     const char *judge;   /* its method; NULL: chosen */
     double limit;        /* in tolerances; 0: the library's */
@@ -56,7 +59,7 @@ typedef struct request {
     double *step_times;  /* options.step_sequence; owned, or NULL */
 } request;
 
-/* Read the words of a command (run, verify, sens, fit) into a request. Exit code. */
+/* Read the words of a command (run, verify, sens, fit, bvp) into a request. Exit code. */
 int request_read(const command *of, int argc, char **argv, request *r);
 void request_free(request *r);
 

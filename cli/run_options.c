@@ -77,6 +77,11 @@ enum option_id {
     OPT_ITERATIONS,
     OPT_FIT_TOLERANCE,
     OPT_SET_FILE,
+    OPT_END,
+    OPT_FREE,
+    OPT_GUESS,
+    OPT_INTERVALS,
+    OPT_MAX_INTERVALS,
     OPT_QUIET
 };
 
@@ -152,6 +157,11 @@ static const struct option long_options[] = {
     {"iterations", required_argument, NULL, OPT_ITERATIONS},
     {"fit-tolerance", required_argument, NULL, OPT_FIT_TOLERANCE},
     {"set-file", required_argument, NULL, OPT_SET_FILE},
+    {"end", required_argument, NULL, OPT_END},
+    {"free", required_argument, NULL, OPT_FREE},
+    {"guess", required_argument, NULL, OPT_GUESS},
+    {"intervals", required_argument, NULL, OPT_INTERVALS},
+    {"max-intervals", required_argument, NULL, OPT_MAX_INTERVALS},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {NULL, 0, NULL, 0},
 };
@@ -346,6 +356,19 @@ static int read_output_option(request *r, int id, const char *text)
         return CLI_OK;
     case OPT_STATS: r->stats = r->options.watch_constraints = true; return CLI_OK;
     default: r->quiet = true; return CLI_OK;
+    }
+}
+
+/* Words of 'daedal bvp'. */
+static int read_boundary_option(request *r, int id, const char *text)
+{
+    switch (id) {
+    case OPT_END: return settings_push(&r->ends, text);
+    case OPT_FREE: return settings_push(&r->free, text);
+    case OPT_GUESS: return take_path(&r->guess, "guess", text);
+    case OPT_INTERVALS: return read_whole(id, text, 1, 1000000, &r->intervals);
+    case OPT_MAX_INTERVALS: return read_whole(id, text, 1, 10000000, &r->max_intervals);
+    default: return read_output_option(r, id, text);
     }
 }
 
@@ -554,7 +577,7 @@ static int read_option(request *r, int id, const char *text)
     case OPT_INIT:
     case OPT_JUDGE:
     case OPT_ENGINE: return read_choice(r, id, text);
-    default: return read_output_option(r, id, text);
+    default: return read_boundary_option(r, id, text);
     }
 }
 
@@ -595,6 +618,18 @@ static int check_sensitivities(const request *r)
     return complain(CLI_USAGE, "option '%s' is for 'daedal sens'", word);
 }
 
+static int check_boundary(const request *r)
+{
+    const char *word = r->ends.count > 0      ? "--end"
+                       : r->free.count > 0    ? "--free"
+                       : r->guess             ? "--guess"
+                       : r->intervals > 0     ? "--intervals"
+                       : r->max_intervals > 0 ? "--max-intervals"
+                                              : NULL;
+    if (!word || r->command == &bvp_command) return CLI_OK;
+    return complain(CLI_USAGE, "option '%s' is for 'daedal bvp'", word);
+}
+
 int request_read(const command *of, int argc, char **argv, request *r)
 {
     int id;
@@ -623,6 +658,7 @@ int request_read(const command *of, int argc, char **argv, request *r)
         return complain_word(argv[optind + 1]);
     }
     if (check_first_step(r) != CLI_OK || check_sensitivities(r) != CLI_OK) return CLI_USAGE;
+    if (check_boundary(r) != CLI_OK) return CLI_USAGE;
     if (herk_finish(r) != CLI_OK) return CLI_USAGE;
     r->model_name = argv[optind];
     r->text = names_text(r->model_name);
@@ -640,6 +676,8 @@ void request_free(request *r)
     settings_free(&r->fit.parameters);
     settings_free(&r->fit.sigmas);
     settings_free(&r->fit.ignored);
+    settings_free(&r->ends);
+    settings_free(&r->free);
     free(r->atol_values);
     free(r->rtol_values);
     free(r->step_times);

@@ -312,11 +312,12 @@ int session_open_builtin(session *s)
 }
 
 int session_open_text(session *s, const char *file, const settings *parameters,
-                      const inputs *driven, const settings *unknowns, dae_engine engine,
-                      bool allow_external)
+                      const inputs *driven, const settings *unknowns, const settings *ends,
+                      dae_engine engine, bool allow_external)
 {
     double begin = wall_time();
-    int code = open_text(file, parameters, driven, unknowns, engine, allow_external, &s->problem);
+    int code = open_text_ends(file, parameters, driven, unknowns, ends, engine, allow_external,
+                              &s->problem);
     if (code != CLI_OK) return code;
     s->name = dae_problem_name(s->problem);
     s->n = dae_problem_variable_count(s->problem);

@@ -92,10 +92,10 @@ typedef struct session {
 
 /* Problem of the built-in model s->m, which it takes over. Exit code. */
 int session_open_builtin(session *s);
-/* Problem of a model text; unknowns as in open_text. Exit code. */
+/* Problem of a model text; unknowns and ends as in open_text_ends. Exit code. */
 int session_open_text(session *s, const char *file, const settings *parameters,
-                      const inputs *driven, const settings *unknowns, dae_engine engine,
-                      bool allow_external);
+                      const inputs *driven, const settings *unknowns, const settings *ends,
+                      dae_engine engine, bool allow_external);
 
 /* Whether a name fits a pattern in which * stands for anything and ? for one character. */
 bool pattern_fits(const char *pattern, const char *name);

@@ -193,6 +193,14 @@ int open_text(const char *file, const settings *parameters, const inputs *driven
               const settings *unknowns, dae_engine engine, bool allow_external,
               dae_problem **problem)
 {
+    return open_text_ends(file, parameters, driven, unknowns, NULL, engine, allow_external,
+                          problem);
+}
+
+int open_text_ends(const char *file, const settings *parameters, const inputs *driven,
+                   const settings *unknowns, const settings *ends, dae_engine engine,
+                   bool allow_external, dae_problem **problem)
+{
     dae_diag diag = {0};
     message_buffer kept = {0};
     dae_model m = {.file = file,
@@ -206,6 +214,7 @@ int open_text(const char *file, const settings *parameters, const inputs *driven
     if (driven) m.inputs = driven->list, m.input_count = driven->count;
     m.shift_inputs = driven && driven->shift;
     if (unknowns) m.unknowns = unknowns->list, m.unknown_count = unknowns->count;
+    if (ends) m.terminal = ends->list, m.terminal_count = ends->count;
     int code = check_readable(file);
     if (code != CLI_OK) return code;
     dae_status status = dae_problem_from_model(&m, problem, &diag);

@@ -31,7 +31,7 @@ static void check_types(flattener *f, size_t first, source_place place)
 
 /* left = right, without events. */
 static void add_condition(flattener *f, const ast_expr *left, const ast_expr *right,
-                          source_place place)
+                          source_place place, const char *comment)
 {
     pair_list *target = f->target;
     const size_t first = f->terminal_equations.count;
@@ -39,7 +39,7 @@ static void add_condition(flattener *f, const ast_expr *left, const ast_expr *ri
     f->scope.no_event = true;
     f->target = &f->terminal_equations;
     value a = evaluate(f, left), b = evaluate(f, right);
-    equate(f, &a, &b, place, NULL);
+    equate(f, &a, &b, place, comment);
     f->scope.no_event = no_event;
     f->target = target;
     check_types(f, first, place);
@@ -49,7 +49,7 @@ static void read_condition(flattener *f, const ast_expr *e)
 {
     if (!e) return;
     if (e->kind == AST_BINARY && e->op == OP_EQ)
-        add_condition(f, e->args[0], e->args[1], e->place);
+        add_condition(f, e->args[0], e->args[1], e->place, NULL);
     else
         report_error(f, e->place, "a terminal condition is written left == right, as x == 1");
 }
@@ -74,7 +74,7 @@ void terminal_conditions(flattener *f)
     for (size_t k = 0; k < f->terminal_count && !f->failed; k++) {
         const flatten_condition *c = &f->terminals[k];
         int errors = message_errors(f->messages);
-        add_condition(f, c->left, c->right, NOWHERE);
+        add_condition(f, c->left, c->right, NOWHERE, c->text);
         if (message_errors(f->messages) > errors)
             report_note(f, NOWHERE, "in the condition at the end: %s", c->text);
     }

@@ -1,0 +1,304 @@
+/* daedal bvp MODEL: solutions with conditions at both ends. */
+#include "outputs.h"
+#include "run.h"
+#include "signals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a request asks for, and what is found. */
+typedef struct boundary {
+    session *s;
+    dae_bvp_request wanted;
+    char **names;        /* of unknown parameters; owned, with the texts */
+    const char **of;     /* columns of the guess; owned */
+    double *numbers;     /* rows of the guess; owned */
+    report_curves *file; /* the guess; owned, NULL: none */
+    dae_bvp *b;
+} boundary;
+
+/* ---- words ---- */
+
+/* Options of 'daedal run' that have a meaning here. */
+static const char *const allowed[] = {
+    "end",    "free", "guess", "intervals", "max-intervals", "set",      "start",  "start-time",
+    "stop",   "tend", "rtol",  "atol",      "points",        "interval", "vars",   "variables",
+    "output", "csv",  "json",  "plot",      "stats",         "quiet",    "engine", "input"};
+
+static int check_words(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (strcmp(word, "--") == 0) return CLI_OK;
+        if (strncmp(word, "--", 2) != 0) continue;
+        size_t length = strcspn(word + 2, "=");
+        bool known = false;
+        for (size_t k = 0; k < sizeof allowed / sizeof *allowed; k++)
+            known = known || strncmp(allowed[k], word + 2, length) == 0;
+        if (!known)
+            return complain(CLI_USAGE,
+                            "option '%.*s' is not one of 'daedal bvp' (see 'daedal help bvp')",
+                            (int)length + 2, word);
+    }
+    return CLI_OK;
+}
+
+/* One name of a list "k1,k2", or of several such lists. */
+static int add_name(boundary *q, const char *text, size_t length)
+{
+    char **more = realloc(q->names, (size_t)(q->wanted.unknown_count + 1) * sizeof *more);
+    char *name = more ? malloc(length + 1) : NULL;
+    if (more) q->names = more;
+    if (!name) return complain(CLI_FAILED, "out of memory");
+    memcpy(name, text, length);
+    name[length] = '\0';
+    q->names[q->wanted.unknown_count++] = name;
+    return CLI_OK;
+}
+
+static int read_names(boundary *q, const settings *lists)
+{
+    int code = CLI_OK;
+    for (int i = 0; i < lists->count; i++)
+        for (const char *at = lists->list[i]; *at && code == CLI_OK;) {
+            size_t length = name_length(at);
+            code = add_name(q, at, length);
+            at += length;
+            at += *at == ',';
+        }
+    q->wanted.unknown = (const char *const *)q->names;
+    return code;
+}
+
+/* ---- guesses ---- */
+
+/* Columns of the file that are variables of the model. */
+static int choose_columns(boundary *q, const char *path)
+{
+    const report_curves *c = q->file;
+    const size_t n = (size_t)q->s->n;
+    int *curve = calloc(n + 1, sizeof *curve);
+    q->of = calloc(n + 1, sizeof *q->of);
+    q->numbers = calloc(n * c->count + 1, sizeof *q->numbers);
+    int code = curve && q->of && q->numbers ? CLI_OK : complain(CLI_FAILED, "out of memory");
+    for (int v = 0; v < q->s->n && code == CLI_OK; v++) {
+        int k = report_curves_find(c, dae_problem_variable(q->s->problem, v));
+        if (k < 0) continue;
+        curve[q->wanted.columns] = k;
+        q->of[q->wanted.columns++] = dae_problem_variable(q->s->problem, v);
+    }
+    if (code == CLI_OK && q->wanted.columns == 0)
+        code = complain(CLI_USAGE, "%s: no column has the name of a variable", path);
+    for (size_t i = 0; i < c->count && code == CLI_OK; i++)
+        for (int k = 0; k < q->wanted.columns; k++)
+            q->numbers[i * (size_t)q->wanted.columns + (size_t)k] =
+                report_curves_value(c, curve[k], i);
+    free(curve);
+    return code;
+}
+
+static int read_guess(boundary *q, const char *word)
+{
+    report_error error = {0};
+    if (!word || strcmp(word, "auto") == 0) return CLI_OK;
+    if (strcmp(word, "start") == 0) {
+        q->wanted.guess = DAE_BVP_GUESS_START;
+        return CLI_OK;
+    }
+    if (strcmp(word, "simulate") == 0) {
+        q->wanted.guess = DAE_BVP_GUESS_SIMULATE;
+        return CLI_OK;
+    }
+    if (report_read(word, &q->file, &error) != REPORT_OK)
+        return complain(CLI_USAGE, "option '--guess' needs start, simulate or a file with rows: %s",
+                        error.text);
+    int code = choose_columns(q, word);
+    q->wanted.guess = DAE_BVP_GUESS_TABLE;
+    q->wanted.rows = (int)q->file->count;
+    q->wanted.times = q->file->times;
+    q->wanted.variables = q->of;
+    q->wanted.values = q->numbers;
+    return code;
+}
+
+/* ---- results ---- */
+
+/* Rows at the times of the grid; without one, at the mesh. */
+static int record(boundary *q, const grid *g, recorder *rows)
+{
+    session *s = q->s;
+    const int last = dae_bvp_statistics(q->b)->intervals;
+    int code = CLI_OK;
+    for (long k = 0; code == CLI_OK; k++) {
+        double t;
+        if (g->kind == GRID_STEPS && k > last) break;
+        if (g->kind == GRID_STEPS)
+            t = dae_bvp_mesh(q->b, (int)k);
+        else if (!grid_time(g, k, &t))
+            break;
+        if (dae_bvp_at(q->b, t, s->y) != DAE_OK)
+            return session_complain(s, dae_bvp_diag(q->b)->status, dae_bvp_diag(q->b)->text);
+        for (int i = 0; i < s->n_recorded; i++) s->row[i] = s->y[s->recorded[i]];
+        code = recorder_add(rows, t, s->row, NULL);
+        s->t = t;
+    }
+    return code;
+}
+
+static void print_values(const boundary *q, const request *r)
+{
+    enum { MOST = 10 };
+    session *s = q->s;
+    int count = r->variables || s->n_shown <= MOST ? s->n_shown : MOST, width = 4;
+    double *start = calloc((size_t)s->n_all + 1, sizeof *start);
+    if (!start || dae_bvp_at(q->b, r->output.t0, start) != DAE_OK ||
+        dae_bvp_at(q->b, r->output.tend, s->y) != DAE_OK) {
+        free(start);
+        return;
+    }
+    for (int k = 0; k < count; k++) {
+        int length = (int)strlen(session_name(s, s->recorded[k]));
+        if (length > width && length <= 40) width = length;
+    }
+    say("  %-*s  %-18s %-18s\n", width, "", "at the start", "at the end");
+    for (int k = 0; k < count; k++)
+        say("  %-*s  %-18.10g %-18.10g %s\n", width, session_name(s, s->recorded[k]),
+            start[s->recorded[k]], s->y[s->recorded[k]], session_unit(s, s->recorded[k]));
+    if (count < s->n && !r->variables)
+        say("  .. and %d more; --vars '*' shows all\n", s->n - count);
+    free(start);
+}
+
+static void print_results(const boundary *q, const request *r)
+{
+    const dae_bvp_stats *c = dae_bvp_statistics(q->b);
+    say("%s (%s)\n", q->s->name, r->model_name);
+    say("  interval  %g to %g s\n", r->output.t0, r->output.tend);
+    say("  unknown   %s, %s; %s at the start, %d at the end\n", PLURAL(c->states, "state"),
+        PLURAL(c->parameters, "parameter"), PLURAL(c->at_start, "condition"), c->at_end);
+    say("  method    collocation at 4 Gauss points, %s, rtol %g, atol %g%s\n",
+        PLURAL(c->intervals, "interval"), q->wanted.rtol, q->wanted.atol,
+        c->simulated ? ", from a simulation" : "");
+    say("  work      %s, %s of Newton's method, %.3g s\n",
+        c->meshes == 1 ? "1 mesh" : PLURAL(c->meshes, "mesh solution"),
+        PLURAL(c->iterations, "iteration"), q->s->seconds);
+    say("  error     %.2g tolerances, as estimated\n", c->error);
+    for (int k = 0; k < q->wanted.unknown_count; k++)
+        say("  %s = %.10g\n", q->wanted.unknown[k], dae_bvp_parameter(q->b, k));
+    print_values(q, r);
+    if (r->stats)
+        say("%-28s %d\n%-28s %ld\n", "unknowns of the system", c->unknowns, "factorisations",
+            c->factorisations);
+}
+
+static int report_solution(boundary *q, const request *r)
+{
+    recorder rows;
+    const bool quiet = r->quiet || request_streams(r);
+    const char *near = r->mat ? r->mat : r->json ? r->json : r->plot;
+    int code = recorder_open(&rows, q->s, r->csv, near != NULL, near);
+    if (code == CLI_OK) {
+        code = record(q, &r->output, &rows);
+        if (!quiet && code == CLI_OK) print_results(q, r);
+        if (code == CLI_OK) code = results_write(r, q->s, &rows, NULL);
+        if (!quiet && code == CLI_OK) results_print_files(r, q->s, &rows);
+    }
+    recorder_close(&rows);
+    return code;
+}
+
+/* ---- the work ---- */
+
+static int solve(boundary *q, const request *r)
+{
+    dae_diag diag = {0};
+    double begin = wall_time();
+    q->wanted.start = r->output.t0;
+    q->wanted.end = r->output.tend;
+    q->wanted.rtol = r->options.rtol;
+    q->wanted.atol = r->atol >= 0.0 ? r->atol : r->options.rtol;
+    q->wanted.intervals = (int)r->intervals;
+    q->wanted.max_intervals = (int)r->max_intervals;
+    q->wanted.interrupt = ask_interrupted;
+    dae_status status = dae_bvp_new(q->s->problem, &q->wanted, &q->b, &diag);
+    q->s->seconds = wall_time() - begin;
+    return status == DAE_OK ? CLI_OK : session_complain(q->s, status, diag.text);
+}
+
+static int bvp_request(boundary *q, request *r)
+{
+    if (!r->text)
+        return complain(CLI_USAGE, "boundary values need a model text, and '%s' is built in",
+                        r->model_name);
+    int code = request_open(r, q->s);
+    for (int k = 0; k < q->s->n_recorded && code == CLI_OK; k++)
+        if (q->s->recorded[k] >= q->s->n)
+            code = complain(CLI_USAGE,
+                            "option '--vars': %s is no variable: 'daedal bvp' records "
+                            "no derivatives; give it a name in the model",
+                            session_name(q->s, q->s->recorded[k]));
+    if (code == CLI_OK) code = read_names(q, &r->free);
+    if (code == CLI_OK) code = read_guess(q, r->guess);
+    if (code == CLI_OK) code = solve(q, r);
+    return code == CLI_OK ? report_solution(q, r) : code;
+}
+
+static void boundary_free(boundary *q)
+{
+    dae_bvp_free(q->b);
+    report_curves_free(q->file);
+    for (int k = 0; k < q->wanted.unknown_count; k++) free(q->names[k]);
+    free(q->names);
+    free(q->of);
+    free(q->numbers);
+}
+
+static int run(int argc, char **argv)
+{
+    request r = {0};
+    session s = {0};
+    boundary q = {.s = &s};
+    int code = check_words(argc, argv);
+    if (code != CLI_OK) return code;
+    code = request_read(&bvp_command, argc, argv, &r);
+    if (code == CLI_OK) code = bvp_request(&q, &r);
+    boundary_free(&q);
+    session_close(&s);
+    request_free(&r);
+    return code;
+}
+
+const command bvp_command = {
+    .name = "bvp",
+    .summary = "solve a model with conditions at both ends, and for unknown parameters",
+    .help =
+        "usage: daedal bvp MODEL [OPTION ...]\n"
+        "\n"
+        "  daedal bvp bratu.mo                          conditions at the end from the model\n"
+        "  daedal bvp string.mo --end 'u = 0'           .. or from here\n"
+        "  daedal bvp string.mo --end 'u = 0' --free k  k is unknown: one condition more\n"
+        "  daedal bvp bratu.mo --start v=10.5 --guess simulate -o u.csv --plot u.svg\n"
+        "\n"
+        "Solves a two-point boundary value problem by collocation on an adaptive mesh, for any\n"
+        "index. Conditions at the start are the model's initial equations and start values with\n"
+        "fixed = true; other start values are guesses. Conditions at the end are those of\n"
+        "  annotation(__Daedal(terminal = {u == 0, v == 1}));\n"
+        "and those of --end. There must be as many in all as the model has states and unknown\n"
+        "parameters.\n"
+        "\n"
+        "  --end 'LEFT = RIGHT' a condition at the end, over all names of the model; repeat it\n"
+        "                       for more\n"
+        "  --free NAME,..       parameters that are unknown; their values are guesses\n"
+        "  --guess WORD         where the search begins: start (the values at the start,\n"
+        "                       everywhere), simulate (a run from there), or a .csv, .json or\n"
+        "                       .mat file with rows; by default start, then simulate\n"
+        "  --intervals N        of the first mesh (10)\n"
+        "  --max-intervals N    give up beyond (5000)\n"
+        "  --rtol X, --atol X   tolerance of the solution (1e-6; atol as rtol)\n"
+        "  --set NAME=VALUE, --start NAME=VALUE, --input .., --start-time T, --stop T,\n"
+        "  --points N, --interval X, --vars NAME,.., -o FILE, --json FILE, --plot FILE, --stats,\n"
+        "  --quiet              as for 'daedal run'; --interval 0: rows at the mesh\n"
+        "\n"
+        "docs/bvp.md tells how it works, and what is not supported.\n",
+    .run = run,
+};

@@ -1,0 +1,72 @@
+#!/bin/sh
+# Test of `daedal bvp`: bvp.sh <path of daedal>. Exit 0 if nothing failed.
+. "$(dirname "$0")/common.inc"
+export XDG_CACHE_HOME="$work/cache"
+
+cat >bratu.mo <<'END'
+model Bratu
+  parameter Real lambda = 1;
+  Real u(start = 0, fixed = true);
+  Real v(start = 0);
+equation
+  der(u) = v;
+  der(v) = -lambda*exp(u);
+  annotation(experiment(StopTime = 1), __Daedal(terminal = {u == 0}));
+end Bratu;
+END
+cat >string.mo <<'END'
+model String
+  parameter Real k = 8;
+  Real u(start = 0, fixed = true);
+  Real v(start = 1, fixed = true);
+equation
+  der(u) = v;
+  der(v) = -k*u;
+  annotation(experiment(StopTime = 1));
+end String;
+END
+
+# both solutions of Bratu's problem: u'(0) = 0.549352729 and 10.846899019
+expect 0 bvp bratu.mo
+says '^  v  *0.54935272'
+says '1 condition at the start, 1 at the end'
+expect 0 bvp bratu.mo --start v=10.5 --guess simulate -o upper.csv --plot upper.svg
+says '^  v  *10.84689'
+[ -s upper.csv ] && [ -s upper.svg ] || fail "no files"
+# .. and the second one from a file
+expect 0 bvp bratu.mo --guess upper.csv -o - --points 3
+awk -F, 'NR == 3 && ($2 < 4.091466 || $2 > 4.091468) { exit 1 }' out || fail "not the upper solution"
+
+# an eigenvalue: pi^2
+expect 0 bvp string.mo --end 'u = 0' --free k --stats
+says '^  k = 9.8696044'
+says 'factorisations'
+expect 0 bvp string.mo --end 'u = 0' --free k --quiet -o s.json
+[ -s out ] && fail "something is printed"
+grep -q '"names": \["u","v"\]' s.json || fail "no json"
+
+# rows at the mesh
+expect 0 bvp bratu.mo --interval 0 -o -
+[ "$(wc -l <out)" -eq 22 ] || fail "20 intervals have 21 rows"
+
+# what is wrong is named
+expect 2 bvp bratu.mo --end 'v = 1'
+says '1 condition too many'
+says 'v = 1'
+expect 2 bvp string.mo --free k
+says '1 condition missing'
+expect 2 bvp bratu.mo --end 'v'
+says "'v' is not of the form left = right"
+expect 3 bvp bratu.mo --end 'w = 1'
+says "'w' is not declared"
+expect 2 bvp bratu.mo --free q
+says 'no parameter q'
+expect 2 bvp bratu.mo --method bdf
+says "'--method' is not one of 'daedal bvp'"
+expect 2 bvp bratu.mo --guess nothing.csv
+says 'guess'
+expect 2 run bratu.mo --end 'u = 0'
+says "'--end' is for 'daedal bvp'"
+expect 1 bvp bratu.mo --set lambda=4
+says 'does not converge'
+finish
