@@ -162,11 +162,12 @@ static int complain_settings(const settings *given, const dae_problem *problem)
 
 /* A text that failed but is sound without its settings: they are at fault. */
 static bool blame_settings(const char *file, const settings *given, const inputs *driven,
-                           bool *told)
+                           const settings *ends, bool *told)
 {
     dae_problem *problem = NULL;
     dae_model m = {.file = file, .interrupt = ask_interrupted};
-    bool any = (given && given->count > 0) || (driven && driven->count > 0);
+    bool any =
+        (given && given->count > 0) || (driven && driven->count > 0) || (ends && ends->count > 0);
     bool sound = any && dae_problem_from_model(&m, &problem, NULL) == DAE_OK;
     *told = sound && given && complain_settings(given, problem) != CLI_OK;
     dae_problem_free(problem);
@@ -175,14 +176,15 @@ static bool blame_settings(const char *file, const settings *given, const inputs
 
 /* Why there is no problem. Exit code. */
 static int complain_text(const char *file, const settings *given, const inputs *driven,
-                         dae_status status, const dae_diag *diag, const message_buffer *kept)
+                         const settings *ends, dae_status status, const dae_diag *diag,
+                         const message_buffer *kept)
 {
     const char *text = diag->text[0] ? diag->text : dae_status_name(status);
     bool told = false;
     if (status == DAE_ERR_FILE) return complain(CLI_USAGE, "%s", text);
     if (status == DAE_ERR_MEMORY) return complain(CLI_FAILED, "%s", text);
     if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the translation");
-    int code = blame_settings(file, given, driven, &told) ? CLI_USAGE : CLI_MODEL;
+    int code = blame_settings(file, given, driven, ends, &told) ? CLI_USAGE : CLI_MODEL;
     if (told) return code;
     print_messages(kept); /* which tell all of DAE_ERR_MODEL, unless the structure is at fault */
     bool all_reported = status == DAE_ERR_MODEL && kept->errors;
@@ -221,7 +223,7 @@ int open_text_ends(const char *file, const settings *parameters, const inputs *d
     if (status == DAE_OK)
         print_messages(&kept);
     else
-        code = complain_text(file, parameters, driven, status, &diag, &kept);
+        code = complain_text(file, parameters, driven, ends, status, &diag, &kept);
     free(kept.text);
     return code;
 }

@@ -1,5 +1,5 @@
-/* Every allocation of sensitivities, adjoints and fits fails once: the answer is DAE_ERR_MEMORY,
- * and nothing leaks. */
+/* Every allocation of sensitivities, adjoints, fits and boundary values fails once: the answer is
+ * DAE_ERR_MEMORY, and nothing leaks. */
 #include "fault_alloc.h"
 
 #include <math.h>
@@ -85,6 +85,44 @@ static dae_status find(void *text)
     return status;
 }
 
+/* Hidden constraints, an unknown parameter, conditions at the end, a guess by a run. */
+static const char *const aim =
+    "model A\n  parameter Real g = 8;\n  Real x(start = 0.1, fixed = true), y(start = -1);\n"
+    "  Real u(start = 0.2, fixed = true), v, f;\nequation\n  der(x) = u;\n  der(y) = v;\n"
+    "  der(u) = -f*x;\n  der(v) = -f*y - g;\n  x^2 + y^2 = 1;\n"
+    "  annotation(__Daedal(terminal = {x == 0.1}));\nend A;\n";
+
+static dae_status hit(void *text)
+{
+    static const char *const names[] = {"g"};
+    dae_problem *p = NULL;
+    dae_bvp *b = NULL;
+    dae_diag diag = {0};
+    double values[16];
+    dae_bvp_request request = {.end = 0.3,
+                               .unknown = names,
+                               .unknown_count = 1,
+                               .intervals = 3,
+                               .rtol = 1e-4,
+                               .guess = DAE_BVP_GUESS_SIMULATE};
+    dae_status status =
+        dae_problem_from_model(&(dae_model){.text = text, .file = "m.mo"}, &p, &diag);
+    if (status == DAE_OK) status = dae_bvp_new(p, &request, &b, &diag);
+    assert_int_equal(b == NULL, status != DAE_OK);
+    if (status == DAE_OK) status = dae_bvp_at(b, 0.2, values);
+    dae_bvp_free(b);
+    dae_problem_free(p);
+    return status;
+}
+
+static void test_bvp(void **state)
+{
+    (void)state;
+    heap_faults f = fail_some("boundary values", hit, (void *)aim, 600);
+    assert_int_equal(f.status, DAE_OK);
+    assert_true(f.told > 0);
+}
+
 static void test_sensitivity(void **state)
 {
     (void)state;
@@ -112,6 +150,7 @@ static void test_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sensitivity),
-                                       cmocka_unit_test(test_adjoint), cmocka_unit_test(test_fit)};
+                                       cmocka_unit_test(test_adjoint), cmocka_unit_test(test_fit),
+                                       cmocka_unit_test(test_bvp)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

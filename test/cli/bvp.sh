@@ -57,7 +57,7 @@ expect 2 bvp string.mo --free k
 says '1 condition missing'
 expect 2 bvp bratu.mo --end 'v'
 says "'v' is not of the form left = right"
-expect 3 bvp bratu.mo --end 'w = 1'
+expect 2 bvp bratu.mo --end 'w = 1'
 says "'w' is not declared"
 expect 2 bvp bratu.mo --free q
 says 'no parameter q'

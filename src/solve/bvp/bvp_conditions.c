@@ -47,9 +47,10 @@ static dae_status add(dae_bvp *q, bvp_conditions *c, expr e, char *name, int lin
     expr mapped = model_form_mapped(q->form, e);
     c->names[c->count] = name;
     c->e[c->count++] = mapped;
-    bool seen =
-        mapped != EXPR_NONE && graph_leaves(q->form->flat->graph, &mapped, 1, see_slope, &scan);
-    if (seen && !scan.found) return DAE_OK;
+    graph *g = q->form->flat->graph;
+    bool seen = mapped == EXPR_NONE || graph_leaves(g, &mapped, 1, see_slope, &scan);
+    if (!seen || graph_failed(g)) return bvp_no_memory(diag);
+    if (mapped != EXPR_NONE && !scan.found) return DAE_OK;
     if (diag) diag->line = line;
     return diag_set(diag, DAE_ERR_UNSUPPORTED,
                     "Boundary values: the condition %s contains a derivative that the equations do "
