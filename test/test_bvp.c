@@ -154,6 +154,25 @@ static void test_troesch(void **state)
     shut(&q);
 }
 
+/* The same with l = 10, and two names of y that are fixed: y'(0) = 3.583377845e-4 */
+static void test_troesch_10(void **state)
+{
+    (void)state;
+    const char *const at_end[] = {"y = 1"};
+    bvp_run q;
+    open_with(&q,
+              MODEL("  parameter Real l = 10;\n  Real y(start = 0, fixed = true);\n  Real v;\n"
+                    "  Real same(start = 0, fixed = true);\nequation\n  der(y) = v;\n"
+                    "  der(v) = l*sinh(l*y);\n  same = y;"),
+              1, at_end);
+    q.request.atol = 1e-12;
+    q.request.guess = DAE_BVP_GUESS_START;
+    solve(&q);
+    assert_int_equal(dae_bvp_statistics(q.b)->at_start, 1); /* two names of one unknown */
+    expect_about(value_at(&q, "v", 0.0), 3.583377845e-4, 2e-12);
+    shut(&q);
+}
+
 /* ---- parameters ---- */
 
 /* u'' + k u = 0, u(0) = u(1) = 0, u'(0) = 1: k = pi^2 near 8, 4 pi^2 near 35 */
@@ -164,9 +183,9 @@ static void test_eigenvalue(void **state)
     const char *const at_end[] = {"u = 0"}, *const names[] = {"k"};
     bvp_run q;
     open_with(&q,
-              MODEL("  parameter Real k = 8;\n  parameter Real k2 = 2*k;\n"
+              MODEL("  parameter Real k = 8;\n  parameter Real k2 = k^2;\n"
                     "  Real u(start = 0, fixed = true);\n  Real v(start = 1, fixed = true);\n"
-                    "equation\n  der(u) = v;\n  der(v) = -0.5*k2*u;"),
+                    "equation\n  der(u) = v;\n  der(v) = -sqrt(k2)*u;"),
               1, at_end);
     q.request.unknown = names;
     q.request.unknown_count = 1;
@@ -211,6 +230,45 @@ static void test_mathieu(void **state)
     q.request.values = rows;
     solve(&q);
     expect_about(dae_bvp_parameter(q.b, 0), 17.0965816844, 1e-6);
+    shut(&q);
+}
+
+/* The periodic epidemics of measles [AMR95 1.10]: parameters tie the ends. A run from the values
+ * found comes back to them. */
+static void test_measles(void **state)
+{
+    (void)state;
+    const char *const names[] = {"s0", "e0", "i0"};
+    const char *const at_end[] = {"s = s0", "e = e0", "i = i0"};
+    bvp_run q;
+    open_with(&q,
+              MODEL("  parameter Real mu = 0.02, lambda = 0.0279, eta = 0.01, b0 = 1575;\n"
+                    "  parameter Real s0 = 0.07, e0 = 3e-5, i0 = 5e-5;\n"
+                    "  Real s(start = s0, fixed = true), e(start = e0, fixed = true);\n"
+                    "  Real i(start = i0, fixed = true), beta;\nequation\n"
+                    "  beta = b0*(1 + cos(2*3.14159265358979323846*time));\n"
+                    "  der(s) = mu - beta*s*i;\n  der(e) = beta*s*i - e/lambda;\n"
+                    "  der(i) = e/lambda - i/eta;"),
+              3, at_end);
+    q.request.atol = 1e-11;
+    q.request.unknown = names;
+    q.request.unknown_count = 3;
+    solve(&q);
+    q.r.options = dae_options_default();
+    q.r.options.rtol = 1e-9;
+    q.r.options.atol = 1e-14;
+    for (int k = 0; k < 3; k++)
+        assert_int_equal(
+            dae_problem_set_parameter(q.r.problem, names[k], dae_bvp_parameter(q.b, k), &q.r.diag),
+            DAE_OK);
+    assert_int_equal(start_at(&q.r, 0.0), DAE_OK);
+    assert_int_equal(dae_solver_run(q.r.solver, 1.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_variables(q.r.solver, 1.0, q.r.values), DAE_OK);
+    for (int k = 0; k < 3; k++) {
+        const double p = dae_bvp_parameter(q.b, k);
+        assert_true(p > 0.0);
+        expect_about(q.r.values[k], p, 1e-5 * p);
+    }
     shut(&q);
 }
 
@@ -417,7 +475,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_linear),     cmocka_unit_test(test_bratu),
         cmocka_unit_test(test_table),      cmocka_unit_test(test_troesch),
-        cmocka_unit_test(test_eigenvalue), cmocka_unit_test(test_mathieu),
+        cmocka_unit_test(test_troesch_10), cmocka_unit_test(test_eigenvalue),
+        cmocka_unit_test(test_mathieu),    cmocka_unit_test(test_measles),
         cmocka_unit_test(test_index_1),    cmocka_unit_test(test_pendulum),
         cmocka_unit_test(test_index_2),    cmocka_unit_test(test_layers),
         cmocka_unit_test(test_free_end),   cmocka_unit_test(test_counts),
