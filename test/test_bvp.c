@@ -104,6 +104,10 @@ static void test_bratu(void **state)
     open_with(&q, bratu, 0, NULL);
     solve(&q);
     expect_about(value_at(&q, "v", 0.0), 0.5493527287752707, 5e-8);
+    q.request.rtol = q.request.atol = 1e-13; /* rounding stops Newton's method here */
+    solve(&q);
+    expect_about(value_at(&q, "v", 0.0), 0.5493527287752707, 1e-12);
+    q.request.rtol = q.request.atol = 1e-8;
     expect_about(value_at(&q, "u", 0.5), 0.14053921440047, 1e-8);
     assert_int_equal(dae_problem_set_start(q.r.problem, "v", 10.5, &q.r.diag), DAE_OK);
     q.request.guess = DAE_BVP_GUESS_SIMULATE;
@@ -415,6 +419,9 @@ static void test_counts(void **state)
     q.request.unknown = integer;
     expect_refused(&q, DAE_ERR_ARGUMENT, "n is no Real");
     q.request.unknown_count = 0;
+    q.request.rtol = 1e-15;
+    expect_refused(&q, DAE_ERR_TOLERANCE, "1e-15");
+    q.request.rtol = 1e-6;
     q.request.end = 0.0;
     expect_refused(&q, DAE_ERR_ARGUMENT, "empty");
     shut(&q);

@@ -12,6 +12,8 @@
 
 enum { ROUNDS = 40, TRIES = 3 };
 
+static const double SMALLEST = 1e-13; /* relative tolerance: some hundred roundings */
+
 /* ---- checks ---- */
 
 static dae_status check_request(const dae_bvp_request *r, dae_diag *diag)
@@ -24,6 +26,10 @@ static dae_status check_request(const dae_bvp_request *r, dae_diag *diag)
         return diag_set(diag, DAE_ERR_ARGUMENT,
                         "Boundary values: rtol = %g or atol = %g is no tolerance.", r->rtol,
                         r->atol);
+    if (r->rtol > 0.0 && r->rtol < SMALLEST)
+        return diag_set(diag, DAE_ERR_TOLERANCE,
+                        "Boundary values: rtol = %g is below what the arithmetic can deliver, %g.",
+                        r->rtol, SMALLEST);
     if (r->unknown_count < 0 || (r->unknown_count > 0 && !r->unknown))
         return diag_set(diag, DAE_ERR_ARGUMENT,
                         "Boundary values: unknown_count = %d without names.", r->unknown_count);

@@ -9,6 +9,8 @@
 static const double SMALLEST = 1e-8; /* damping factor, below which nothing is left to hope for */
 static const double ENOUGH = 1e-3; /* correction, in tolerances: far below the error of the mesh */
 
+static const double STAGNANT = 0.1; /* the same where rounding lets nothing make it smaller */
+
 typedef struct newton_work {
     dae_bvp *q;
     bvp_solution *s, trial; /* trial has a u of its own, and the mesh of s */
@@ -205,7 +207,9 @@ static dae_status iterate(newton_work *w, dae_diag *diag)
         predict(w, k);
         switch (damped_step(w, diag)) {
         case STEP_LAST: return DAE_OK;
-        case STEP_NONE: return explain(w, "no step makes corrections smaller", diag);
+        case STEP_NONE:
+            if (most <= STAGNANT) return DAE_OK;
+            return explain(w, "no step makes corrections smaller", diag);
         case STEP_STOPPED: return explain_stop(diag);
         case STEP_TAKEN: w->between = w->norm; break;
         }
