@@ -101,7 +101,15 @@ static dae_status no_memory(const dae_adjoint *j)
 
 /* ---- the start: S of every parameter ---- */
 
-/* S and S' in the k-th direction with a name where the run begins, in the user's unknowns. */
+static bool is_zero(size_t n, const double *v)
+{
+    for (size_t i = 0; i < n; i++)
+        if (v[i] != 0.0) return false;
+    return true;
+}
+
+/* S and S' in the k-th direction with a name where the run begins, in the user's unknowns; nothing
+ * is written where they are 0. */
 static dae_status start_direction(dae_adjoint *j, int k, double *work)
 {
     dae_sensitivity *x = j->x;
@@ -111,6 +119,7 @@ static dae_status start_direction(dae_adjoint *j, int k, double *work)
     vector_zero((int)n, b);
     model_tangent_apply(x->lead.tangents->rows, NULL, NULL, directions_named(&x->directions, k),
                         0.0, b);
+    if (is_zero(n, s) && is_zero(n, b)) return DAE_OK;
     dae_status status = lead_complete_with(x, x->t, b, s, sp);
     if (status == DAE_OK) lead_to_user(x, s, sp, to, to + base);
     return status;
