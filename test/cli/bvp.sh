@@ -49,6 +49,11 @@ grep -q '"names": \["u","v"\]' s.json || fail "no json"
 expect 0 bvp bratu.mo --interval 0 -o -
 [ "$(wc -l <out)" -eq 22 ] || fail "20 intervals have 21 rows"
 
+# a model that is written out has its conditions
+expect 0 emit bratu.mo --format modelica -o flat.mo
+expect 0 bvp flat.mo
+says '^  v  *0.54935272'
+
 # what is wrong is named
 expect 2 bvp bratu.mo --end 'v = 1'
 says '1 condition too many'

@@ -525,7 +525,8 @@ static void put_sections(writer *w)
     for (size_t k = 0; k < m->assert_count; k++) put_assert(w, &m->asserts[k]);
 }
 
-static void put_experiment(writer *w)
+/* Whether there was anything to put. */
+static bool put_experiment(writer *w)
 {
     const flat_experiment *x = &w->m->experiment;
     const struct {
@@ -543,7 +544,24 @@ static void put_experiment(writer *w)
                     number_text(w, fields[k].value, PRINT_NUMBER));
         open = true;
     }
-    if (open) emit_put(&w->out, "));\n");
+    if (open) emit_put(&w->out, ")");
+    return open;
+}
+
+/* Experiment and terminal conditions. */
+static void put_annotation(writer *w)
+{
+    const flat_model *m = w->m;
+    const bool open = put_experiment(w);
+    for (size_t k = 0; k < m->terminal_count; k++) {
+        const char *before = open ? ", " : "  annotation(";
+        if (k == 0) emit_append(&w->out, "%s__Daedal(terminal = {", before);
+        w->place = m->terminal_equations[k].place;
+        emit_append(&w->out, "%s%s == 0", k ? ", " : "",
+                    left_side(w, m->terminal_equations[k].residual, PRINT_NUMBER));
+    }
+    if (m->terminal_count) emit_put(&w->out, "})");
+    if (open || m->terminal_count) emit_put(&w->out, ");\n");
 }
 
 static void put_all(writer *w)
@@ -555,7 +573,7 @@ static void put_all(writer *w)
     for (size_t k = 0; k < m->parameter_count; k++) put_parameter(w, k);
     for (size_t k = 0; k < m->variable_count; k++) put_variable(w, k);
     put_sections(w);
-    put_experiment(w);
+    put_annotation(w);
     emit_append(&w->out, "end %s;\n", name);
 }
 
