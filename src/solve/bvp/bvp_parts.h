@@ -99,8 +99,7 @@ void bvp_conditions_free(bvp_conditions *c);
 void bvp_fill(const dae_bvp *q, const double *x, const double *v, double *y, double *yp);
 /* The unknown parameters of u hold from now on. */
 dae_status bvp_set_parameters(dae_bvp *q, const double *p, dae_diag *diag);
-/* residual = all equations at u; with_matrix: and its derivatives, factored. `fatal`: what fails is
- * written to diag. */
+/* residual = all equations at u; with_matrix: and its derivatives, factored. */
 dae_status bvp_residual(dae_bvp *q, const bvp_solution *s, double *residual, bool with_matrix,
                         dae_diag *diag);
 void bvp_matrix_free(bvp_matrix *m);

@@ -141,7 +141,7 @@ typedef struct bvp_place {
     int interval, a; /* a < 0: an end, where x stands as it is */
 } bvp_place;
 
-/* F = 0 at q->y, q->yp: its residual, and entries of the matrix. */
+/* Entries of the matrix at q->y, q->yp: F by the unknown parameters. */
 static bool put_parameters(dae_bvp *q, const bvp_place *p, const bvp_solution *s)
 {
     const model_instance *m = q->instance;
