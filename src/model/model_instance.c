@@ -329,6 +329,10 @@ static expr map_flat_leaf(void *context, graph *g, expr leaf)
     int sign, root = model_alias_root(f, node.index, &sign);
     const model_alias *q = &f->alias[root];
     expr e;
+    if (q->evaluated && node.order > 0) {
+        map->failed = true; /* outputs and definitions have no slope here */
+        return leaf;
+    }
     if (q->evaluated)
         e = graph_substitute(g, q->mapped, map_base_leaf, map);
     else if (q->value != EXPR_NONE)
