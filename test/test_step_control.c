@@ -92,28 +92,6 @@ static void dassl_goes_down(void **state)
     }
 }
 
-/* Tries without an error to go by: quarters, but for a first step, which is a guess, more and more
- * after some; within the ten failures that the options allow it comes down by 1e-14. */
-static void blind_failures(void **state)
-{
-    (void)state;
-    for (int kind = 0; kind < 4; kind++) {
-        const bool first = kind % 2, one_step = kind / 2;
-        step_control c;
-        dae_options options = dae_options_default();
-        attempt a = {.status = ATTEMPT_EVALUATION, .order = 1};
-        if (one_step) control_start_one_step(&c, 1.0, 5, &options);
-        if (!one_step) control_start(&c, 1.0, 1, &options, 5);
-        c.first = first;
-        for (int k = 0; k < 10; k++) {
-            a.h = c.h;
-            control_reject(&c, &a);
-            assert_true(c.h <= 0.25 * a.h && ((first && k >= 5) || c.h == 0.25 * a.h));
-        }
-        assert_true(first ? c.h < 1e-14 && c.h > 1e-17 : c.h == pow(0.25, 10.0));
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,7 +99,6 @@ int main(void)
         cmocka_unit_test(reduced_orders_are_seen),
         cmocka_unit_test(constant_errors_shrink_the_step),
         cmocka_unit_test(dassl_goes_down),
-        cmocka_unit_test(blind_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,16 +119,6 @@ static double observed_factor(const step_control *c, const attempt *a)
     return fmax(MOST_FALL_REJECTED, ONE_STEP_SAFETY * pow(a->error, -1.0 / power));
 }
 
-/* Of a step that failed without an error that could tell how much: a quarter. The first step of all
- * is a guess, and where quarters do not help it, it becomes shorter and shorter: one that is blind
- * to a source which ends within 1e-9 of it gets there before failures are too many. */
-static double blind_factor(const step_control *c)
-{
-    enum { PATIENCE = 5 };
-    return c->first && c->other_failures > PATIENCE ? pow(0.25, c->other_failures - PATIENCE + 1)
-                                                    : 0.25;
-}
-
 static void reject_one_step(step_control *c, const attempt *a)
 {
     double factor = a->next_factor > 0.0 ? a->next_factor : 0.25;
@@ -144,7 +134,6 @@ static void reject_one_step(step_control *c, const attempt *a)
         c->failed_h = a->h;
     } else {
         c->other_failures++;
-        if (c->first) factor = fmin(factor, blind_factor(c));
         if (a->status == ATTEMPT_BOUND) factor = fmax(0.1, fmin(0.9, 0.9 * a->bound_ratio));
     }
     c->rejected = true;
@@ -328,7 +317,7 @@ void control_reject(step_control *c, const attempt *a)
         return;
     }
     c->other_failures++;
-    c->h = a->h * blind_factor(c);
+    c->h = 0.25 * a->h;
     if (a->status == ATTEMPT_BOUND) { /* backward Euler keeps signs where higher orders do not */
         c->order = 1;
         c->near_bound = STEPS_NEAR_BOUND;
