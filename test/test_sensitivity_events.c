@@ -129,6 +129,7 @@ static void test_jumps_without_events(void **state)
         {"noEvent(if x > c then -k else -3*k)", "c", DAE_ERR_UNSUPPORTED, 0.47, 0.0},
         {"noEvent(if time > c then -k else -3*k)", "c", DAE_ERR_UNSUPPORTED, 0.53, 0.0},
         {"noEvent(sign(c - x)) - 2*k", "k", DAE_ERR_UNSUPPORTED, 0.0, 0.0},
+        {"noEvent(if x > c then 0 else 1) - 2*k", "k", DAE_ERR_UNSUPPORTED, 0.0, 0.0},
         /* as an event: x(1) = 1 - 3 k c - k (1 - c) */
         {"if time > c then -k else -3*k", "c", DAE_OK, 0.0, -2.0},
         {"noEvent(if time > c then -k else -3*k)", "k", DAE_OK, 0.0, -2.06},
@@ -155,10 +156,70 @@ static void test_jumps_without_events(void **state)
     }
 }
 
+/* Discrete Reals where a run begins: by an initial equation, a clause of initial() that reads
+ * pre(e), and a clock that strikes at once; at t = 0.2, with a = 0.7. */
+static void test_discrete_starts(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"a"};
+    const double a = 0.7, t = 0.2;
+    const struct {
+        const char *text;
+        double d, y; /* derivatives */
+    } cases[] = {
+        {MODEL("  parameter Real a = 0.7;\n  Real y(start = 1, fixed = true);\n  discrete Real d;\n"
+               "initial equation\n  d = a*2;\nequation\n  der(y) = d;\n  when time > 0.5 then\n"
+               "    d = pre(d) + 1;\n  end when;"),
+         2.0, 2.0 * t},
+        {MODEL("  parameter Real a = 0.7;\n  discrete Real d(start = 2, fixed = true);\n"
+               "  Real y(start = 0.1, fixed = true);\nequation\n  der(y) = d*y;\n"
+               "  when initial() then\n    d = pre(d)*a;\n  end when;"),
+         2.0, 0.2 * t * exp(2.0 * a * t)},
+        {MODEL("  parameter Real a = 0.7;\n  Real y(start = 1);\n"
+               "  discrete Real d(start = 1, fixed = true);\ninitial equation\n  y = a;\nequation\n"
+               "  der(y) = d;\n  when sample(0, 0.3) then\n    d = a*y;\n  end when;"),
+         2.0 * a, 1.0 + 2.0 * a * t}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run r;
+        dae_sensitivity *x = NULL;
+        double slope[MOST_VALUES];
+        prepare(&r, cases[i].text);
+        assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+        dae_sensitivity_request request = {.count = 1, .names = by};
+        assert_int_equal(dae_sensitivity_new(r.solver, &request, &x, &r.diag), DAE_OK);
+        assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+        assert_int_equal(dae_solver_run(r.solver, t, NULL, NULL), DAE_OK);
+        assert_int_equal(dae_sensitivity_variables(x, t, 0, slope), DAE_OK);
+        double d = entry(&r, slope, "d"), y = entry(&r, slope, "y");
+        if (fabs(d - cases[i].d) > 1e-7 || fabs(y - cases[i].y) > 1e-7)
+            print_error("case %d: %.12g and %.12g, not %.12g and %.12g\n", (int)i, d, y, cases[i].d,
+                        cases[i].y);
+        assert_true(fabs(d - cases[i].d) <= 1e-7);
+        assert_true(fabs(y - cases[i].y) <= 1e-7);
+        dae_sensitivity_free(x);
+        end(&r);
+    }
+}
+
+/* Two events at one time that move apart: whose derivative counts, is not said. */
+static void test_several_events(void **state)
+{
+    (void)state;
+    run r;
+    dae_sensitivity *x = NULL;
+    assert_int_equal(
+        run_rate(&r, &x, "(if time < c then 1 else 0) + (if time < 0.53 then 1 else 0)", "c"),
+        DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(diag_of(&r)->text, "several relations"));
+    dae_sensitivity_free(x);
+    end(&r);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reinit_of_no_state),
-                                       cmocka_unit_test(test_jump_without_reinit),
-                                       cmocka_unit_test(test_jumps_without_events)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reinit_of_no_state), cmocka_unit_test(test_jump_without_reinit),
+        cmocka_unit_test(test_jumps_without_events), cmocka_unit_test(test_discrete_starts),
+        cmocka_unit_test(test_several_events)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

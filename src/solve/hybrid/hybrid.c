@@ -257,8 +257,11 @@ static dae_status last_event(dae_solver *s, const double *kept)
     const flat_model *m = flat_of(s);
     const dae_problem *problem = s->bound.problem;
     double *memory = s->hybrid->instance->memory;
+    const run_observer *o = s->observer;
+    dae_status status = o ? o->before_event(o->user) : DAE_OK;
     memory[m->memory_terminal] = 1.0;
-    dae_status status = run_event(s, s->run.t);
+    if (status == DAE_OK) status = run_event(s, s->run.t);
+    if (status == DAE_OK && o) status = o->after_event(o->user);
     s->hybrid->instance->memory[m->memory_terminal] = 0.0;
     if (status != DAE_OK || s->bound.problem != problem || !same_memory(s, kept)) return status;
     vector_copy(s->bound.n, kept + m->memory_count, s->bound.y);

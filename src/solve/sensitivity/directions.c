@@ -273,6 +273,11 @@ void directions_start(directions *d, const model_instance *m)
     if (d->mix) mix_rates(d);
 }
 
+void directions_remix(directions *d)
+{
+    if (d->mix) mix_rates(d);
+}
+
 bool directions_mix(directions *d)
 {
     uint64_t random = 88172645463325252u; /* any seed but 0 */

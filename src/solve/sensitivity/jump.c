@@ -89,26 +89,25 @@ static bool relation_crosses(const dae_solver *s, size_t r)
     return h->pending == EVENT_OVERDUE && (h->crossing[r] < 0.0) != (h->instance->memory[r] != 0.0);
 }
 
-static void note_grazing(const dae_sensitivity *x, size_t r, double t)
+static dae_status refuse_grazing(const dae_sensitivity *x, size_t r, double t)
 {
     const flat_model *m = x->lead.form->flat;
-    char text[300];
-    snprintf(text, sizeof text,
-             "note: at t = %.9g the relation at %.100s:%d is met at a grazing angle: times and "
-             "values behind the event depend on the parameters without a finite derivative, or "
-             "nearly so.",
-             t, model_file(x->run), m->relations[r].place.line);
-    solver_note(x->run, text);
+    x->run->diag.t = t;
+    x->run->diag.line = m->relations[r].place.line;
+    return diag_set(
+        &x->run->diag, DAE_ERR_UNSUPPORTED,
+        "Sensitivities: at t = %.9g the two sides of the relation at %.100s:%d meet without "
+        "crossing at a finite rate, or by a jump: the time of the event has no derivative.",
+        t, model_file(x->run), m->relations[r].place.line);
 }
 
-static void note_several(const dae_sensitivity *x, double t)
+static dae_status refuse_several(const dae_sensitivity *x, double t)
 {
-    char text[300];
-    snprintf(text, sizeof text,
-             "note: several relations cross at t = %.9g, and move apart with the parameters: "
-             "sensitivities behind it are those of the first one.",
-             t);
-    solver_note(x->run, text);
+    x->run->diag.t = t;
+    return diag_set(&x->run->diag, DAE_ERR_UNSUPPORTED,
+                    "Sensitivities: several relations cross at t = %.9g, and move apart with the "
+                    "parameters: there are no derivatives behind it. Move one of them a little.",
+                    t);
 }
 
 /* tau by the relations that cross. */
@@ -123,10 +122,7 @@ static dae_status times_by_relations(dae_sensitivity *x, double t)
     for (size_t r = 0; r < x->lead.form->flat->relation_count; r++) {
         if (!relation_crosses(x->run, r)) continue;
         double rate = model_tangent_row(c, (int)r, j->time_s, j->time_p, NULL, 1.0);
-        if (!(fabs(rate) > 0.0)) {
-            note_grazing(x, r, t);
-            continue;
-        }
+        if (!(fabs(rate) > 0.0)) return refuse_grazing(x, r, t);
         for (int k = 0; k < x->directions.count; k++) {
             const size_t row = (size_t)k * n;
             double move = model_tangent_row(c, (int)r, x->s + row, x->sp + row,
@@ -136,12 +132,11 @@ static dae_status times_by_relations(dae_sensitivity *x, double t)
                 several = true;
             if (!found) j->tau[k] = tau;
             if (!found && fabs(tau) * directions_size(&x->directions, k) > 1.0 / GRAZING)
-                note_grazing(x, r, t);
+                return refuse_grazing(x, r, t);
         }
         found = true;
     }
-    if (several) note_several(x, t);
-    return DAE_OK;
+    return several ? refuse_several(x, t) : DAE_OK;
 }
 
 /* tau of sample(start, interval): both may move. */

@@ -16,7 +16,8 @@
 struct rough_watch {
     const model_form *form;
     int count;
-    bool *step; /* per place: sign, floor or ceil */
+    bool *step; /* per place: the value itself jumps: sign, floor, ceil, a condition as a number */
+    bool loops; /* a loop may end sooner or later with the parameters */
     expr_code code;
     double *before, *now; /* outputs at the last time that was looked at, and at hand */
     double t;             /* of before; NAN: none */
@@ -51,26 +52,43 @@ static bool moves(const graph *g, expr e, const tangent_inputs *in, bool *failed
     return r.variables || (r.time && r.inputs);
 }
 
+/* Whether operand k of a node is a condition that counts as a number: 0 or 1. */
+static bool is_number_of_truth(const graph *g, const expr_node *n, int k)
+{
+    if (k >= n->arity || expr_is_truth(n->op) || (n->op == EXPR_SELECT && k == 0)) return false;
+    return expr_is_truth(graph_node(g, expr_operand(n, k))->op);
+}
+
+/* Add a place whose value itself jumps. */
+static void add_step(expr *e, bool *step, int *count, expr value)
+{
+    step[*count] = true;
+    for (int k = 0; k < 3; k++) e[3 * *count + k] = value;
+    (*count)++;
+}
+
 /* The places in the rows of a form, as outputs; *count of them. NULL: memory. */
 static expr *find_places(const model_form *f, const tangent_inputs *in, const walk *nodes,
-                         bool **step, int *count)
+                         bool **step, int *count, bool *loops)
 {
     graph *g = f->flat->graph;
-    expr *e = DAE_ARRAY(expr, 3 * nodes->count);
+    expr *e = DAE_ARRAY(expr, 12 * nodes->count);
     bool failed = false;
-    *step = DAE_ARRAY(bool, nodes->count);
+    *step = DAE_ARRAY(bool, 4 * nodes->count);
     *count = 0;
     for (size_t i = 0; e && *step && i < nodes->count && !failed; i++) {
         const expr node = nodes->order[i];
         const expr_node *n = graph_node(g, node);
-        bool branch = n->op == EXPR_SELECT;
-        bool jumps = n->op == EXPR_SIGN || n->op == EXPR_FLOOR || n->op == EXPR_CEIL;
-        if (!branch && !jumps) continue;
-        if (!moves(g, n->a, in, &failed)) continue;
-        (*step)[*count] = jumps;
-        e[3 * *count] = branch ? n->a : node;
-        e[3 * *count + 1] = branch ? n->b : node;
-        e[3 * (*count)++ + 2] = branch ? n->c : node;
+        if (n->op == EXPR_SIGN || n->op == EXPR_FLOOR || n->op == EXPR_CEIL)
+            if (moves(g, n->a, in, &failed)) add_step(e, *step, count, node);
+        for (int k = 0; k < 3; k++)
+            if (is_number_of_truth(g, n, k) && moves(g, expr_operand(n, k), in, &failed))
+                add_step(e, *step, count, expr_operand(n, k));
+        if (n->op == EXPR_LOOP && moves(g, n->a, in, &failed)) *loops = true;
+        if (n->op != EXPR_SELECT || !moves(g, n->a, in, &failed)) continue;
+        e[3 * *count] = n->a;
+        e[3 * *count + 1] = n->b;
+        e[3 * (*count)++ + 2] = n->c;
     }
     if (e && *step && !failed) return e;
     dae_free_all(e, *step);
@@ -89,7 +107,7 @@ rough_watch *rough_watch_new(const model_form *f, const tangent_inputs *in)
     w->t = NAN;
     graph_enter(g);
     bool ok = walk_from(&nodes, g, f->residual.e, (size_t)f->rows);
-    if (ok) e = find_places(f, in, &nodes, &w->step, &w->count);
+    if (ok) e = find_places(f, in, &nodes, &w->step, &w->count, &w->loops);
     ok = e && (w->count == 0 || code_new(&w->code, g, e, 3 * (size_t)w->count));
     walk_free(&nodes);
     graph_leave(g);
@@ -101,6 +119,11 @@ rough_watch *rough_watch_new(const model_form *f, const tangent_inputs *in)
     }
     rough_watch_free(w);
     return NULL;
+}
+
+bool rough_watch_loops(const rough_watch *w)
+{
+    return w->loops;
 }
 
 const model_form *rough_watch_form(const rough_watch *w)

@@ -16,6 +16,9 @@ typedef struct rough_point {
 /* `in`: what moves with the parameters. NULL: memory. */
 rough_watch *rough_watch_new(const model_form *f, const tangent_inputs *in);
 void rough_watch_free(rough_watch *w); /* NULL is fine */
+/* Whether the equations have loops whose number of passes may depend on variables: what these
+ * compute may jump, and nothing would show it. */
+bool rough_watch_loops(const rough_watch *w);
 const model_form *rough_watch_form(const rough_watch *w);
 size_t rough_watch_work(const rough_watch *w);
 /* An event was passed, or other values begin: nothing is known of before. */

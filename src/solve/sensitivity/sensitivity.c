@@ -94,6 +94,14 @@ static dae_status look_for_jumps(dae_sensitivity *x, double from)
     if (!x->lead.form) return DAE_OK;
     dae_status status = take_watch(x);
     if (status != DAE_OK) return status;
+    if (rough_watch_loops(x->rough)) {
+        x->stands = false;
+        return diag_set(
+            &x->run->diag, DAE_ERR_UNSUPPORTED,
+            "Sensitivities: a function of the model has a loop over values of the run, "
+            "whose number of passes may change with the parameters: its derivatives are "
+            "not known.");
+    }
     rough_point p = {point_at, x, x->rough_work};
     if (!rough_watch_step(x->rough, &p, from, x->t, &x->broken_t)) return DAE_OK;
     x->broken = "a jump inside of noEvent, or of a function";

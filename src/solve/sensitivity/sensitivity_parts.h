@@ -48,6 +48,8 @@ void directions_free(directions *d);
 void directions_start(directions *d, const model_instance *m);
 /* Integrate one mixture of them, in parts of their sizes that nothing favours. False: memory. */
 bool directions_mix(directions *d);
+/* The mixture follows what its parts are now. */
+void directions_remix(directions *d);
 /* What moves in the k-th direction with a name, and in the k-th that is integrated. */
 static inline double *directions_named(const directions *d, int k)
 {

@@ -114,7 +114,13 @@ static dae_status move_value(model_form *f, const direction *q, double h, dae_di
     return model_form_evaluate_parameters(f, diag);
 }
 
-/* A start of another solver, as the problem is now: y, then y' of the user's unknowns. */
+/* How many numbers a start has: y and y' of the user's unknowns, and all of the memory. */
+static size_t start_size(const dae_sensitivity *x)
+{
+    return 2 * (size_t)x->run->base->form.n + (size_t)x->run->base->model->flat->memory_count;
+}
+
+/* A start of another solver, as the problem is now. */
 static dae_status start_other(dae_sensitivity *x, double *y)
 {
     dae_solver *s = x->run, *other = NULL;
@@ -124,10 +130,13 @@ static dae_status start_other(dae_sensitivity *x, double *y)
     dae_status status = solver_new(s->base, &o, &other, &s->diag);
     if (status != DAE_OK) return status;
     status = solver_start(other, s->run.t, NULL, NULL);
-    if (status == DAE_OK)
-        values_to_user(other, s->run.t, other->bound.y, other->bound.yp, y, y + s->base->form.n);
-    else
+    const size_t n = (size_t)s->base->form.n;
+    if (status == DAE_OK) {
+        values_to_user(other, s->run.t, other->bound.y, other->bound.yp, y, y + n);
+        memcpy(y + 2 * n, other->hybrid->instance->memory, (start_size(x) - 2 * n) * sizeof *y);
+    } else {
         s->diag = other->diag;
+    }
     dae_solver_free(other);
     return status;
 }
@@ -175,14 +184,17 @@ static void explain_moved(dae_sensitivity *x, int k, double h, dae_status status
 static bool starts_rest(dae_sensitivity *x)
 {
     static const double PART = 1e-2;
-    const size_t n = (size_t)x->run->base->form.n, m = (size_t)x->lead.n;
-    double *user = DAE_ARRAY(double, 2 * n + 4 * m), *a = user + 2 * n, *b = a + 2 * m;
+    const size_t n = (size_t)x->run->base->form.n, m = (size_t)x->lead.n, all = start_size(x);
+    double *user = DAE_ARRAY(double, 2 * all + 4 * m), *moved = user + all, *a = moved + all;
+    double *b = a + 2 * m;
     const dae_diag said = x->run->diag;
     bool rest = user && start_moved(x, 0, 0, 0.0, user) == DAE_OK;
     if (rest) lead_from_user(x, user, user + n, a, a + m);
-    rest = rest && start_moved(x, 0, x->directions.named, PART, user) == DAE_OK;
-    if (rest) lead_from_user(x, user, user + n, b, b + m);
+    rest = rest && start_moved(x, 0, x->directions.named, PART, moved) == DAE_OK;
+    if (rest) lead_from_user(x, moved, moved + n, b, b + m);
     for (size_t i = 0; rest && i < m; i++) rest = !lead_is_state(&x->lead, (int)i) || a[i] == b[i];
+    for (size_t i = 2 * n; rest && i < all; i++)
+        rest = x->directions.inputs.memory[i - 2 * n] < 0 || user[i] == moved[i];
     dae_free(user);
     x->run->diag = said;
     return rest;
@@ -195,7 +207,7 @@ enum { ROUNDS = 6 };
 static dae_status differ_starts(dae_sensitivity *x, int k, double *slope, double *doubt)
 {
     static const double SHRINK = 4.0, FIRST = 1e-2;
-    const size_t n = 2 * (size_t)x->run->base->form.n;
+    const size_t n = start_size(x);
     double *table = DAE_ARRAY(double, n *(ROUNDS + 2)), part = FIRST;
     double *up = table + n * ROUNDS, *down = up + n;
     dae_status status = table ? DAE_OK : sensitivity_no_memory(x);
@@ -228,18 +240,32 @@ static dae_status differ_starts(dae_sensitivity *x, int k, double *slope, double
 /* The same by differences of whole starts. */
 static dae_status take_differences(dae_sensitivity *x, double *rates)
 {
-    const size_t n = (size_t)x->run->base->form.n, m = (size_t)x->lead.n;
-    double *slope = DAE_ARRAY(double, 4 * n + m), *doubt = slope + 2 * n, *spare = doubt + 2 * n;
+    const size_t n = (size_t)x->run->base->form.n, m = (size_t)x->lead.n, all = start_size(x);
+    double *slope = DAE_ARRAY(double, 2 * all + m), *doubt = slope + all, *spare = doubt + all;
     dae_status status = slope ? DAE_OK : sensitivity_no_memory(x);
     for (int k = 0; k < x->directions.named && status == DAE_OK; k++) {
         status = differ_starts(x, k, slope, doubt);
-        if (status == DAE_OK) lead_from_user(x, slope, slope + n, rates + (size_t)k * m, spare);
+        if (status != DAE_OK) break;
+        lead_from_user(x, slope, slope + n, rates + (size_t)k * m, spare);
+        for (size_t i = 2 * n; i < all; i++) {
+            int input = x->directions.inputs.memory[i - 2 * n];
+            if (input >= 0) directions_named(&x->directions, k)[input] = slope[i];
+        }
     }
     dae_free(slope);
+    directions_remix(&x->directions);
     return status;
 }
 
 /* ---- the start ---- */
+
+static bool has_discrete_reals(const dae_sensitivity *x)
+{
+    const flat_model *m = x->run->base->model->flat;
+    for (size_t v = 0; v < m->variable_count; v++)
+        if (m->variables[v].discrete && m->variables[v].type == FLAT_REAL) return true;
+    return false;
+}
 
 /* The rates of all states, by what the run has started at. */
 static dae_status take_rates(dae_sensitivity *x)
@@ -256,7 +282,9 @@ static dae_status take_rates(dae_sensitivity *x)
     double *y = user_values(s);
     if (!y) return sensitivity_no_memory(x);
     dae_status status = DAE_OK;
-    if (!take_start_values(x, y, x->rates)) {
+    /* what discrete Reals begin at, clauses, clocks and initial equations decide: whole starts tell
+     */
+    if (has_discrete_reals(x) || !take_start_values(x, y, x->rates)) {
         vector_zero((int)all, x->rates);
         if (!starts_rest(x)) status = take_differences(x, x->rates);
     }
@@ -276,35 +304,6 @@ static void take_states(dae_sensitivity *x)
     if (d->mix) return; /* the gradient needs them */
     dae_free(x->rates);
     x->rates = NULL;
-}
-
-/* Discrete Reals by their start values, then by what the initialisation computes. */
-static void start_discretes(dae_sensitivity *x, int k)
-{
-    const model_form *f = x->run->base->model;
-    double *moved = directions_moved(&x->directions, k);
-    for (size_t v = 0; v < f->flat->variable_count; v++) {
-        const flat_variable *q = &f->flat->variables[v];
-        if (!q->discrete || q->type != FLAT_REAL) continue;
-        double rate = directions_start_rate(&x->directions, f, k, (int)v);
-        moved[x->directions.inputs.memory[q->memory]] = rate;
-        moved[x->directions.inputs.memory[q->memory_pre]] = rate;
-    }
-}
-
-/* S of direction k that agrees with its states, and with discrete Reals. */
-static dae_status settle(dae_sensitivity *x, const model_tangent *actions, int k)
-{
-    enum { MOST_ROUNDS = 20 };
-    const size_t row = (size_t)k * (size_t)x->lead.n;
-    double *s = x->s + row, *sp = x->sp + row;
-    for (int round = 0; round < MOST_ROUNDS; round++) {
-        dae_status status = lead_complete(x, x->t, k, 0.0, s, sp);
-        if (status != DAE_OK) return status;
-        if (!actions || !discretes_move(x, actions, k, NULL, s, sp, 0.0)) break;
-    }
-    if (actions) discretes_take_pre(x, k);
-    return DAE_OK;
 }
 
 static dae_status explain_fixed(dae_sensitivity *x, int k, size_t v, double asked, double found)
@@ -377,11 +376,9 @@ dae_status sensitivity_start(dae_sensitivity *x)
     if (status == DAE_OK) status = lead_values(x, x->t);
     if (status == DAE_OK) status = lead_linearise(x, x->t);
     if (status == DAE_OK) status = lead_factor_states(x);
-    model_tangent *actions = status == DAE_OK && l->form ? lead_actions(x, x->t) : NULL;
-    if (status == DAE_OK && l->form && !actions) status = sensitivity_no_memory(x);
     for (int k = 0; k < x->directions.count && status == DAE_OK; k++) {
-        if (actions) start_discretes(x, k);
-        status = settle(x, actions, k);
+        const size_t row = (size_t)k * (size_t)l->n;
+        status = lead_complete(x, x->t, k, 0.0, x->s + row, x->sp + row);
     }
     if (status == DAE_OK && s->hybrid) status = check_all_fixed(x);
     x->stands = status == DAE_OK;
