@@ -232,31 +232,6 @@ static void shared_parts(void **unused)
     assert_true(fabs(y[0] - 0.5 - 0.1 / (1.0 - sqrt(0.7))) < 1e-5);
 }
 
-/* A run that begins where the factor of an algebraic variable is zero but for rounding, and on its
- * other side: that is no zero which is passed. x = 2 h + 3/2 h^2 behind the start by h. */
-static void begins_at_a_zero(void **unused)
-{
-    (void)unused;
-    const char *text = "model M\n  Real w, y(start = 2), x(start = 0, fixed = true);\nequation\n"
-                       "  w = 3*time - 0.9;\n  y*w = w*(2 + w);\n  der(x) = y;\nend M;\n";
-    dae_problem *p = NULL;
-    dae_solver *s = NULL;
-    dae_diag diag = {0};
-    dae_model model = {.text = text, .file = "m.mo", .engine = DAE_ENGINE_TAPE};
-    double values[MOST];
-    assert_true(3 * 0.3 - 0.9 < 0.0);
-    if (dae_problem_from_model(&model, &p, &diag) != DAE_OK) fail_msg("%s", diag.text);
-    assert_int_equal(dae_solver_new(p, NULL, &s, &diag), DAE_OK);
-    dae_status status = dae_solver_start(s, 0.3, NULL, NULL);
-    while (status >= 0 && (status = dae_solver_step(s, 1.0)) > 0) {
-    }
-    if (status != DAE_OK) fail_msg("%s", dae_solver_diag(s)->text);
-    assert_int_equal(dae_solver_variables(s, 1.0, values), DAE_OK);
-    assert_true(fabs(values[2] - 2.135) < 1e-4);
-    dae_solver_free(s);
-    dae_problem_free(p);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,7 +243,6 @@ int main(void)
         cmocka_unit_test(shared_parts),
         cmocka_unit_test(factors_that_may_vanish),
 
-        cmocka_unit_test(begins_at_a_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,6 @@ typedef struct rank_watch {
     double *y, *own; /* y, y' of the base form, and of the form at work; owned: one block */
     int n, own_n;    /* for which there is room */
     double t;        /* where `before` was taken */
-    double begun;    /* where the method started last */
     bool fresh;      /* nothing was looked at since the method started */
 } rank_watch;
 

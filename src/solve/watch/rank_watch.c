@@ -14,8 +14,6 @@
 static const double VANISHES = 1e-6;
 /* Of the time run so far: nothing touches zero within a step of this part unseen. */
 static const double BRIEF = 1e-6;
-/* Times this near to each other, relatively, are one. */
-static const double AT_ONCE = 1e-14;
 /* What is left of a speed at rest. */
 static const double RESTS = 1e-6;
 /* Golden sections to a zero of |x| have come to 0.618^SIGHT of where they began: a least value
@@ -102,8 +100,7 @@ static double determinant_at(dae_solver *s, rank_watch *w, const rank_block *b, 
 
 /* ---- zeros ---- */
 
-/* A change of sign between the ends of the step: *t where it is; false: it jumps there, or that is
- * where the method began. */
+/* A change of sign between the ends of the step: *t where it is; false: it jumps there. */
 static bool locate_sign(dae_solver *s, rank_watch *w, const rank_block *b, double end, double *t)
 {
     double lo = w->t, hi = s->run.t_new, at_lo = b->before, at_hi = end;
@@ -118,8 +115,6 @@ static bool locate_sign(dae_solver *s, rank_watch *w, const rank_block *b, doubl
         if (value == 0.0) break;
     }
     *t = hi;
-    /* it was zero there, and what it was is rounding; derivatives are left open by a zero, too */
-    if (!b->leading && fabs(hi - w->begun) <= AT_ONCE * fabs(hi)) return false;
     return fmin(fabs(at_lo), fabs(at_hi)) <= VANISHES * b->most;
 }
 
@@ -280,7 +275,6 @@ dae_status rank_watch_step(dae_solver *s)
         return diag_set(&s->diag, DAE_ERR_MEMORY,
                         "Out of memory for the watch of singular points.");
     double end[WATCHED_ENTRIES];
-    if (w->fresh) w->begun = s->run.t_old;
     if (w->fresh || w->t != s->run.t_old) {
         evaluate_at(s, w, s->run.t_old);
         for (int k = 0; k < w->count; k++) {
