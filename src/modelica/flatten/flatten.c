@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "modelica/flatten/flatten_execute.h"
+#include "modelica/flatten/flatten_files.h"
 #include "modelica/flatten/flatten_internal.h"
 
 /* ---- life ---- */
@@ -139,6 +140,9 @@ static void flatten_all(flattener *f)
     if (!f->failed && !f->stop && !graph_failed(f->g)) finish_model(f);
 }
 
+static const external_calls c_functions = {is_file_function, call_file_function, is_random_function,
+                                           call_random_function, call_own_code};
+
 /* If a limit ran out and not the machine's memory: an error at the last place that was read. */
 static void explain_limits(flattener *f)
 {
@@ -170,7 +174,8 @@ static flat_model *flatten_given_within(const ast_file *file, const char *file_n
                    .terminals = given->terminals,
                    .terminal_count = given->terminal_count,
                    .simplified = given->simplified,
-                   .allow_external = given->allow_external};
+                   .allow_external = given->allow_external,
+                   .externals = &c_functions};
     if (!file) return NULL;
     if (!file->model) {
         if (message_errors(messages) == 0)

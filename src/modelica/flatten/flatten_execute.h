@@ -16,6 +16,16 @@ bool assign_local(flattener *f, size_t index, const subscript *s, size_t count, 
 value invoke(flattener *f, const ast_class *fn, const value *values, const bool *given,
              source_place place);
 
+/* Who answers calls of C functions that are no functions of our library. A table, since they
+ * execute functions themselves: files that call each other in a circle would grow. */
+typedef struct external_calls {
+    bool (*is_file)(const char *name);
+    bool (*file)(flattener *f, const ast_class *fn);
+    bool (*is_random)(const ast_class *fn);
+    bool (*random)(flattener *f, const ast_class *fn, source_place place);
+    bool (*own_code)(flattener *f, const ast_class *fn);
+} external_calls;
+
 /* ---- flatten_random.c ---- */
 
 /* Whether an external function with a call draws random numbers from a hidden state, or sets it. */

@@ -267,11 +267,11 @@ static bool execute_external(flattener *f, const ast_class *fn, source_place pla
 {
     const ast_expr *call = fn->external_call;
     const char *name = call && call->part_count == 1 ? call->parts[0].name : fn->name;
-    if (call && is_file_function(name)) return call_file_function(f, fn);
-    if (call && is_random_function(fn)) return call_random_function(f, fn, place);
+    if (call && f->externals->is_file(name)) return f->externals->file(f, fn);
+    if (call && f->externals->is_random(fn)) return f->externals->random(f, fn, place);
     const char *key = flatten_text(f, "'external.%s'", name);
     const ast_class *own = call && key ? library_class(f, key) : NULL;
-    if (!own && call && f->allow_external) return call_own_code(f, fn);
+    if (!own && call && f->allow_external) return f->externals->own_code(f, fn);
     if (!own)
         return report_error(f, fn->external_place,
                             f->allow_external

@@ -224,7 +224,9 @@ typedef struct flattener {
     bool simplified; /* homotopy(a, s) leads from s to a */
     bool allow_external;
     struct impure_random *random; /* hidden state (flatten_random.c); NULL: none */
-    struct own_code *own_codes;   /* what was compiled (flatten_external.c) */
+    const struct external_calls
+        *externals;             /* who answers calls of C functions (flatten_execute.h) */
+    struct own_code *own_codes; /* what was compiled (flatten_external.c) */
     size_t own_code_count, own_code_capacity;
     bool *setting_used;
     const flatten_input *inputs;
