@@ -201,6 +201,34 @@ static void test_discrete_starts(void **state)
     }
 }
 
+/* x leaves c = 0 at once: with a larger c it does so later, and the event has a time that moves. A
+ * relation of time alone has none. */
+static void test_leaving_zero(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"c"};
+    static const char *const relations[] = {"x > c", "time > 0"};
+    for (int i = 0; i < 2; i++) {
+        char body[300];
+        run r;
+        dae_sensitivity *x = NULL;
+        snprintf(body, sizeof body,
+                 "model M\n  parameter Real c = 0;\n  Real x(start = 0, fixed = true);\nequation\n"
+                 "  der(x) = if %s then 2 + c else 1;\nend M;\n",
+                 relations[i]);
+        prepare(&r, body);
+        assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+        dae_sensitivity_request request = {.count = 1, .names = by};
+        assert_int_equal(dae_sensitivity_new(r.solver, &request, &x, &r.diag), DAE_OK);
+        assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+        dae_status status = dae_solver_run(r.solver, 1.0, NULL, NULL);
+        assert_int_equal(status, i == 0 ? DAE_ERR_UNSUPPORTED : DAE_OK);
+        if (i == 0) assert_non_null(strstr(diag_of(&r)->text, "m.mo:5"));
+        dae_sensitivity_free(x);
+        end(&r);
+    }
+}
+
 /* Two events at one time that move apart: whose derivative counts, is not said. */
 static void test_several_events(void **state)
 {
@@ -218,8 +246,8 @@ static void test_several_events(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reinit_of_no_state), cmocka_unit_test(test_jump_without_reinit),
+        cmocka_unit_test(test_reinit_of_no_state),   cmocka_unit_test(test_jump_without_reinit),
         cmocka_unit_test(test_jumps_without_events), cmocka_unit_test(test_discrete_starts),
-        cmocka_unit_test(test_several_events)};
+        cmocka_unit_test(test_leaving_zero),         cmocka_unit_test(test_several_events)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,12 +81,25 @@ static dae_status look(dae_sensitivity *x, double t)
 
 /* ---- when ---- */
 
-/* Whether relation r is what makes the event. */
-static bool relation_crosses(const dae_solver *s, size_t r)
+/* Whether relation r, whose crossing function is `value`, is what makes the event. */
+static bool relation_crosses(const dae_solver *s, size_t r, double value)
 {
     const hybrid *h = s->hybrid;
+    const int slot = s->base->model->flat->relations[r].memory;
     if (h->pending == EVENT_CROSSING) return dae_solver_events(s)[r] != 0;
-    return h->pending == EVENT_OVERDUE && (h->crossing[r] < 0.0) != (h->instance->memory[r] != 0.0);
+    return h->pending == EVENT_OVERDUE && (value < 0.0) != (h->instance->memory[slot] != 0.0);
+}
+
+/* Crossing functions of the run at t; NULL: memory, or no values there. */
+static double *crossing_values(dae_solver *s, double t)
+{
+    double *value = DAE_ARRAY(double, s->hybrid->instance->form->crossing.outputs);
+    if (value && solver_point(s, t) == DAE_OK) {
+        model_instance_crossings(s->hybrid->instance, t, s->bound.at_y, s->bound.at_yp, value);
+        return value;
+    }
+    dae_free(value);
+    return NULL;
 }
 
 static dae_status refuse_grazing(const dae_sensitivity *x, size_t r, double t)
@@ -110,33 +123,62 @@ static dae_status refuse_several(const dae_sensitivity *x, double t)
                     t);
 }
 
-/* tau by the relations that cross. */
-static dae_status times_by_relations(dae_sensitivity *x, double t)
+/* How fast relation r moves with the parameter of direction k, time apart. */
+static double relation_moves(const dae_sensitivity *x, const model_tangent *c, size_t r, int k)
+{
+    const size_t row = (size_t)k * (size_t)x->lead.n;
+    return model_tangent_row(c, (int)r, x->s + row, x->sp + row,
+                             directions_moved(&x->directions, k), 0.0);
+}
+
+/* A relation that is zero where the run begins, and leaves: if it moves with the parameters the
+ * event comes later, or came before. */
+static dae_status check_leaving(const dae_sensitivity *x, const model_tangent *c,
+                                const double *value, double t)
+{
+    static const double ZERO = 1e-12;
+    for (size_t r = 0; r < x->lead.form->flat->relation_count; r++)
+        for (int k = 0; k < x->directions.count && fabs(value[r]) <= ZERO; k++)
+            if (relation_moves(x, c, r, k) != 0.0) return refuse_grazing(x, r, t);
+    return DAE_OK;
+}
+
+/* tau by relation r; *several: another one that crosses moves otherwise. */
+static dae_status time_of_relation(dae_sensitivity *x, const model_tangent *c, size_t r, double t,
+                                   bool found, bool *several)
 {
     static const double GRAZING = 1e-10;
     struct jump *j = x->jump;
-    const size_t n = (size_t)x->lead.n;
+    const double rate = model_tangent_row(c, (int)r, j->time_s, j->time_p, NULL, 1.0);
+    if (!(fabs(rate) > 0.0)) return refuse_grazing(x, r, t);
+    for (int k = 0; k < x->directions.count; k++) {
+        const double tau = -relation_moves(x, c, r, k) / rate;
+        if (found && fabs(tau - j->tau[k]) > 1e-6 * fmax(fabs(tau), fabs(j->tau[k])))
+            *several = true;
+        if (!found && fabs(tau) * directions_size(&x->directions, k) > 1.0 / GRAZING)
+            return refuse_grazing(x, r, t);
+        if (!found) j->tau[k] = tau;
+    }
+    return DAE_OK;
+}
+
+/* tau by the relations that cross. */
+static dae_status times_by_relations(dae_sensitivity *x, double t)
+{
+    const event_cause cause = x->run->hybrid->pending;
     model_tangent *c = lead_crossings(x, t);
+    double *value = crossing_values(x->run, t);
     bool found = false, several = false;
-    if (!c) return sensitivity_no_memory(x);
-    for (size_t r = 0; r < x->lead.form->flat->relation_count; r++) {
-        if (!relation_crosses(x->run, r)) continue;
-        double rate = model_tangent_row(c, (int)r, j->time_s, j->time_p, NULL, 1.0);
-        if (!(fabs(rate) > 0.0)) return refuse_grazing(x, r, t);
-        for (int k = 0; k < x->directions.count; k++) {
-            const size_t row = (size_t)k * n;
-            double move = model_tangent_row(c, (int)r, x->s + row, x->sp + row,
-                                            directions_moved(&x->directions, k), 0.0);
-            double tau = -move / rate;
-            if (found && fabs(tau - j->tau[k]) > 1e-6 * fmax(fabs(tau), fabs(j->tau[k])))
-                several = true;
-            if (!found) j->tau[k] = tau;
-            if (!found && fabs(tau) * directions_size(&x->directions, k) > 1.0 / GRAZING)
-                return refuse_grazing(x, r, t);
-        }
+    dae_status status = c && value ? DAE_OK : sensitivity_no_memory(x);
+    if (status == DAE_OK && cause == EVENT_LEAVING) status = check_leaving(x, c, value, t);
+    for (size_t r = 0; status == DAE_OK && r < x->lead.form->flat->relation_count; r++) {
+        if (!relation_crosses(x->run, r, value[r])) continue;
+        status = time_of_relation(x, c, r, t, found, &several);
         found = true;
     }
-    return several ? refuse_several(x, t) : DAE_OK;
+    dae_free(value);
+    if (status == DAE_OK && cause == EVENT_OVERDUE && !found) several = true; /* not known which */
+    return status == DAE_OK && several ? refuse_several(x, t) : status;
 }
 
 /* tau of sample(start, interval): both may move. */
@@ -350,7 +392,8 @@ static dae_status exchange_apply(dae_sensitivity *x, exchange *e, int k, double 
 
 /* ---- passes ---- */
 
-void discretes_take_pre(dae_sensitivity *x, int k)
+/* pre(v) moves as v does. */
+static void discretes_take_pre(dae_sensitivity *x, int k)
 {
     const flat_model *m = x->run->base->model->flat;
     double *moved = directions_moved(&x->directions, k);
@@ -371,15 +414,6 @@ static int action_row(const flat_model *m, size_t when, size_t branch)
             at += m->whens[w].branches[b].action_count;
     for (size_t b = 0; b < branch; b++) at += m->whens[when].branches[b].action_count;
     return (int)at;
-}
-
-/* The branch that acts; at the initialisation the first that is said to. */
-static int branch_of(const flat_model *m, size_t w, const int *active)
-{
-    if (active) return active[w];
-    for (size_t b = 0; b < m->whens[w].branch_count; b++)
-        if (m->whens[w].branches[b].at_initial) return (int)b;
-    return -1;
 }
 
 typedef struct discrete_move {
@@ -422,15 +456,17 @@ static void move_when(discrete_move *q, const flat_model *m, size_t w, int branc
     }
 }
 
-bool discretes_move(dae_sensitivity *x, const model_tangent *actions, int k, const int *active,
-                    const double *s, const double *sp, double dt)
+/* Discrete Reals move with the continuous values s, sp of direction k, and dt of time; active: per
+ * when its active branch. Whether any rate has changed. */
+static bool discretes_move(dae_sensitivity *x, const model_tangent *actions, int k,
+                           const int *active, const double *s, const double *sp, double dt)
 {
     const flat_model *m = x->run->base->model->flat;
     discrete_move q = {x, actions, s, sp, directions_moved(&x->directions, k), dt, false};
     for (size_t i = 0; i < m->event_count; i++) {
         size_t index = m->event_order[i].index;
         if (m->event_order[i].is_when)
-            move_when(&q, m, index, branch_of(m, index, active));
+            move_when(&q, m, index, active[index]);
         else
             set_rate(&q, m->discretes[index].variable, rate_of_row(&q, (int)index));
     }

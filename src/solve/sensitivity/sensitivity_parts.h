@@ -223,13 +223,6 @@ dae_status sensitivity_start(dae_sensitivity *x);
 /* Room for S of the lead's size. */
 bool sensitivity_room(dae_sensitivity *x);
 
-/* Discrete Reals move with the continuous values s, sp of direction k, and dt of time. `active`:
- * per when its active branch; NULL: those of the initialisation. Whether any rate has changed. */
-bool discretes_move(dae_sensitivity *x, const model_tangent *actions, int k, const int *active,
-                    const double *s, const double *sp, double dt);
-/* pre(v) moves as v does. */
-void discretes_take_pre(dae_sensitivity *x, int k);
-
 dae_status jump_before(void *user);
 dae_status jump_acting(void *user);
 dae_status jump_after(void *user);
