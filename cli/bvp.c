@@ -21,9 +21,10 @@ typedef struct boundary {
 
 /* Options of 'daedal run' that have a meaning here. */
 static const char *const allowed[] = {
-    "end",    "free", "guess", "intervals", "max-intervals", "set",      "start",  "start-time",
-    "stop",   "tend", "rtol",  "atol",      "points",        "interval", "vars",   "variables",
-    "output", "csv",  "json",  "plot",      "stats",         "quiet",    "engine", "input"};
+    "end",        "free",      "guess",  "intervals", "max-intervals", "set",    "start",
+    "start-time", "stop",      "tend",   "rtol",      "atol",          "points", "interval",
+    "vars",       "variables", "output", "csv",       "json",          "plot",   "stats",
+    "quiet",      "engine",    "input",  "method",    "stages"};
 
 static int check_words(int argc, char **argv)
 {
@@ -41,6 +42,24 @@ static int check_words(int argc, char **argv)
                             (int)length + 2, word);
     }
     return CLI_OK;
+}
+
+/* Names in the order of dae_bvp_method. */
+static const char *const method_names[] = {"gauss",     "radau",           "shooting",
+                                           "projected", "projected-radau", NULL};
+
+static int read_method(boundary *q, const request *r)
+{
+    if (!r->boundary_method) return CLI_OK;
+    for (int k = 0; method_names[k]; k++)
+        if (strcmp(method_names[k], r->boundary_method) == 0) {
+            q->wanted.method = (dae_bvp_method)k;
+            return CLI_OK;
+        }
+    return complain(CLI_USAGE,
+                    "option '--method': '%s' is none of 'daedal bvp'; there are gauss, radau, "
+                    "shooting, projected and projected-radau",
+                    r->boundary_method);
 }
 
 /* One name of a list "k1,k2", or of several such lists. */
@@ -169,6 +188,21 @@ static void print_values(const boundary *q, const request *r)
     free(start);
 }
 
+static void print_method(const boundary *q)
+{
+    const dae_bvp_request *w = &q->wanted;
+    const dae_bvp_stats *c = dae_bvp_statistics(q->b);
+    const bool right = w->method == DAE_BVP_RADAU || w->method == DAE_BVP_PROJECTED_RADAU;
+    const bool projected = w->method == DAE_BVP_PROJECTED || w->method == DAE_BVP_PROJECTED_RADAU;
+    if (w->method == DAE_BVP_SHOOTING)
+        say("  method    multiple shooting");
+    else
+        say("  method    %scollocation at %d %s points", projected ? "projected " : "",
+            w->stages > 0 ? w->stages : 4, right ? "Radau" : "Gauss");
+    say(", %s, rtol %g, atol %g%s\n", PLURAL(c->intervals, "interval"), w->rtol, w->atol,
+        c->simulated ? ", from a simulation" : "");
+}
+
 static void print_results(const boundary *q, const request *r)
 {
     const dae_bvp_stats *c = dae_bvp_statistics(q->b);
@@ -176,11 +210,9 @@ static void print_results(const boundary *q, const request *r)
     say("  interval  %g to %g s\n", r->output.t0, r->output.tend);
     say("  unknown   %s, %s; %s at the start, %d at the end\n", PLURAL(c->states, "state"),
         PLURAL(c->parameters, "parameter"), PLURAL(c->at_start, "condition"), c->at_end);
-    say("  method    collocation at 4 Gauss points, %s, rtol %g, atol %g%s\n",
-        PLURAL(c->intervals, "interval"), q->wanted.rtol, q->wanted.atol,
-        c->simulated ? ", from a simulation" : "");
+    print_method(q);
     say("  work      %s, %s of Newton's method, %.3g s\n",
-        c->meshes == 1 ? "1 mesh" : PLURAL(c->meshes, "mesh solution"),
+        PLURAL(c->meshes, q->wanted.method == DAE_BVP_SHOOTING ? "solution" : "mesh solution"),
         PLURAL(c->iterations, "iteration"), q->s->seconds);
     say("  error     %.2g tolerances, as estimated\n", c->error);
     for (int k = 0; k < q->wanted.unknown_count; k++)
@@ -218,6 +250,7 @@ static int solve(boundary *q, const request *r)
     q->wanted.rtol = r->options.rtol;
     q->wanted.atol = r->atol >= 0.0 ? r->atol : r->options.rtol;
     q->wanted.intervals = (int)r->intervals;
+    q->wanted.stages = (int)r->stages;
     q->wanted.max_intervals = (int)r->max_intervals;
     q->wanted.interrupt = ask_interrupted;
     dae_status status = dae_bvp_new(q->s->problem, &q->wanted, &q->b, &diag);
@@ -237,6 +270,7 @@ static int bvp_request(boundary *q, request *r)
                             "option '--vars': %s is no variable: 'daedal bvp' records "
                             "no derivatives; give it a name in the model",
                             session_name(q->s, q->s->recorded[k]));
+    if (code == CLI_OK) code = read_method(q, r);
     if (code == CLI_OK) code = read_names(q, &r->free);
     if (code == CLI_OK) code = read_guess(q, r->guess);
     if (code == CLI_OK) code = solve(q, r);
@@ -279,8 +313,9 @@ const command bvp_command = {
         "  daedal bvp string.mo --end 'u = 0' --free k  k is unknown: one condition more\n"
         "  daedal bvp bratu.mo --start v=10.5 --guess simulate -o u.csv --plot u.svg\n"
         "\n"
-        "Solves a two-point boundary value problem by collocation on an adaptive mesh, for any\n"
-        "index. Conditions at the start are the model's initial equations and start values with\n"
+        "Solves a two-point boundary value problem by collocation on an adaptive mesh, or by\n"
+        "runs between nodes, for any index. Conditions at the start are the model's initial "
+        "equations and start values with\n"
         "fixed = true; other start values are guesses. Conditions at the end are those of\n"
         "  annotation(__Daedal(terminal = {u == 0, v == 1}));\n"
         "and those of --end. There must be as many in all as the model has states and unknown\n"
@@ -292,7 +327,11 @@ const command bvp_command = {
         "  --guess WORD         where the search begins: start (the values at the start,\n"
         "                       everywhere), simulate (a run from there), or a .csv, .json or\n"
         "                       .mat file with rows; by default start, then simulate\n"
-        "  --intervals N        of the first mesh (10)\n"
+        "  --method WORD        gauss (collocation at Gauss points, the default), radau, shooting\n"
+        "                       (runs between nodes: events are allowed), projected or\n"
+        "                       projected-radau (equations of index 2, projected at mesh points)\n"
+        "  --stages N           collocation points of an interval: 1 to 5, for radau 7, too (4)\n"
+        "  --intervals N        of the first mesh, or between nodes (10)\n"
         "  --max-intervals N    give up beyond (5000)\n"
         "  --rtol X, --atol X   tolerance of the solution (1e-6; atol as rtol)\n"
         "  --set NAME=VALUE, --start NAME=VALUE, --input .., --start-time T, --stop T,\n"

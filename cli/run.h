@@ -49,7 +49,8 @@ typedef struct request {
     bool relative;       /* --relative */
     settings ends, free; /* --end, --free (lists of names); owned */
     const char *guess;   /* --guess: a word or a file */
-    long intervals, max_intervals;
+    long intervals, max_intervals, stages;
+    const char *boundary_method; /* --method of 'daedal bvp' */
     fit_request fit;
     const char *judge;   /* its method; NULL: chosen */
     double limit;        /* in tolerances; 0: the library's */

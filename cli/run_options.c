@@ -81,6 +81,7 @@ enum option_id {
     OPT_FREE,
     OPT_GUESS,
     OPT_INTERVALS,
+    OPT_STAGES,
     OPT_MAX_INTERVALS,
     OPT_QUIET
 };
@@ -161,6 +162,7 @@ static const struct option long_options[] = {
     {"free", required_argument, NULL, OPT_FREE},
     {"guess", required_argument, NULL, OPT_GUESS},
     {"intervals", required_argument, NULL, OPT_INTERVALS},
+    {"stages", required_argument, NULL, OPT_STAGES},
     {"max-intervals", required_argument, NULL, OPT_MAX_INTERVALS},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {NULL, 0, NULL, 0},
@@ -367,6 +369,7 @@ static int read_boundary_option(request *r, int id, const char *text)
     case OPT_FREE: return settings_push(&r->free, text);
     case OPT_GUESS: return take_path(&r->guess, "guess", text);
     case OPT_INTERVALS: return read_whole(id, text, 1, 1000000, &r->intervals);
+    case OPT_STAGES: return read_whole(id, text, 1, 7, &r->stages);
     case OPT_MAX_INTERVALS: return read_whole(id, text, 1, 10000000, &r->max_intervals);
     default: return read_output_option(r, id, text);
     }
@@ -408,7 +411,9 @@ static int read_choice(request *r, int id, const char *text)
         r->engine_given = true;
         return status;
     case OPT_JUDGE: return choose_method(text, &r->judge);
-    default: return choose_method(text, &r->options.method);
+    default:
+        r->boundary_method = text; /* a name of its own */
+        return r->command == &bvp_command ? CLI_OK : choose_method(text, &r->options.method);
     }
 }
 
@@ -624,6 +629,7 @@ static int check_boundary(const request *r)
                        : r->free.count > 0    ? "--free"
                        : r->guess             ? "--guess"
                        : r->intervals > 0     ? "--intervals"
+                       : r->stages > 0        ? "--stages"
                        : r->max_intervals > 0 ? "--max-intervals"
                                               : NULL;
     if (!word || r->command == &bvp_command) return CLI_OK;

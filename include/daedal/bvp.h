@@ -11,7 +11,7 @@
  * Conditions at the start are the model's initial equations and fixed start values, those at the
  * end its terminal conditions: as many in all as the model has states and unknown
  * parameters.
- * Collocation at Gauss points on an adaptive mesh; docs/bvp.md. */
+ * Collocation on an adaptive mesh, or multiple shooting; docs/bvp.md. */
 #ifndef DAEDAL_BVP_H
 #define DAEDAL_BVP_H
 #ifndef DAEDAL_H
@@ -24,6 +24,14 @@ typedef enum dae_bvp_guess {
     DAE_BVP_GUESS_SIMULATE, /* a run from the start values */
     DAE_BVP_GUESS_TABLE     /* the rows given */
 } dae_bvp_guess;
+
+typedef enum dae_bvp_method {
+    DAE_BVP_GAUSS = 0, /* collocation at Gauss points, symmetric: layers may stand at either end */
+    DAE_BVP_RADAU,     /* .. at Radau points: order 2 s - 1; stiff decaying parts are damped */
+    DAE_BVP_SHOOTING,  /* runs between nodes: events are allowed, states are chosen at each node */
+    DAE_BVP_PROJECTED, /* Gauss points on equations of index 2, projected at mesh points */
+    DAE_BVP_PROJECTED_RADAU
+} dae_bvp_method;
 
 /* Zero means "default" for all fields but end. */
 typedef struct dae_bvp_request {
@@ -44,6 +52,9 @@ typedef struct dae_bvp_request {
 
     dae_interrupt_fn interrupt; /* asked now and then; NULL: none */
     void *user;
+
+    dae_bvp_method method;
+    int stages; /* collocation points of an interval: 1 .. 5, for Radau 7, too; 0: 4 */
 } dae_bvp_request;
 
 typedef struct dae_bvp_stats {

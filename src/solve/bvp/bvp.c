@@ -16,6 +16,17 @@ static const double SMALLEST = 1e-13; /* relative tolerance: some hundred roundi
 
 /* ---- checks ---- */
 
+/* The points of a method with so many in each interval; NULL: there are none. */
+static const collocation *points_of(dae_bvp_method kind, int stages)
+{
+    static const collocation *const gauss[] = {&gauss_1, &gauss_2, &gauss_3, &gauss_4, &gauss_5};
+    static const collocation *const radau[] = {
+        &radau_iia_1, &radau_iia_2, &radau_iia_3, &radau_iia_4, &radau_iia_5, NULL, &radau_iia_7};
+    const bool right = kind == DAE_BVP_RADAU || kind == DAE_BVP_PROJECTED_RADAU;
+    if (stages < 1 || stages > (right ? 7 : 5)) return NULL;
+    return right ? radau[stages - 1] : gauss[stages - 1];
+}
+
 static dae_status check_request(const dae_bvp_request *r, dae_diag *diag)
 {
     if (!isfinite(r->start) || !isfinite(r->end) || !(r->start < r->end))
@@ -38,11 +49,24 @@ static dae_status check_request(const dae_bvp_request *r, dae_diag *diag)
     if ((int)r->guess < 0 || r->guess > DAE_BVP_GUESS_TABLE)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Boundary values: guess = %d is none.",
                         (int)r->guess);
+    if ((int)r->method < 0 || r->method > DAE_BVP_PROJECTED_RADAU)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Boundary values: method = %d is none.",
+                        (int)r->method);
+    if (r->stages != 0 && r->method == DAE_BVP_SHOOTING)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Boundary values: shooting has no collocation points; stages = %d is for "
+                        "collocation.",
+                        r->stages);
+    if (r->stages != 0 && !points_of(r->method, r->stages))
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Boundary values: stages = %d; there are 1 to 5, and 7 at Radau points.",
+                        r->stages);
     return DAE_OK;
 }
 
 static void complete_request(dae_bvp_request *r)
 {
+    if (r->stages == 0) r->stages = 4;
     if (r->rtol == 0.0) r->rtol = dae_options_default().rtol;
     if (r->atol == 0.0) r->atol = r->rtol;
     if (r->intervals == 0) r->intervals = 10;
@@ -52,9 +76,28 @@ static void complete_request(dae_bvp_request *r)
     if (r->guess == DAE_BVP_GUESS_AUTO && r->rows > 0) r->guess = DAE_BVP_GUESS_TABLE;
 }
 
-/* What has no place in a boundary value problem. */
-static dae_status check_model(const flat_model *m, dae_diag *diag)
+/* What runs between nodes cannot take across these. */
+static dae_status check_runs(const flat_model *m, dae_diag *diag)
 {
+    if (m->delay_count > 0)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Boundary values: the model has a delay (line %d), whose past would reach "
+                        "over nodes.",
+                        m->delays[0].place.line);
+    for (size_t v = 0; v < m->variable_count; v++)
+        if (m->variables[v].discrete && m->variables[v].type == FLAT_REAL)
+            return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                            "Boundary values: %s (line %d) is a discrete Real: how it moves with "
+                            "the unknowns is not taken across nodes. Let it be a state, with "
+                            "der(%s) = 0 and reinit.",
+                            m->variables[v].name, m->variables[v].place.line, m->variables[v].name);
+    return DAE_OK;
+}
+
+/* What has no place in a boundary value problem. */
+static dae_status check_model(const flat_model *m, bool runs, dae_diag *diag)
+{
+    if (runs) return check_runs(m, diag);
     const struct {
         const char *what;
         bool has;
@@ -73,7 +116,7 @@ static dae_status check_model(const flat_model *m, dae_diag *diag)
         if (diag) diag->line = parts[k].line;
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Boundary values: the model has %s (line %d): its solution must be smooth. "
-                        "What is smooth may stand in noEvent().",
+                        "What is smooth may stand in noEvent(), and shooting passes events.",
                         parts[k].what, parts[k].line);
     }
     return DAE_OK;
@@ -168,33 +211,56 @@ static dae_status take_directions(dae_bvp *q, dae_diag *diag)
     return q->rows ? DAE_OK : bvp_no_memory(diag);
 }
 
-/* reach = largest integral of prod (x - c_a) from 0, over its value at 0 and at 1/2: for a smooth
- * solution the error of the polynomial over h times its defect there. */
+static double node_product(const collocation *m, double x)
+{
+    double product = 1.0;
+    for (int a = 0; a < m->stages; a++) product *= x - m->nodes[a];
+    return product;
+}
+
+/* probe = 0 and the point between nodes where prod (x - c_a) is largest; reach = largest integral
+ * of that from 0, over its values there: for a smooth solution the error of the polynomial over h
+ * times its defect. */
 static void find_reach(dae_bvp *q)
 {
     enum { PARTS = 1000 };
     const collocation *m = q->method;
-    double sum = 0.0, most = 0.0, at[2] = {1.0, 1.0};
+    double sum = 0.0, most = 0.0, best = 0.0;
+    q->probe[0] = q->probe[1] = 0.0;
     for (int k = 0; k < PARTS; k++) {
-        double product = 1.0;
-        for (int a = 0; a < m->stages; a++) product *= (k + 0.5) / PARTS - m->nodes[a];
+        const double x = (k + 0.5) / PARTS, product = node_product(m, x);
         sum += product / PARTS;
         most = fmax(most, fabs(sum));
+        bool between = x > m->nodes[0] && x < m->nodes[m->stages - 1];
+        if (!between || fabs(product) <= best) continue;
+        best = fabs(product);
+        q->probe[1] = x;
     }
-    for (int a = 0; a < m->stages; a++) {
-        at[0] *= m->nodes[a];
-        at[1] *= fabs(0.5 - m->nodes[a]);
-    }
-    for (int k = 0; k < 2; k++) q->reach[k] = most / at[k];
+    for (int k = 0; k < 2; k++) q->reach[k] = most / fabs(node_product(m, q->probe[k]));
+}
+
+/* Conditions are over the unknowns of the form, those of runs over the user's. */
+static bool see(dae_bvp *q)
+{
+    const bool runs = q->request.method == DAE_BVP_SHOOTING,
+               mapped = is_formulated(q->companion);
+    q->seen = runs ? q->problem->model : q->form;
+    q->seen_n = runs ? q->problem->form.n : q->n;
+    q->sloped = DAE_ARRAY(bool, q->seen_n);
+    for (int i = 0; q->sloped && i < q->seen_n; i++)
+        q->sloped[i] =
+            runs && mapped ? q->form->place_slope[i].unknown >= 0 : q->number[i] >= 0;
+    return q->sloped;
 }
 
 static dae_status open_form(dae_bvp *q, dae_diag *diag)
 {
-    q->method = &gauss_4;
+    q->method = points_of(q->request.method, q->request.stages);
     find_reach(q);
     dae_status status = take_form(q, diag);
     if (status == DAE_OK && !number_states(q)) status = bvp_no_memory(diag);
     if (status == DAE_OK) status = take_directions(q, diag);
+    if (status == DAE_OK && !see(q)) status = bvp_no_memory(diag);
     return status == DAE_OK ? bvp_conditions_make(q, diag) : status;
 }
 
@@ -210,7 +276,7 @@ static void replace(bvp_solution *s, bvp_solution *by)
 /* Solve on `next`, and let it take the place of s. */
 static dae_status solve_on(dae_bvp *q, bvp_solution *s, bvp_solution *next, dae_diag *diag)
 {
-    dae_status status = bvp_newton(q, next, diag);
+    dae_status status = bvp_solve_mesh(q, next, diag);
     q->stats.meshes++;
     if (status == DAE_OK)
         replace(s, next);
@@ -326,10 +392,10 @@ static dae_status check_assertions(dae_bvp *q, dae_diag *diag)
 
 static dae_status solve_from(dae_bvp *q, dae_bvp_guess guess, dae_diag *diag)
 {
-    dae_status status = first_solution(q, guess, &q->solution, diag);
-    if (status == DAE_OK) status = adapt(q, &q->solution, diag);
     q->stats.simulated = guess == DAE_BVP_GUESS_SIMULATE;
-    return status;
+    if (q->request.method == DAE_BVP_SHOOTING) return bvp_shoot(q, guess, diag);
+    dae_status status = first_solution(q, guess, &q->solution, diag);
+    return status == DAE_OK ? adapt(q, &q->solution, diag) : status;
 }
 
 /* By default values at the start, and a simulation where these do not do. */
@@ -353,7 +419,7 @@ static dae_status solve_all(dae_bvp *q, dae_diag *diag)
     } else {
         dae_free_all(kept.parameters, kept.start, kept.set);
     }
-    if (status != DAE_OK) return status;
+    if (status != DAE_OK || q->shooting) return status;
     q->stats.intervals = q->solution.intervals;
     q->stats.unknowns = (int)bvp_size(q, q->solution.intervals);
     return check_assertions(q, diag);
@@ -368,11 +434,12 @@ void dae_bvp_free(dae_bvp *q)
     bvp_conditions_free(&q->right);
     bvp_matrix_free(&q->system);
     bvp_solution_free(&q->solution);
+    shooting_free(q->shooting);
     model_tangent_free(q->rows);
     if (q->directed) directions_free(&q->directions);
     if (q->has_matrix) iteration_free(&q->matrix);
     dae_solver_free(q->companion);
-    dae_free_all(q->state, q->number, q->y, q);
+    dae_free_all(q->state, q->number, q->sloped, q->y, q);
 }
 
 /* The problem's parameters are put back in any case; those of the solution stay with it. */
@@ -424,7 +491,8 @@ dae_status dae_bvp_new_sized(dae_problem *problem, const dae_bvp_request *reques
         status = diag_set(diag, DAE_ERR_UNSUPPORTED,
                           "Boundary values are those of a model text, not of callbacks.");
     if (status == DAE_OK) status = check_request(&r, diag);
-    if (status == DAE_OK) status = check_model(problem->model->flat, diag);
+    if (status == DAE_OK)
+        status = check_model(problem->model->flat, r.method == DAE_BVP_SHOOTING, diag);
     if (status != DAE_OK) return status;
     interrupt_open(&scope, r.interrupt, r.user);
     status = make(problem, &r, bvp, diag);
@@ -437,14 +505,14 @@ dae_status dae_bvp_new_sized(dae_problem *problem, const dae_bvp_request *reques
 dae_status dae_bvp_at(dae_bvp *q, double t, double *values)
 {
     if (!q || !values) return DAE_ERR_ARGUMENT;
-    const bvp_solution *s = &q->solution;
-    const double slack = 1e-12 * (s->t[s->intervals] - s->t[0]);
+    const double start = q->request.start, last = q->request.end, slack = 1e-12 * (last - start);
     diag_clear(&q->diag);
-    if (!(t >= s->t[0] - slack && t <= s->t[s->intervals] + slack))
+    if (!(t >= start - slack && t <= last + slack))
         return diag_set(&q->diag, DAE_ERR_ARGUMENT,
-                        "dae_bvp_at: t = %.9g is outside of %.9g to %.9g.", t, s->t[0],
-                        s->t[s->intervals]);
-    bvp_point(q, s, fmin(fmax(t, s->t[0]), s->t[s->intervals]), q->y, q->yp);
+                        "dae_bvp_at: t = %.9g is outside of %.9g to %.9g.", t, start, last);
+    t = fmin(fmax(t, start), last);
+    if (q->shooting) return shooting_at(q->shooting, t, values, &q->diag);
+    bvp_point(q, &q->solution, t, q->y, q->yp);
     hybrid_variables(q->companion, t, q->y, q->yp, values);
     return DAE_OK;
 }
@@ -452,11 +520,13 @@ dae_status dae_bvp_at(dae_bvp *q, double t, double *values)
 double dae_bvp_parameter(const dae_bvp *q, int k)
 {
     if (!q || k < 0 || k >= q->m) return NAN;
+    if (q->shooting) return shooting_parameter(q->shooting, k);
     return q->solution.u[bvp_at_p(q, q->solution.intervals) + (size_t)k];
 }
 
 double dae_bvp_mesh(const dae_bvp *q, int i)
 {
+    if (q && q->shooting) return shooting_node(q->shooting, i);
     return q && i >= 0 && i <= q->solution.intervals ? q->solution.t[i] : (double)NAN;
 }
 

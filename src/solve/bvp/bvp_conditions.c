@@ -35,7 +35,7 @@ typedef struct slope_scan {
 static void see_slope(void *context, const expr_node *leaf)
 {
     slope_scan *scan = context;
-    if (leaf->op == EXPR_VARIABLE && leaf->order > 0 && scan->q->number[leaf->index] < 0)
+    if (leaf->op == EXPR_VARIABLE && leaf->order > 0 && !scan->q->sloped[leaf->index])
         scan->found = true;
 }
 
@@ -44,10 +44,10 @@ static dae_status add(dae_bvp *q, bvp_conditions *c, expr e, char *name, int lin
 {
     if (!name) return bvp_no_memory(diag);
     slope_scan scan = {q, false};
-    expr mapped = model_form_mapped(q->form, e);
+    expr mapped = model_form_mapped(q->seen, e);
     c->names[c->count] = name;
     c->e[c->count++] = mapped;
-    graph *g = q->form->flat->graph;
+    graph *g = q->seen->flat->graph;
     bool seen = mapped == EXPR_NONE || graph_leaves(g, &mapped, 1, see_slope, &scan);
     if (!seen || graph_failed(g)) return bvp_no_memory(diag);
     if (mapped != EXPR_NONE && !scan.found) return DAE_OK;
@@ -150,12 +150,13 @@ static dae_status check_count(const dae_bvp *q, dae_diag *diag)
 
 static bool compile(dae_bvp *q, bvp_conditions *c)
 {
-    graph *g = q->form->flat->graph;
+    graph *g = q->seen->flat->graph;
     graph_enter(g);
     c->compiled = code_new(&c->code, g, c->e, (size_t)c->count);
     graph_leave(g);
     if (!c->compiled) return false;
-    c->tangent = model_tangent_new(g, c->e, (size_t)c->count, q->n, &q->directions.inputs, true);
+    c->tangent =
+        model_tangent_new(g, c->e, (size_t)c->count, q->seen_n, &q->directions.inputs, true);
     return c->tangent;
 }
 

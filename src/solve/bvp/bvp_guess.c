@@ -106,13 +106,18 @@ static dae_status begin_run(guesser *g, dae_diag *diag)
 
 /* ---- on the mesh ---- */
 
+static void guess_at(guesser *g, double t)
+{
+    if (g->kind == DAE_BVP_GUESS_TABLE) look_up(g, t);
+    if (g->kind == DAE_BVP_GUESS_SIMULATE) simulate(g, t);
+}
+
 /* Values of all unknowns of the form at t, into q->y and q->yp. */
 static void values_at(guesser *g, double t)
 {
     dae_bvp *q = g->q;
     binding *b = &q->companion->bound;
-    if (g->kind == DAE_BVP_GUESS_TABLE) look_up(g, t);
-    if (g->kind == DAE_BVP_GUESS_SIMULATE) simulate(g, t);
+    guess_at(g, t);
     if (g->kind != DAE_BVP_GUESS_START) values_from_user(q->companion, g->y, g->yp);
     vector_copy(q->n, b->y, q->y);
     vector_copy(q->n, b->yp, q->yp);
@@ -161,6 +166,7 @@ static dae_status prepare(guesser *g, dae_diag *diag)
     g->held = g->y + 2 * g->n;
     vector_copy(g->n, at_start, g->y);
     vector_copy(g->n, at_start, g->held);
+    if (g->kind == DAE_BVP_GUESS_START) vector_copy(g->n, at_start + g->n, g->yp);
     dae_free(at_start);
     if (g->kind == DAE_BVP_GUESS_SIMULATE) return begin_run(g, diag);
     if (g->kind != DAE_BVP_GUESS_TABLE) return DAE_OK;
@@ -187,5 +193,21 @@ dae_status bvp_guess_make(dae_bvp *q, dae_bvp_guess guess, bvp_solution *s, dae_
     }
     dae_solver_free(g.run);
     dae_free_all(g.y, g.unknown, g.sign, kept);
+    return status;
+}
+
+dae_status bvp_guess_rows(dae_bvp *q, dae_bvp_guess guess, int count, const double *t, double *rows,
+                          dae_diag *diag)
+{
+    guesser g = {.q = q, .kind = guess};
+    dae_status status = prepare(&g, diag);
+    for (int i = 0; i < count && status == DAE_OK; i++) {
+        double *row = rows + 2 * (size_t)i * (size_t)g.n;
+        guess_at(&g, t[i]);
+        vector_copy(g.n, g.y, row);
+        vector_copy(g.n, g.yp, row + g.n);
+    }
+    dae_solver_free(g.run);
+    dae_free_all(g.y, g.unknown, g.sign);
     return status;
 }

@@ -134,7 +134,8 @@ double bvp_estimate(dae_bvp *q, const bvp_solution *s, double *error)
 {
     double most = 0.0;
     for (int i = 0; i < s->intervals; i++) {
-        error[i] = fmax(q->reach[0] * defect(q, s, i, 0.0), q->reach[1] * defect(q, s, i, 0.5));
+        error[i] = fmax(q->reach[0] * defect(q, s, i, q->probe[0]),
+                        q->reach[1] * defect(q, s, i, q->probe[1]));
         most = fmax(most, error[i]);
     }
     return most;

@@ -54,12 +54,16 @@ struct dae_bvp {
     iteration matrix;
     bool has_matrix;
     const collocation *method;
-    double reach[2]; /* error of the polynomial over h times its defect, at the start of an interval
-                        and in its middle */
-    int n, d, m;     /* unknowns of the form, states, unknown parameters */
-    int *state;      /* d: which unknowns; owned, as all below */
-    int *number;     /* n: which state; -1: none */
+    double probe[2], reach[2]; /* points of an interval; error of the polynomial over h times its
+                                  defect there */
+    int n, d, m;               /* unknowns of the form, states, unknown parameters */
+    int *state;                /* d: which unknowns; owned, as all below */
+    int *number;               /* n: which state; -1: none */
+    const model_form *seen;    /* over whose unknowns conditions are; n of them */
+    int seen_n;
+    bool *sloped; /* seen_n: the equations have their slope */
     bvp_conditions left, right;
+    struct shooting *shooting;           /* owned; NULL: collocation */
     double *y, *yp, *f, *work, *weights; /* n each */
     bvp_matrix system;
     bvp_solution solution;
@@ -103,12 +107,34 @@ dae_status bvp_set_parameters(dae_bvp *q, const double *p, dae_diag *diag);
 dae_status bvp_residual(dae_bvp *q, const bvp_solution *s, double *residual, bool with_matrix,
                         dae_diag *diag);
 void bvp_matrix_free(bvp_matrix *m);
+/* One entry more, which is added to those at its place; false: memory. */
+bool bvp_put(bvp_matrix *m, size_t row, size_t column, double value);
+/* Sum the entries up, and factor. */
+linear_status bvp_finish_matrix(dae_bvp *q, int size);
 /* "u at t = 0.3" and "equation 4 (m.mo:7) at t = 0.3" of an unknown and an equation. */
 void bvp_name_unknown(const dae_bvp *q, const bvp_solution *s, size_t k, char *text, size_t size);
 void bvp_name_equation(const dae_bvp *q, const bvp_solution *s, size_t k, char *text, size_t size);
 
-/* bvp_newton.c: Newton's method on the mesh of s, from what s holds. */
-dae_status bvp_newton(dae_bvp *q, bvp_solution *s, dae_diag *diag);
+/* bvp_newton.c: equations of a square system as Newton's method sees them. `linearise` factors the
+ * matrix q->system at the point at hand; `move` makes a trial of it, `residual` is that of the
+ * trial, `take` lets the trial be the point at hand, moved by `more` (NULL: not). */
+typedef struct bvp_equations {
+    void *user;
+    size_t size;
+    int intervals; /* for messages */
+    double enough; /* a correction, in tolerances, that is none */
+    dae_status (*linearise)(void *user, double *residual, dae_diag *diag);
+    void (*move)(void *user, double damping, const double *step);
+    dae_status (*residual)(void *user, double *residual, dae_diag *diag);
+    void (*take)(void *user, const double *more);
+    void (*weigh)(void *user, double *weight); /* what an error of one tolerance is */
+    void (*name_unknown)(void *user, size_t k, char *text, size_t size);
+    void (*name_equation)(void *user, size_t k, char *text, size_t size);
+} bvp_equations;
+dae_status bvp_newton(dae_bvp *q, const bvp_equations *e, dae_diag *diag);
+
+/* bvp_collocation.c: Newton's method on the mesh of s, from what s holds. */
+dae_status bvp_solve_mesh(dae_bvp *q, bvp_solution *s, dae_diag *diag);
 
 /* bvp_mesh.c */
 
@@ -128,7 +154,17 @@ bool bvp_halve(const dae_bvp *q, const bvp_solution *s, bvp_solution *next);
 /* The largest difference of two solutions at the mesh of the second, in tolerances. */
 double bvp_difference(dae_bvp *q, const bvp_solution *a, const bvp_solution *b);
 
-/* bvp_guess.c: a guess on an even mesh. */
+/* bvp_shooting.c: runs between nodes. */
+dae_status bvp_shoot(dae_bvp *q, dae_bvp_guess guess, dae_diag *diag);
+void shooting_free(struct shooting *h); /* NULL is fine */
+dae_status shooting_at(struct shooting *h, double t, double *values, dae_diag *diag);
+double shooting_parameter(const struct shooting *h, int k);
+double shooting_node(const struct shooting *h, int i);
+
+/* bvp_guess.c: a guess on an even mesh, and of the user's unknowns and their slopes at `count`
+ * ascending times, a row each. */
+dae_status bvp_guess_rows(dae_bvp *q, dae_bvp_guess guess, int count, const double *t, double *rows,
+                          dae_diag *diag);
 dae_status bvp_guess_make(dae_bvp *q, dae_bvp_guess guess, bvp_solution *s, dae_diag *diag);
 
 dae_status bvp_no_memory(dae_diag *diag);

@@ -57,7 +57,7 @@ void bvp_matrix_free(bvp_matrix *m)
     *m = (bvp_matrix){0};
 }
 
-static bool put(bvp_matrix *m, size_t row, size_t column, double value)
+bool bvp_put(bvp_matrix *m, size_t row, size_t column, double value)
 {
     if (!dae_grow(&m->row, &m->row_room, m->count + 1, sizeof *m->row) ||
         !dae_grow(&m->column, &m->column_room, m->count + 1, sizeof *m->column) ||
@@ -114,8 +114,7 @@ static bool lay_out(bvp_matrix *m, int size)
     return ok && m->values;
 }
 
-/* Sum the entries up, and factor. */
-static linear_status finish_matrix(dae_bvp *q, int size)
+linear_status bvp_finish_matrix(dae_bvp *q, int size)
 {
     bvp_matrix *m = &q->system;
     if (m->place && m->layout.n != size) matrix_release(m);
@@ -156,8 +155,8 @@ static bool put_parameters(dae_bvp *q, const bvp_place *p, const bvp_solution *s
         vector_zero(q->n, q->work);
         model_tangent_apply(q->rows, NULL, NULL, directions_moved(&q->directions, k), 0.0, q->work);
         for (int i = 0; i < q->n && ok; i++)
-            ok = put(&q->system, p->row + (size_t)i, bvp_at_p(q, s->intervals) + (size_t)k,
-                     q->work[i]);
+            ok = bvp_put(&q->system, p->row + (size_t)i, bvp_at_p(q, s->intervals) + (size_t)k,
+                         q->work[i]);
     }
     return ok;
 }
@@ -168,11 +167,11 @@ static bool put_entry(dae_bvp *q, const bvp_place *p, int i, int j, double fy, d
     bvp_matrix *m = &q->system;
     const size_t row = p->row + (size_t)i;
     const int k = q->number[j], stages = q->method->stages;
-    if (k < 0) return put(m, row, p->v + (size_t)j, fy);
-    bool ok = put(m, row, p->v + (size_t)j, fyp) && put(m, row, p->x + (size_t)k, fy);
+    if (k < 0) return bvp_put(m, row, p->v + (size_t)j, fy);
+    bool ok = bvp_put(m, row, p->v + (size_t)j, fyp) && bvp_put(m, row, p->x + (size_t)k, fy);
     for (int b = 0; b < stages && p->a >= 0 && ok; b++)
-        ok = put(m, row, bvp_at_v(q, p->interval, b) + (size_t)j,
-                 p->h * q->method->A[p->a * stages + b] * fy);
+        ok = bvp_put(m, row, bvp_at_v(q, p->interval, b) + (size_t)j,
+                     p->h * q->method->A[p->a * stages + b] * fy);
     return ok;
 }
 
@@ -237,11 +236,11 @@ static bool put_condition(dae_bvp *q, const bvp_conditions *c, int i, const bvp_
         double value = model_tangent_row(c->tangent, i, q->work, NULL, NULL, 0.0);
         double slope = k < 0 ? 0.0 : model_tangent_row(c->tangent, i, NULL, q->work, NULL, 0.0);
         q->work[j] = 0.0;
-        ok = put(m, row, p->v + (size_t)j, k < 0 ? value : slope);
-        if (ok && k >= 0) ok = put(m, row, p->x + (size_t)k, value);
+        ok = bvp_put(m, row, p->v + (size_t)j, k < 0 ? value : slope);
+        if (ok && k >= 0) ok = bvp_put(m, row, p->x + (size_t)k, value);
     }
     for (int k = 0; k < q->m && ok; k++)
-        ok = put(
+        ok = bvp_put(
             m, row, bvp_at_p(q, s->intervals) + (size_t)k,
             model_tangent_row(c->tangent, i, NULL, NULL, directions_moved(&q->directions, k), 0.0));
     return ok;
@@ -285,12 +284,12 @@ static bool add_continuity(dae_bvp *q, int i, size_t row, const bvp_solution *s,
         const size_t r = row + (size_t)k;
         residual[r] = s->u[next + (size_t)k] - s->u[x + (size_t)k];
         if (with_matrix)
-            ok = put(&q->system, r, next + (size_t)k, 1.0) &&
-                 put(&q->system, r, x + (size_t)k, -1.0);
+            ok = bvp_put(&q->system, r, next + (size_t)k, 1.0) &&
+                 bvp_put(&q->system, r, x + (size_t)k, -1.0);
         for (int a = 0; a < q->method->stages && ok; a++) {
             const size_t v = bvp_at_v(q, i, a) + (size_t)q->state[k];
             residual[r] -= h * q->method->b[a] * s->u[v];
-            if (with_matrix) ok = put(&q->system, r, v, -h * q->method->b[a]);
+            if (with_matrix) ok = bvp_put(&q->system, r, v, -h * q->method->b[a]);
         }
     }
     return ok;
@@ -355,7 +354,7 @@ dae_status bvp_residual(dae_bvp *q, const bvp_solution *s, double *residual, boo
         status = add_interval(q, i, row, s, residual, with_matrix, diag);
     if (status == DAE_OK) status = add_end(q, true, row, s, residual, with_matrix, diag);
     if (status != DAE_OK || !with_matrix) return status;
-    switch (finish_matrix(q, (int)bvp_size(q, s->intervals))) {
+    switch (bvp_finish_matrix(q, (int)bvp_size(q, s->intervals))) {
     case LINEAR_OK: return DAE_OK;
     case LINEAR_SINGULAR: return explain_singular(q, s, diag);
     default: return bvp_no_memory(diag);

@@ -134,6 +134,10 @@ static dae_status follow(dae_sensitivity *x)
 static dae_status observer_started(void *user)
 {
     dae_sensitivity *x = user;
+    if (x->states >= 0) { /* they begin when they are asked to */
+        x->stands = false;
+        return DAE_OK;
+    }
     dae_status status = sensitivity_start(x);
     return status == DAE_OK && x->recorder ? x->recorder->started(x->recorder->user) : status;
 }
@@ -219,6 +223,21 @@ static bool keep_request(dae_sensitivity *x, const dae_sensitivity_request *r)
     return !r->y0 || x->request.y0;
 }
 
+/* Follow the run. */
+static void observe(dae_sensitivity *x, double rtol)
+{
+    x->method = method_for(rtol > 0.0 ? rtol : x->run->base_options.rtol);
+    x->observer = (run_observer){.user = x,
+                                 .started = observer_started,
+                                 .advanced = observer_advanced,
+                                 .before_event = jump_before,
+                                 .acting = jump_acting,
+                                 .after_event = jump_after,
+                                 .broken = observer_broken,
+                                 .gone = observer_gone};
+    x->run->observer = &x->observer;
+}
+
 dae_status dae_sensitivity_new_sized(dae_solver *s, const dae_sensitivity_request *request,
                                      size_t size, dae_sensitivity **sensitivity, dae_diag *diag)
 {
@@ -236,6 +255,7 @@ dae_status dae_sensitivity_new_sized(dae_solver *s, const dae_sensitivity_reques
     if (!x) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for sensitivities.");
     x->run = s;
     x->what = "Sensitivities";
+    x->states = -1;
     status = directions_new(&x->directions, s, &r, diag);
     if (status == DAE_OK && !keep_request(x, &r))
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for sensitivities.");
@@ -248,17 +268,35 @@ dae_status dae_sensitivity_new_sized(dae_solver *s, const dae_sensitivity_reques
             double value = r.values ? fabs(r.values[k]) : 0.0;
             x->directions.list[k].size = value > 0.0 ? value : 1.0;
         }
-    x->method = method_for(r.rtol > 0.0 ? r.rtol : s->base_options.rtol);
-    x->observer = (run_observer){.user = x,
-                                 .started = observer_started,
-                                 .advanced = observer_advanced,
-                                 .before_event = jump_before,
-                                 .acting = jump_acting,
-                                 .after_event = jump_after,
-                                 .broken = observer_broken,
-                                 .gone = observer_gone};
-    s->observer = &x->observer;
+    observe(x, r.rtol);
     *sensitivity = x;
+    return DAE_OK;
+}
+
+dae_status sensitivity_by_states(dae_solver *s, int states, const direction *parameters, int count,
+                                 const dae_sensitivity_request *tolerances,
+                                 dae_sensitivity **result, dae_diag *diag)
+{
+    *result = NULL;
+    dae_sensitivity *x = DAE_NEW(dae_sensitivity);
+    direction *list = DAE_ARRAY(direction, states + count);
+    dae_status status = x && list ? DAE_OK : DAE_ERR_MEMORY;
+    for (int k = 0; status == DAE_OK && k < states + count; k++)
+        list[k] = k < states ? (direction){-1, -1, -1, 0.0} : parameters[k - states];
+    if (status == DAE_OK) status = directions_listed(&x->directions, s, list, states + count, diag);
+    dae_free(list);
+    if (status != DAE_OK) {
+        dae_free(x);
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for sensitivities.");
+    }
+    x->run = s;
+    x->what = "Sensitivities";
+    x->apart = true;
+    x->states = states;
+    x->request.rtol = tolerances->rtol;
+    x->request.atol = tolerances->atol;
+    observe(x, tolerances->rtol);
+    *result = x;
     return DAE_OK;
 }
 
@@ -317,12 +355,17 @@ static dae_status values_at(dae_sensitivity *x, double t, int k, double *s, doub
 dae_status dae_sensitivity_at(dae_sensitivity *x, double t, int k, double *dy)
 {
     if (!x || !x->run) return DAE_ERR_ARGUMENT;
+    return sensitivity_user(x, t, k, dy, NULL);
+}
+
+dae_status sensitivity_user(dae_sensitivity *x, double t, int k, double *dy, double *dyp)
+{
     dae_status status = check_time(x, t, k, dy);
     if (status != DAE_OK) return status;
     double *s = DAE_ARRAY(double, 2 * (size_t)x->lead.n);
     if (!s) return sensitivity_no_memory(x);
     status = values_at(x, t, k, s, s + x->lead.n);
-    if (status == DAE_OK) lead_to_user(x, s, s + x->lead.n, dy, NULL);
+    if (status == DAE_OK) lead_to_user(x, s, s + x->lead.n, dy, dyp);
     dae_free(s);
     return status;
 }

@@ -129,6 +129,7 @@ struct dae_sensitivity {
     run_observer observer;
     const char *what; /* for messages: "Sensitivities" */
     bool apart;       /* states are chosen beside those of the run */
+    int states;       /* directions that are states where it begins, the first ones; -1: names */
     dae_solver *run;  /* borrowed; NULL: it was freed */
     dae_sensitivity_request request;
     directions directions;
@@ -220,6 +221,14 @@ dae_status stages_iterate(dae_sensitivity *x, double h, double *stages, bool *so
 /* ---- start.c, jump.c ---- */
 
 dae_status sensitivity_start(dae_sensitivity *x);
+/* Derivatives by `states` states of the lead, whichever it has, then by parameters of a list: they
+ * begin where the run stands when sensitivity_begin_states() is called, not with its start. */
+dae_status sensitivity_by_states(dae_solver *s, int states, const direction *parameters, int count,
+                                 const dae_sensitivity_request *tolerances,
+                                 dae_sensitivity **result, dae_diag *diag);
+dae_status sensitivity_begin_states(dae_sensitivity *x);
+/* Derivatives of the user's unknowns, and of their slopes, at a time of the last step. */
+dae_status sensitivity_user(dae_sensitivity *x, double t, int k, double *dy, double *dyp);
 /* Room for S of the lead's size. */
 bool sensitivity_room(dae_sensitivity *x);
 

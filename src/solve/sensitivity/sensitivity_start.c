@@ -357,10 +357,10 @@ static dae_status check_all_fixed(dae_sensitivity *x)
     return status;
 }
 
-dae_status sensitivity_start(dae_sensitivity *x)
+/* Nothing of what was before stands; the lead is chosen where the run begins. */
+static dae_status begin(dae_sensitivity *x)
 {
     dae_solver *s = x->run;
-    const lead *l = &x->lead;
     pieces_drop(x);
     x->stands = false;
     x->broken = NULL;
@@ -370,17 +370,56 @@ dae_status sensitivity_start(dae_sensitivity *x)
     if (s->hybrid) directions_start(&x->directions, s->hybrid->instance);
     dae_status status = lead_take(x, s->run.t, true);
     if (status == DAE_OK && !sensitivity_room(x)) return sensitivity_no_memory(x);
-    if (status == DAE_OK) status = take_rates(x);
-    if (status == DAE_OK) take_states(x);
-    x->t = s->run.t;
-    if (status == DAE_OK) status = lead_values(x, x->t);
+    return status;
+}
+
+/* The rest of S from its states, by the equations that are linearised where the run begins. */
+static dae_status complete_all(dae_sensitivity *x)
+{
+    const lead *l = &x->lead;
+    x->t = x->run->run.t;
+    dae_status status = lead_values(x, x->t);
     if (status == DAE_OK) status = lead_linearise(x, x->t);
     if (status == DAE_OK) status = lead_factor_states(x);
     for (int k = 0; k < x->directions.count && status == DAE_OK; k++) {
         const size_t row = (size_t)k * (size_t)l->n;
         status = lead_complete(x, x->t, k, 0.0, x->s + row, x->sp + row);
     }
-    if (status == DAE_OK && s->hybrid) status = check_all_fixed(x);
+    return status;
+}
+
+dae_status sensitivity_start(dae_sensitivity *x)
+{
+    dae_status status = begin(x);
+    if (status == DAE_OK) status = take_rates(x);
+    if (status == DAE_OK) take_states(x);
+    if (status == DAE_OK) status = complete_all(x);
+    if (status == DAE_OK && x->run->hybrid) status = check_all_fixed(x);
+    x->stands = status == DAE_OK;
+    return status;
+}
+
+dae_status sensitivity_begin_states(dae_sensitivity *x)
+{
+    dae_status status = begin(x);
+    if (status != DAE_OK) return status;
+    const lead *l = &x->lead;
+    int states = 0;
+    vector_zero(x->directions.count * l->n, x->s);
+    for (int i = 0; i < l->n; i++) {
+        if (!lead_is_state(l, i)) continue;
+        if (states < x->states) x->s[(size_t)states * (size_t)l->n + (size_t)i] = 1.0;
+        states++;
+    }
+    if (states != x->states)
+        return diag_set(&x->run->diag, DAE_ERR_UNSUPPORTED,
+                        "%s: the model has %d states at t = %.9g, and %d at its start.", x->what,
+                        states, x->run->run.t, x->states);
+    status = complete_all(x);
+    for (int i = 0, k = 0; i < l->n && status == DAE_OK; i++) {
+        const double size = fabs(l->y[i]);
+        if (lead_is_state(l, i)) x->directions.list[k++].size = size > 0.0 ? size : 1.0;
+    }
     x->stands = status == DAE_OK;
     return status;
 }

@@ -1,0 +1,100 @@
+/* Collocation as equations of Newton's method. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "solve/bvp/bvp_parts.h"
+
+static const double ENOUGH = 1e-3; /* far below the error of the mesh */
+
+typedef struct mesh_equations {
+    dae_bvp *q;
+    bvp_solution *s, trial; /* trial has a u of its own, and the mesh of s */
+    size_t size;
+} mesh_equations;
+
+static dae_status linearise(void *user, double *residual, dae_diag *diag)
+{
+    mesh_equations *w = user;
+    return bvp_residual(w->q, w->s, residual, true, diag);
+}
+
+static void move(void *user, double damping, const double *step)
+{
+    mesh_equations *w = user;
+    for (size_t k = 0; k < w->size; k++) w->trial.u[k] = w->s->u[k] + damping * step[k];
+}
+
+static dae_status residual_there(void *user, double *residual, dae_diag *diag)
+{
+    mesh_equations *w = user;
+    return bvp_residual(w->q, &w->trial, residual, false, diag);
+}
+
+static void take(void *user, const double *more)
+{
+    mesh_equations *w = user;
+    double *u = w->s->u;
+    for (size_t k = 0; more && k < w->size; k++) w->trial.u[k] += more[k];
+    w->s->u = w->trial.u;
+    w->trial.u = u;
+}
+
+/* weight = rtol max|.| + atol over the mesh, for each unknown of the form; slopes over the length
+ * of the interval. */
+static void weigh(void *user, double *weight)
+{
+    const mesh_equations *w = user;
+    const dae_bvp *q = w->q;
+    const bvp_solution *s = w->s;
+    const double rtol = q->request.rtol, atol = q->request.atol;
+    const double span = s->t[s->intervals] - s->t[0];
+    double *value = q->work, *slope = q->f; /* largest ones */
+    for (int i = 0; i < q->n; i++) value[i] = slope[i] = 0.0;
+    for (int i = 0; i < s->intervals; i++) {
+        for (int k = 0; k < q->d; k++)
+            value[q->state[k]] = fmax(value[q->state[k]], fabs(s->u[bvp_at_x(q, i) + (size_t)k]));
+        for (int a = 0; a < q->method->stages; a++)
+            for (int j = 0; j < q->n; j++) {
+                double *most = q->number[j] >= 0 ? &slope[j] : &value[j];
+                *most = fmax(*most, fabs(s->u[bvp_at_v(q, i, a) + (size_t)j]));
+            }
+    }
+    for (int j = 0; j < q->n; j++) {
+        double at_v = q->number[j] >= 0 ? rtol * slope[j] + (rtol * value[j] + atol) / span
+                                        : rtol * value[j] + atol;
+        weight[j] = weight[bvp_at_right(q, s->intervals) + (size_t)j] = at_v;
+        for (int i = 0; i < s->intervals; i++)
+            for (int a = 0; a < q->method->stages; a++)
+                weight[bvp_at_v(q, i, a) + (size_t)j] = at_v;
+    }
+    for (int i = 0; i <= s->intervals; i++)
+        for (int k = 0; k < q->d; k++)
+            weight[bvp_at_x(q, i) + (size_t)k] = rtol * value[q->state[k]] + atol;
+    for (size_t k = bvp_at_p(q, s->intervals); k < bvp_size(q, s->intervals); k++)
+        weight[k] = rtol * fabs(s->u[k]) + atol;
+}
+
+static void name_unknown(void *user, size_t k, char *text, size_t size)
+{
+    const mesh_equations *w = user;
+    bvp_name_unknown(w->q, w->s, k, text, size);
+}
+
+static void name_equation(void *user, size_t k, char *text, size_t size)
+{
+    const mesh_equations *w = user;
+    bvp_name_equation(w->q, w->s, k, text, size);
+}
+
+dae_status bvp_solve_mesh(dae_bvp *q, bvp_solution *s, dae_diag *diag)
+{
+    mesh_equations w = {.q = q, .s = s, .size = bvp_size(q, s->intervals)};
+    const bvp_equations e = {&w,        w.size,       s->intervals,   ENOUGH,
+                             linearise, move,         residual_there, take,
+                             weigh,     name_unknown, name_equation};
+    w.trial = (bvp_solution){s->intervals, s->t, DAE_ARRAY(double, w.size)};
+    dae_status status = w.trial.u ? bvp_newton(q, &e, diag) : bvp_no_memory(diag);
+    if (status == DAE_OK) status = bvp_set_parameters(q, s->u + bvp_at_p(q, s->intervals), diag);
+    dae_free(w.trial.u);
+    return status;
+}
