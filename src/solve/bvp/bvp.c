@@ -161,13 +161,7 @@ static dae_status take_form(dae_bvp *q, dae_diag *diag)
         return diag_set(diag, DAE_ERR_UNSUPPORTED,
                         "Boundary values: the equations are solved by their derivative array, or "
                         "choose positions by numbers; such systems have no place here.");
-    q->instance = q->companion->hybrid->instance;
-    q->form = q->instance->form;
-    q->n = q->companion->bound.n;
-    o.linear_solver = DAE_LINEAR_AUTO;
-    status = iteration_new(&q->matrix, &q->companion->bound.eval, &o, diag);
-    q->has_matrix = status == DAE_OK;
-    return status;
+    return bvp_bind_form(q, &o, diag);
 }
 
 static bool number_states(dae_bvp *q)
@@ -242,15 +236,28 @@ static void find_reach(dae_bvp *q)
 /* Conditions are over the unknowns of the form, those of runs over the user's. */
 static bool see(dae_bvp *q)
 {
-    const bool runs = q->request.method == DAE_BVP_SHOOTING,
-               mapped = is_formulated(q->companion);
+    const bool runs = q->request.method == DAE_BVP_SHOOTING, mapped = is_formulated(q->companion);
     q->seen = runs ? q->problem->model : q->form;
     q->seen_n = runs ? q->problem->form.n : q->n;
     q->sloped = DAE_ARRAY(bool, q->seen_n);
     for (int i = 0; q->sloped && i < q->seen_n; i++)
-        q->sloped[i] =
-            runs && mapped ? q->form->place_slope[i].unknown >= 0 : q->number[i] >= 0;
+        q->sloped[i] = runs && mapped ? q->form->place_slope[i].unknown >= 0 : q->number[i] >= 0;
     return q->sloped;
+}
+
+dae_status bvp_bind_form(dae_bvp *q, const dae_options *o, dae_diag *diag)
+{
+    dae_options own = *o;
+    own.linear_solver = DAE_LINEAR_AUTO;
+    q->instance = q->companion->hybrid->instance;
+    q->form = q->instance->form;
+    q->n = q->companion->bound.n;
+    q->sink = &q->system;
+    dae_status status = iteration_new(&q->matrix, &q->companion->bound.eval, &own, diag);
+    q->has_matrix = status == DAE_OK;
+    if (status == DAE_OK && !number_states(q)) status = bvp_no_memory(diag);
+    q->layout = (bvp_layout){q->n, q->d, q->n, 0, q->n};
+    return status == DAE_OK ? take_directions(q, diag) : status;
 }
 
 static dae_status open_form(dae_bvp *q, dae_diag *diag)
@@ -258,10 +265,10 @@ static dae_status open_form(dae_bvp *q, dae_diag *diag)
     q->method = points_of(q->request.method, q->request.stages);
     find_reach(q);
     dae_status status = take_form(q, diag);
-    if (status == DAE_OK && !number_states(q)) status = bvp_no_memory(diag);
-    if (status == DAE_OK) status = take_directions(q, diag);
     if (status == DAE_OK && !see(q)) status = bvp_no_memory(diag);
-    return status == DAE_OK ? bvp_conditions_make(q, diag) : status;
+    if (status == DAE_OK) status = bvp_conditions_make(q, diag);
+    const bool projected = q->request.method >= DAE_BVP_PROJECTED;
+    return status == DAE_OK && projected ? bvp_open_inner(q, diag) : status;
 }
 
 /* ---- meshes ---- */
@@ -435,11 +442,12 @@ void dae_bvp_free(dae_bvp *q)
     bvp_matrix_free(&q->system);
     bvp_solution_free(&q->solution);
     shooting_free(q->shooting);
+    dae_bvp_free(q->inner);
     model_tangent_free(q->rows);
     if (q->directed) directions_free(&q->directions);
     if (q->has_matrix) iteration_free(&q->matrix);
     dae_solver_free(q->companion);
-    dae_free_all(q->state, q->number, q->sloped, q->y, q);
+    dae_free_all(q->state, q->number, q->sloped, q->y, q->constraint, q->user, q->outside, q);
 }
 
 /* The problem's parameters are put back in any case; those of the solution stay with it. */

@@ -39,16 +39,9 @@ static void take(void *user, const double *more)
     w->trial.u = u;
 }
 
-/* weight = rtol max|.| + atol over the mesh, for each unknown of the form; slopes over the length
- * of the interval. */
-static void weigh(void *user, double *weight)
+/* Largest values, and slopes of states, of each unknown over the mesh. */
+static void find_largest(const dae_bvp *q, const bvp_solution *s, double *value, double *slope)
 {
-    const mesh_equations *w = user;
-    const dae_bvp *q = w->q;
-    const bvp_solution *s = w->s;
-    const double rtol = q->request.rtol, atol = q->request.atol;
-    const double span = s->t[s->intervals] - s->t[0];
-    double *value = q->work, *slope = q->f; /* largest ones */
     for (int i = 0; i < q->n; i++) value[i] = slope[i] = 0.0;
     for (int i = 0; i < s->intervals; i++) {
         for (int k = 0; k < q->d; k++)
@@ -59,18 +52,45 @@ static void weigh(void *user, double *weight)
                 *most = fmax(*most, fabs(s->u[bvp_at_v(q, i, a) + (size_t)j]));
             }
     }
+}
+
+/* Both ends where they have equations of their own: by their own values. */
+static void weigh_ends(const dae_bvp *q, const bvp_solution *s, double *weight)
+{
+    const size_t right = bvp_at_right(q, s->intervals);
+    for (size_t k = 0; k < (size_t)q->layout.head; k++)
+        weight[k] = weight[right + k] =
+            q->request.rtol * fmax(fabs(s->u[k]), fabs(s->u[right + k])) + q->request.atol;
+}
+
+/* weight = rtol max|.| + atol over the mesh, for each unknown of the form; slopes over the length
+ * of the interval, and projections of what is no state times that. */
+static void weigh(void *user, double *weight)
+{
+    const mesh_equations *w = user;
+    const dae_bvp *q = bvp_inner(w->q);
+    const bvp_solution *s = w->s;
+    const double rtol = q->request.rtol, atol = q->request.atol;
+    const double span = s->t[s->intervals] - s->t[0];
+    double *value = q->work, *slope = q->f; /* largest ones */
+    find_largest(q, s, value, slope);
     for (int j = 0; j < q->n; j++) {
-        double at_v = q->number[j] >= 0 ? rtol * slope[j] + (rtol * value[j] + atol) / span
-                                        : rtol * value[j] + atol;
-        weight[j] = weight[bvp_at_right(q, s->intervals) + (size_t)j] = at_v;
-        for (int i = 0; i < s->intervals; i++)
+        const double of = rtol * value[j] + atol;
+        const double at_v = q->number[j] >= 0 ? rtol * slope[j] + of / span : of;
+        for (int i = 0; i < s->intervals; i++) {
             for (int a = 0; a < q->method->stages; a++)
                 weight[bvp_at_v(q, i, a) + (size_t)j] = at_v;
+            if (q->layout.extra > 0)
+                weight[bvp_at_v(q, i, q->method->stages) + (size_t)j] =
+                    q->number[j] >= 0 ? of : of * span;
+        }
+        if (!w->q->inner) weight[j] = weight[bvp_at_right(q, s->intervals) + (size_t)j] = at_v;
     }
+    if (w->q->inner) weigh_ends(w->q, s, weight);
     for (int i = 0; i <= s->intervals; i++)
         for (int k = 0; k < q->d; k++)
             weight[bvp_at_x(q, i) + (size_t)k] = rtol * value[q->state[k]] + atol;
-    for (size_t k = bvp_at_p(q, s->intervals); k < bvp_size(q, s->intervals); k++)
+    for (size_t k = bvp_at_p(q, s->intervals); k < w->size; k++)
         weight[k] = rtol * fabs(s->u[k]) + atol;
 }
 

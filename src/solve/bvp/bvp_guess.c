@@ -121,6 +121,7 @@ static void values_at(guesser *g, double t)
     if (g->kind != DAE_BVP_GUESS_START) values_from_user(q->companion, g->y, g->yp);
     vector_copy(q->n, b->y, q->y);
     vector_copy(q->n, b->yp, q->yp);
+    if (q->inner) bvp_from_user(q->inner, g->y, g->yp, q->inner->y, q->inner->yp);
 }
 
 static void store_x(const dae_bvp *q, double *u)
@@ -133,22 +134,29 @@ static void store_v(const dae_bvp *q, bool rest, double *u)
     for (int i = 0; i < q->n; i++) u[i] = q->number[i] < 0 ? q->y[i] : rest ? 0.0 : q->yp[i];
 }
 
+/* One end: its own states, if it has other equations; V. */
+static void store_end(const dae_bvp *q, bool rest, double *u)
+{
+    if (q->inner) store_x(q, u);
+    store_v(q, rest, u + (q->inner ? q->d : 0));
+}
+
 static void fill_mesh(guesser *g, bvp_solution *s)
 {
-    dae_bvp *q = g->q;
+    dae_bvp *q = g->q, *in = bvp_inner(q);
     const bool rest = g->kind == DAE_BVP_GUESS_START;
     for (int i = 0; i < s->intervals; i++) {
         values_at(g, s->t[i]);
-        store_x(q, s->u + bvp_at_x(q, i));
-        if (i == 0) store_v(q, false, s->u);
+        store_x(in, s->u + bvp_at_x(q, i));
+        if (i == 0) store_end(q, false, s->u);
         for (int a = 0; a < q->method->stages; a++) {
             values_at(g, s->t[i] + q->method->nodes[a] * (s->t[i + 1] - s->t[i]));
-            store_v(q, rest, s->u + bvp_at_v(q, i, a));
+            store_v(in, rest, s->u + bvp_at_v(q, i, a));
         }
     }
     values_at(g, s->t[s->intervals]);
-    store_x(q, s->u + bvp_at_x(q, s->intervals));
-    store_v(q, rest, s->u + bvp_at_right(q, s->intervals));
+    store_x(in, s->u + bvp_at_x(q, s->intervals));
+    store_end(q, rest, s->u + bvp_at_right(q, s->intervals));
     const model_form *f = q->problem->model;
     for (int k = 0; k < q->m; k++)
         s->u[bvp_at_p(q, s->intervals) + (size_t)k] =

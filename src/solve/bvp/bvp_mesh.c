@@ -48,9 +48,8 @@ static void stage_weights(const collocation *m, double r, double *weight)
     }
 }
 
-/* x and V of interval i at its part r, on the polynomials. */
-static void on_polynomial(const dae_bvp *q, const bvp_solution *s, int i, double r, double *x,
-                          double *v)
+void bvp_on_polynomial(const dae_bvp *q, const bvp_solution *s, int i, double r, double *x,
+                       double *v)
 {
     const collocation *m = q->method;
     const double h = s->t[i + 1] - s->t[i];
@@ -80,32 +79,48 @@ static void complete(dae_bvp *q, double t, double h, double *y, double *yp)
     (void)initializer_project(b->init, t, h, b->kinds, q->weights, y, yp);
 }
 
-void bvp_point(dae_bvp *q, const bvp_solution *s, double t, double *y, double *yp)
+/* y, y' of the ends' form at t, from inner states x and V; the rest by the equations. */
+static void complete_from(dae_bvp *q, double t, double h, const double *x, const double *v,
+                          double *y, double *yp)
 {
-    const int i = find_interval(s, t);
-    const double h = s->t[i + 1] - s->t[i];
-    double *x = q->work, *v = q->f;
-    on_polynomial(q, s, i, (t - s->t[i]) / h, x, v);
-    if (t == s->t[i + 1]) vector_copy(q->d, s->u + bvp_at_x(q, i + 1), x);
-    bvp_fill(q, x, v, y, yp);
+    dae_bvp *in = bvp_inner(q);
+    if (q->inner) {
+        bvp_fill(in, x, v, in->y, in->yp);
+        bvp_outward(q, t, in->y, in->yp, y, yp);
+    } else {
+        bvp_fill(q, x, v, y, yp);
+    }
     complete(q, t, h, y, yp);
 }
 
-void bvp_transfer(const dae_bvp *q, const bvp_solution *from, bvp_solution *to)
+void bvp_point(dae_bvp *q, const bvp_solution *s, double t, double *y, double *yp)
 {
+    const dae_bvp *in = bvp_inner(q);
+    const int i = find_interval(s, t);
+    const double h = s->t[i + 1] - s->t[i];
+    double *x = in->work, *v = in->f;
+    bvp_on_polynomial(in, s, i, (t - s->t[i]) / h, x, v);
+    if (t == s->t[i + 1]) vector_copy(in->d, s->u + bvp_at_x(q, i + 1), x);
+    complete_from(q, t, h, x, v, y, yp);
+}
+
+void bvp_transfer(dae_bvp *q, const bvp_solution *from, bvp_solution *to)
+{
+    const dae_bvp *in = bvp_inner(q);
     const collocation *m = q->method;
-    vector_copy(q->n, from->u, to->u);
-    vector_copy(q->n + q->m, from->u + bvp_at_right(q, from->intervals),
+    vector_copy(q->layout.head, from->u, to->u);
+    vector_copy(q->layout.tail + q->m, from->u + bvp_at_right(q, from->intervals),
                 to->u + bvp_at_right(q, to->intervals));
     for (int i = 0; i <= to->intervals; i++) {
         int k = find_interval(from, to->t[i]);
         double h = from->t[k + 1] - from->t[k];
-        on_polynomial(q, from, k, (to->t[i] - from->t[k]) / h, to->u + bvp_at_x(q, i), q->work);
+        bvp_on_polynomial(in, from, k, (to->t[i] - from->t[k]) / h, to->u + bvp_at_x(q, i),
+                          in->work);
         for (int a = 0; a < m->stages && i < to->intervals; a++) {
             double t = to->t[i] + m->nodes[a] * (to->t[i + 1] - to->t[i]);
             k = find_interval(from, t);
             h = from->t[k + 1] - from->t[k];
-            on_polynomial(q, from, k, (t - from->t[k]) / h, q->f, to->u + bvp_at_v(q, i, a));
+            bvp_on_polynomial(in, from, k, (t - from->t[k]) / h, in->f, to->u + bvp_at_v(q, i, a));
         }
     }
 }
@@ -116,16 +131,17 @@ void bvp_transfer(const dae_bvp *q, const bvp_solution *from, bvp_solution *to)
  * those that the equations give. */
 static double defect(dae_bvp *q, const bvp_solution *s, int i, double r)
 {
-    const double h = s->t[i + 1] - s->t[i];
-    double most = 0.0, *x = q->work, *v = q->f;
-    on_polynomial(q, s, i, r, x, v);
-    bvp_fill(q, x, v, q->y, q->yp);
-    complete(q, s->t[i] + r * h, h, q->y, q->yp);
-    on_polynomial(q, s, i, r, x, v);
-    for (int k = 0; k < q->d; k++) {
-        const int j = q->state[k];
-        most = fmax(most, fabs(h * (v[j] - q->yp[j])) /
-                              (q->request.rtol * fabs(q->y[j]) + q->request.atol));
+    const dae_bvp *in = bvp_inner(q);
+    const double h = s->t[i + 1] - s->t[i], t = s->t[i] + r * h;
+    double most = 0.0, *x = in->work, *v = in->f;
+    bvp_on_polynomial(in, s, i, r, x, v);
+    complete_from(q, t, h, x, v, q->y, q->yp);
+    if (q->inner) bvp_inner_slopes(q, t, q->y, q->yp, in->yp);
+    bvp_on_polynomial(in, s, i, r, x, v);
+    for (int k = 0; k < in->d; k++) {
+        const int j = in->state[k];
+        most = fmax(most, fabs(h * (v[j] - in->yp[j])) /
+                              (q->request.rtol * fabs(x[k]) + q->request.atol));
     }
     return most;
 }
@@ -183,7 +199,7 @@ static double share_out(const dae_bvp *q, const bvp_solution *s, const double *e
     return total;
 }
 
-bool bvp_redistribute(const dae_bvp *q, const bvp_solution *s, const double *error, double target,
+bool bvp_redistribute(dae_bvp *q, const bvp_solution *s, const double *error, double target,
                       int least, bvp_solution *next)
 {
     double *share = DAE_ARRAY(double, s->intervals);
@@ -209,7 +225,7 @@ bool bvp_redistribute(const dae_bvp *q, const bvp_solution *s, const double *err
     return ok;
 }
 
-bool bvp_halve(const dae_bvp *q, const bvp_solution *s, bvp_solution *next)
+bool bvp_halve(dae_bvp *q, const bvp_solution *s, bvp_solution *next)
 {
     if (!bvp_solution_new(q, 2 * s->intervals, next)) return false;
     for (int i = 0; i < s->intervals; i++) {

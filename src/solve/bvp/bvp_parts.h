@@ -42,6 +42,12 @@ typedef struct bvp_solution {
     double *u; /* V at the start; x_i, V_i1 .. V_is for each interval; x_N; V at the end; p */
 } bvp_solution;
 
+/* Where things stand in u: `head` numbers of the start; blocks of d states, n numbers for each
+ * stage and `extra` ones; d states and `tail` numbers of the end; parameters. */
+typedef struct bvp_layout {
+    int head, d, n, extra, tail;
+} bvp_layout;
+
 struct dae_bvp {
     dae_problem *problem;
     dae_bvp_request request;
@@ -65,28 +71,46 @@ struct dae_bvp {
     bvp_conditions left, right;
     struct shooting *shooting;           /* owned; NULL: collocation */
     double *y, *yp, *f, *work, *weights; /* n each */
-    bvp_matrix system;
+    bvp_layout layout;
+    bvp_matrix system, *sink; /* its own, or that of the problem it is the inner one of */
+    /* Projected collocation: equations of index 2 between the ends, in a handle of their own. */
+    struct dae_bvp *inner; /* owned; NULL: the same as at the ends */
+    bool *constraint;      /* inner: rows of states alone; n, owned */
+    model_place *user; /* inner: where its states are among the user's unknowns, and outer: among
+                          its states (d); owned */
+    double *outside;   /* the user's values and slopes; owned */
     bvp_solution solution;
     dae_bvp_stats stats;
     dae_diag diag;
 };
 
+/* What is collocated: the inner equations, if they are others than those at the ends. */
+static inline dae_bvp *bvp_inner(dae_bvp *q)
+{
+    return q->inner ? q->inner : q;
+}
+
 /* Places in u, and its size. */
+static inline size_t bvp_block(const dae_bvp *q)
+{
+    const bvp_layout *l = &q->layout;
+    return (size_t)(l->d + q->method->stages * l->n + l->extra);
+}
 static inline size_t bvp_at_x(const dae_bvp *q, int i)
 {
-    return (size_t)q->n + (size_t)i * (size_t)(q->d + q->method->stages * q->n);
+    return (size_t)q->layout.head + (size_t)i * bvp_block(q);
 }
 static inline size_t bvp_at_v(const dae_bvp *q, int i, int a)
 {
-    return bvp_at_x(q, i) + (size_t)(q->d + a * q->n);
+    return bvp_at_x(q, i) + (size_t)(q->layout.d + a * q->layout.n);
 }
 static inline size_t bvp_at_right(const dae_bvp *q, int intervals)
 {
-    return bvp_at_x(q, intervals) + (size_t)q->d;
+    return bvp_at_x(q, intervals) + (size_t)q->layout.d;
 }
 static inline size_t bvp_at_p(const dae_bvp *q, int intervals)
 {
-    return bvp_at_right(q, intervals) + (size_t)q->n;
+    return bvp_at_right(q, intervals) + (size_t)q->layout.tail;
 }
 static inline size_t bvp_size(const dae_bvp *q, int intervals)
 {
@@ -138,21 +162,47 @@ dae_status bvp_solve_mesh(dae_bvp *q, bvp_solution *s, dae_diag *diag);
 
 /* bvp_mesh.c */
 
+/* x and V of interval i at its part r, on the polynomials. */
+void bvp_on_polynomial(const dae_bvp *q, const bvp_solution *s, int i, double r, double *x,
+                       double *v);
+
 bool bvp_solution_new(const dae_bvp *q, int intervals, bvp_solution *s); /* false: memory */
 void bvp_solution_free(bvp_solution *s);
 /* x and V of a solution at t, n values of y and y' each; the rest by the equations. */
 void bvp_point(dae_bvp *q, const bvp_solution *s, double t, double *y, double *yp);
 /* to = from on the mesh of `to`. */
-void bvp_transfer(const dae_bvp *q, const bvp_solution *from, bvp_solution *to);
+void bvp_transfer(dae_bvp *q, const bvp_solution *from, bvp_solution *to);
 /* Error of the polynomial in each interval, in tolerances; the largest one. */
 double bvp_estimate(dae_bvp *q, const bvp_solution *s, double *error);
 /* The mesh on which errors would be alike and at most `target`, with at least so many intervals. */
-bool bvp_redistribute(const dae_bvp *q, const bvp_solution *s, const double *error, double target,
+bool bvp_redistribute(dae_bvp *q, const bvp_solution *s, const double *error, double target,
                       int least, bvp_solution *next);
 /* Each interval halved. */
-bool bvp_halve(const dae_bvp *q, const bvp_solution *s, bvp_solution *next);
+bool bvp_halve(dae_bvp *q, const bvp_solution *s, bvp_solution *next);
 /* The largest difference of two solutions at the mesh of the second, in tolerances. */
 double bvp_difference(dae_bvp *q, const bvp_solution *a, const bvp_solution *b);
+
+/* bvp_projected.c: equations of index 2 between the ends. */
+
+/* Open them in q->inner: the form, which rows are constraints, and where its states are outside. */
+dae_status bvp_open_inner(dae_bvp *q, dae_diag *diag);
+/* y, y' of the ends' form from those of the inner one at t. */
+void bvp_outward(dae_bvp *q, double t, const double *y, const double *yp, double *out,
+                 double *out_p);
+/* y, y' of a form from the user's values and slopes. */
+void bvp_from_user(const dae_bvp *q, const double *user_y, const double *user_yp, double *y,
+                   double *yp);
+/* slope = that of the inner states by values of the ends' form. */
+void bvp_inner_slopes(dae_bvp *q, double t, const double *y, const double *yp, double *slope);
+/* Rows, from `row` on: states of both forms are the same at the start (inner ones) and at the end
+ * (those of the ends); the projection behind interval i. *row moves on. */
+dae_status bvp_link_ends(dae_bvp *q, bool right, size_t *row, const bvp_solution *s,
+                         double *residual, bool with_matrix, dae_diag *diag);
+dae_status bvp_add_projection(dae_bvp *in, int i, size_t row, const bvp_solution *s,
+                              double *residual, bool with_matrix, dae_diag *diag);
+
+/* bvp.c: bind the equations of a solver, number their states, and take the unknown parameters. */
+dae_status bvp_bind_form(dae_bvp *q, const dae_options *o, dae_diag *diag);
 
 /* bvp_shooting.c: runs between nodes. */
 dae_status bvp_shoot(dae_bvp *q, dae_bvp_guess guess, dae_diag *diag);

@@ -31,10 +31,12 @@ dae_status bvp_set_parameters(dae_bvp *q, const double *p, dae_diag *diag)
         if (status != DAE_OK) return status;
     }
     if (q->m == 0) return DAE_OK;
-    memcpy(q->instance->parameters, f->parameters,
-           f->flat->parameter_count * sizeof *f->parameters);
-    model_instance_prepare(q->instance);
-    directions_start(&q->directions, q->instance);
+    for (dae_bvp *x = q; x; x = x->inner) {
+        memcpy(x->instance->parameters, f->parameters,
+               f->flat->parameter_count * sizeof *f->parameters);
+        model_instance_prepare(x->instance);
+        directions_start(&x->directions, x->instance);
+    }
     return DAE_OK;
 }
 
@@ -155,7 +157,7 @@ static bool put_parameters(dae_bvp *q, const bvp_place *p, const bvp_solution *s
         vector_zero(q->n, q->work);
         model_tangent_apply(q->rows, NULL, NULL, directions_moved(&q->directions, k), 0.0, q->work);
         for (int i = 0; i < q->n && ok; i++)
-            ok = bvp_put(&q->system, p->row + (size_t)i, bvp_at_p(q, s->intervals) + (size_t)k,
+            ok = bvp_put(q->sink, p->row + (size_t)i, bvp_at_p(q, s->intervals) + (size_t)k,
                          q->work[i]);
     }
     return ok;
@@ -164,7 +166,7 @@ static bool put_parameters(dae_bvp *q, const bvp_place *p, const bvp_solution *s
 /* One entry dF_i/dy_j and dF_i/dy'_j of the point. */
 static bool put_entry(dae_bvp *q, const bvp_place *p, int i, int j, double fy, double fyp)
 {
-    bvp_matrix *m = &q->system;
+    bvp_matrix *m = q->sink;
     const size_t row = p->row + (size_t)i;
     const int k = q->number[j], stages = q->method->stages;
     if (k < 0) return bvp_put(m, row, p->v + (size_t)j, fy);
@@ -226,7 +228,7 @@ static dae_status add_point(dae_bvp *q, const bvp_place *p, const bvp_solution *
 static bool put_condition(dae_bvp *q, const bvp_conditions *c, int i, const bvp_place *p,
                           const bvp_solution *s)
 {
-    bvp_matrix *m = &q->system;
+    bvp_matrix *m = q->sink;
     const size_t row = p->row + (size_t)i;
     bool ok = true;
     vector_zero(q->n, q->work);
@@ -283,13 +285,18 @@ static bool add_continuity(dae_bvp *q, int i, size_t row, const bvp_solution *s,
     for (int k = 0; k < q->d && ok; k++) {
         const size_t r = row + (size_t)k;
         residual[r] = s->u[next + (size_t)k] - s->u[x + (size_t)k];
-        if (with_matrix)
-            ok = bvp_put(&q->system, r, next + (size_t)k, 1.0) &&
-                 bvp_put(&q->system, r, x + (size_t)k, -1.0);
+        if (q->layout.extra > 0) { /* the projection */
+            const size_t w = bvp_at_v(q, i, q->method->stages) + (size_t)q->state[k];
+            residual[r] -= s->u[w];
+            if (with_matrix) ok = bvp_put(q->sink, r, w, -1.0);
+        }
+        if (with_matrix && ok)
+            ok = bvp_put(q->sink, r, next + (size_t)k, 1.0) &&
+                 bvp_put(q->sink, r, x + (size_t)k, -1.0);
         for (int a = 0; a < q->method->stages && ok; a++) {
             const size_t v = bvp_at_v(q, i, a) + (size_t)q->state[k];
             residual[r] -= h * q->method->b[a] * s->u[v];
-            if (with_matrix) ok = bvp_put(&q->system, r, v, -h * q->method->b[a]);
+            if (with_matrix) ok = bvp_put(q->sink, r, v, -h * q->method->b[a]);
         }
     }
     return ok;
@@ -308,7 +315,8 @@ static dae_status add_interval(dae_bvp *q, int i, size_t row, const bvp_solution
     }
     if (status == DAE_OK && !add_continuity(q, i, row, s, residual, with_matrix))
         status = bvp_no_memory(diag);
-    return status;
+    if (status != DAE_OK || q->layout.extra == 0) return status;
+    return bvp_add_projection(q, i, row + (size_t)q->d, s, residual, with_matrix, diag);
 }
 
 static dae_status explain_singular(dae_bvp *q, const bvp_solution *s, dae_diag *diag)
@@ -330,11 +338,12 @@ static dae_status add_end(dae_bvp *q, bool right, size_t row, const bvp_solution
 {
     const int last = s->intervals;
     bvp_conditions *c = right ? &q->right : &q->left;
+    const size_t first = right ? bvp_at_right(q, last) : 0; /* V; its own states before them */
     bvp_place p = {s->t[right ? last : 0],
                    0.0,
                    row,
-                   bvp_at_x(q, right ? last : 0),
-                   right ? bvp_at_right(q, last) : 0,
+                   q->inner ? first : bvp_at_x(q, right ? last : 0),
+                   q->inner ? first + (size_t)q->d : first,
                    0,
                    -1};
     dae_status status = add_conditions(q, c, &p, s, residual, with_matrix, diag);
@@ -345,13 +354,17 @@ static dae_status add_end(dae_bvp *q, bool right, size_t row, const bvp_solution
 dae_status bvp_residual(dae_bvp *q, const bvp_solution *s, double *residual, bool with_matrix,
                         dae_diag *diag)
 {
-    const size_t block = (size_t)(q->method->stages * q->n + q->d);
+    dae_bvp *in = bvp_inner(q);
     size_t row = (size_t)(q->left.count + q->n);
     if (with_matrix) q->system.count = 0;
     dae_status status = bvp_set_parameters(q, s->u + bvp_at_p(q, s->intervals), diag);
     if (status == DAE_OK) status = add_end(q, false, 0, s, residual, with_matrix, diag);
-    for (int i = 0; i < s->intervals && status == DAE_OK; i++, row += block)
-        status = add_interval(q, i, row, s, residual, with_matrix, diag);
+    if (status == DAE_OK && q->inner)
+        status = bvp_link_ends(q, false, &row, s, residual, with_matrix, diag);
+    for (int i = 0; i < s->intervals && status == DAE_OK; i++, row += bvp_block(q))
+        status = add_interval(in, i, row, s, residual, with_matrix, diag);
+    if (status == DAE_OK && q->inner)
+        status = bvp_link_ends(q, true, &row, s, residual, with_matrix, diag);
     if (status == DAE_OK) status = add_end(q, true, row, s, residual, with_matrix, diag);
     if (status != DAE_OK || !with_matrix) return status;
     switch (bvp_finish_matrix(q, (int)bvp_size(q, s->intervals))) {
@@ -363,40 +376,66 @@ dae_status bvp_residual(dae_bvp *q, const bvp_solution *s, double *residual, boo
 
 /* ---- names ---- */
 
+/* Number `at` among states and then V of a form. */
+static void name_value(const dae_bvp *q, size_t at, double t, char *text, size_t size)
+{
+    const size_t n = (size_t)q->n, d = (size_t)q->d;
+    const bool slope = at >= d && q->number[(at - d) % n] >= 0;
+    const int unknown = at < d ? q->state[at] : (int)((at - d) % n);
+    snprintf(text, size, slope ? "der(%.120s) at t = %.6g" : "%.120s at t = %.6g",
+             problem_variable(q->companion->bound.problem, unknown), t);
+}
+
 void bvp_name_unknown(const dae_bvp *q, const bvp_solution *s, size_t k, char *text, size_t size)
 {
-    const dae_problem *p = q->companion->bound.problem;
-    const size_t block = bvp_at_x(q, 1) - bvp_at_x(q, 0), n = (size_t)q->n, d = (size_t)q->d;
-    if (k >= bvp_at_p(q, s->intervals)) {
+    const dae_bvp *in = q->inner ? q->inner : q;
+    const size_t first = bvp_at_x(q, 0), right = bvp_at_right(q, s->intervals);
+    const size_t before = q->inner ? 0 : (size_t)q->d; /* V alone stand there */
+    if (k >= bvp_at_p(q, s->intervals))
         snprintf(text, size, "parameter %.150s", q->request.unknown[k - bvp_at_p(q, s->intervals)]);
-        return;
-    }
-    size_t i = k < n ? 0 : (k - n) / block, at = k < n ? d + k : (k - n) % block;
-    bool slope = at >= d && q->number[(at - d) % n] >= 0;
-    int unknown = at < d ? q->state[at] : (int)((at - d) % n);
-    snprintf(text, size, slope ? "der(%.120s) at t = %.6g" : "%.120s at t = %.6g",
-             problem_variable(p, unknown), s->t[i]);
+    else if (k < first || k >= right)
+        name_value(q, before + (k < first ? k : k - right), s->t[k < first ? 0 : s->intervals],
+                   text, size);
+    else
+        name_value(in, (k - first) % bvp_block(q), s->t[(k - first) / bvp_block(q)], text, size);
+}
+
+static void name_row(const dae_bvp *q, size_t k, double t, char *text, size_t size)
+{
+    snprintf(text, size, "%.120s at t = %.6g",
+             problem_equation(q->companion->bound.problem, (int)(k % (size_t)q->n)), t);
+}
+
+/* Row `at` of an interval, or what links the states of two forms at an end. */
+static void name_inner_row(const dae_bvp *in, size_t at, double t, double next, char *text,
+                           size_t size)
+{
+    const size_t stages = (size_t)(in->method->stages * in->n), d = (size_t)in->d;
+    if (at >= stages && at < stages + d)
+        snprintf(text, size, "that which joins %.120s at t = %.6g",
+                 problem_variable(in->companion->bound.problem, in->state[at - stages]), next);
+    else
+        name_row(in, at < stages ? at : at - stages - d, at < stages ? t : next, text, size);
 }
 
 void bvp_name_equation(const dae_bvp *q, const bvp_solution *s, size_t k, char *text, size_t size)
 {
-    const dae_problem *p = q->companion->bound.problem;
-    const size_t n = (size_t)q->n, stages = (size_t)q->method->stages * n;
-    const size_t block = stages + (size_t)q->d, left = (size_t)q->left.count;
-    const size_t first = left + n, right = first + (size_t)s->intervals * block;
-    if (k < left || (k >= right && k < right + (size_t)q->right.count)) {
-        bool start = k < left;
+    const dae_bvp *in = q->inner ? q->inner : q;
+    const size_t left = (size_t)q->left.count, n = (size_t)q->n;
+    const size_t first = left + n + (q->inner ? (size_t)in->d : 0);
+    const size_t last = first + (size_t)s->intervals * bvp_block(q);
+    const size_t right = last + (q->inner ? (size_t)q->d : 0), end = right + (size_t)q->right.count;
+    if (k < left || (k >= right && k < end)) {
         snprintf(text, size, "the condition %.120s at the %s",
-                 start ? q->left.names[k] : q->right.names[k - right], start ? "start" : "end");
-        return;
+                 k < left ? q->left.names[k] : q->right.names[k - right],
+                 k < left ? "start" : "end");
+    } else if (k < left + n || k >= end) {
+        name_row(q, k < left + n ? k - left : k - end, s->t[k < left + n ? 0 : s->intervals], text,
+                 size);
+    } else if (k < first || k >= last) {
+        snprintf(text, size, "that which joins both forms at the %s", k < first ? "start" : "end");
+    } else {
+        const size_t i = (k - first) / bvp_block(q);
+        name_inner_row(in, (k - first) % bvp_block(q), s->t[i], s->t[i + 1], text, size);
     }
-    size_t i = k < first ? 0 : k < right ? (k - first) / block : (size_t)s->intervals;
-    size_t at = k < first   ? k - left
-                : k < right ? (k - first) % block
-                            : k - right - (size_t)q->right.count;
-    if (at >= stages && k >= first && k < right)
-        snprintf(text, size, "that which joins %.120s at t = %.6g",
-                 problem_variable(p, q->state[at - stages]), s->t[i + 1]);
-    else
-        snprintf(text, size, "%.120s at t = %.6g", problem_equation(p, (int)(at % n)), s->t[i]);
 }
