@@ -318,6 +318,13 @@ static dae_status explain_mesh(const dae_bvp *q, const bvp_solution *s, const do
     for (int i = 1; i < s->intervals; i++)
         if (error[i] > error[worst]) worst = i;
     diag->t = s->t[worst];
+    if (error[worst] <= 1.0)
+        return diag_set(
+            diag, DAE_ERR_TOLERANCE,
+            "Boundary values: with %d intervals the error is estimated as %.3g "
+            "tolerances, and the limit of %d leaves none to confirm it by halving them. "
+            "Allow more intervals.",
+            s->intervals, error[worst], q->request.max_intervals);
     return diag_set(diag, DAE_ERR_TOLERANCE,
                     "Boundary values: with %d intervals the error is still %.3g tolerances between "
                     "t = %.9g and %.9g. Allow more intervals (the limit is %d), or take a larger "
@@ -356,29 +363,44 @@ static dae_status judge(dae_bvp *q, bvp_solution *s, double *error, dae_diag *di
     return status;
 }
 
+/* A mesh that can be halved, with intervals enough for `target`: layers that were not seen made the
+ * last one too fine elsewhere. */
+static dae_status coarsen(dae_bvp *q, bvp_solution *s, const double *error, double target,
+                          dae_diag *diag)
+{
+    bvp_solution next;
+    if (!bvp_redistribute(q, s, error, 0.5 * target, 1, &next)) return bvp_no_memory(diag);
+    if (2 * next.intervals <= q->request.max_intervals) return solve_on(q, s, &next, diag);
+    bvp_solution_free(&next);
+    return explain_mesh(q, s, error, diag);
+}
+
 /* Meshes until the error of every interval is below its target, and halving them all confirms the
  * whole; else the target is made smaller. */
 static dae_status adapt(dae_bvp *q, bvp_solution *s, dae_diag *diag)
 {
     double target = 1.0;
-    bool moved = false;
+    bool moved = false, coarse = false;
     dae_status status = DAE_OK;
     for (int round = 0; round < ROUNDS && status == DAE_OK; round++) {
         double *error = DAE_ARRAY(double, s->intervals);
-        if (!error) return bvp_no_memory(diag);
-        double most = bvp_estimate(q, s, error);
-        bool full = s->intervals >= q->request.max_intervals;
-        if (most <= target && 2 * s->intervals <= q->request.max_intervals) {
+        double most = error ? bvp_estimate(q, s, error) : NAN;
+        const bool room = 2 * s->intervals <= q->request.max_intervals;
+        const bool full = s->intervals >= q->request.max_intervals;
+        if (isnan(most)) {
+            status = bvp_no_memory(diag);
+        } else if (most <= target && room) {
             status = judge(q, s, &q->stats.error, diag);
-            dae_free(error);
-            if (status == DAE_OK && q->stats.error <= 1.0) return DAE_OK;
+            if (status == DAE_OK && q->stats.error <= 1.0) round = ROUNDS;
             target /= fmax(2.0, 2.0 * q->stats.error);
-            continue;
-        }
-        if (full || most <= target || round == ROUNDS - 1)
+        } else if (most <= target && !coarse) {
+            status = coarsen(q, s, error, target, diag);
+            coarse = true;
+        } else if (full || most <= target || round == ROUNDS - 1) {
             status = explain_mesh(q, s, error, diag);
-        else
+        } else {
             status = refine(q, s, error, target, &moved, diag);
+        }
         dae_free(error);
     }
     return status;
@@ -447,7 +469,8 @@ void dae_bvp_free(dae_bvp *q)
     if (q->directed) directions_free(&q->directions);
     if (q->has_matrix) iteration_free(&q->matrix);
     dae_solver_free(q->companion);
-    dae_free_all(q->state, q->number, q->sloped, q->y, q->constraint, q->user, q->outside, q);
+    dae_free_all(q->state, q->number, q->sloped, q->y, q->constraint, q->known, q->user, q->outside,
+                 q);
 }
 
 /* The problem's parameters are put back in any case; those of the solution stay with it. */

@@ -82,7 +82,7 @@ static void weigh(void *user, double *weight)
                 weight[bvp_at_v(q, i, a) + (size_t)j] = at_v;
             if (q->layout.extra > 0)
                 weight[bvp_at_v(q, i, q->method->stages) + (size_t)j] =
-                    q->number[j] >= 0 ? of : of * span;
+                    q->number[j] >= 0 || q->known[j] ? of : of * span;
         }
         if (!w->q->inner) weight[j] = weight[bvp_at_right(q, s->intervals) + (size_t)j] = at_v;
     }

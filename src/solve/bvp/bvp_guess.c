@@ -154,6 +154,7 @@ static void fill_mesh(guesser *g, bvp_solution *s)
             store_v(in, rest, s->u + bvp_at_v(q, i, a));
         }
     }
+    bvp_start_projections(in, s);
     values_at(g, s->t[s->intervals]);
     store_x(in, s->u + bvp_at_x(q, s->intervals));
     store_end(q, rest, s->u + bvp_at_right(q, s->intervals));

@@ -6,6 +6,8 @@
 #include "base/vector.h"
 #include "solve/bvp/bvp_parts.h"
 
+static const double SMALL = 0.1; /* h times a defect, in tolerances, that needs no closer look */
+
 bool bvp_solution_new(const dae_bvp *q, int intervals, bvp_solution *s)
 {
     *s = (bvp_solution){.intervals = intervals};
@@ -123,37 +125,77 @@ void bvp_transfer(dae_bvp *q, const bvp_solution *from, bvp_solution *to)
             bvp_on_polynomial(in, from, k, (t - from->t[k]) / h, in->f, to->u + bvp_at_v(q, i, a));
         }
     }
+    bvp_start_projections(bvp_inner(q), to);
 }
 
 /* ---- errors ---- */
 
-/* h times the defect of the polynomial at part r of interval i, in tolerances: its slopes against
- * those that the equations give. */
-static double defect(dae_bvp *q, const bvp_solution *s, int i, double r)
+/* e = h times the defect of the polynomial at part r of interval i: its slopes against those that
+ * the equations give, of all states; x = their values. */
+static void take_defect(dae_bvp *q, const bvp_solution *s, int i, double r, double *e, double *x)
 {
     const dae_bvp *in = bvp_inner(q);
     const double h = s->t[i + 1] - s->t[i], t = s->t[i] + r * h;
-    double most = 0.0, *x = in->work, *v = in->f;
+    double *v = in->f;
     bvp_on_polynomial(in, s, i, r, x, v);
     complete_from(q, t, h, x, v, q->y, q->yp);
     if (q->inner) bvp_inner_slopes(q, t, q->y, q->yp, in->yp);
     bvp_on_polynomial(in, s, i, r, x, v);
-    for (int k = 0; k < in->d; k++) {
-        const int j = in->state[k];
-        most = fmax(most, fabs(h * (v[j] - in->yp[j])) /
-                              (q->request.rtol * fabs(x[k]) + q->request.atol));
-    }
+    for (int k = 0; k < in->d; k++) e[k] = h * (v[in->state[k]] - in->yp[in->state[k]]);
+}
+
+static double in_tolerances(const dae_bvp *q, const double *e, const double *x)
+{
+    double most = 0.0;
+    for (int k = 0; k < q->d; k++)
+        most = fmax(most, fabs(e[k]) / (q->request.rtol * fabs(x[k]) + q->request.atol));
     return most;
+}
+
+/* e := (I - h gamma dx'/dx)^-1 e at q->y, q->yp. The error that a defect makes is not h times it
+ * where solutions decay or grow within the interval, but over that rate [HW96 IV.8]. */
+static bool filter(dae_bvp *q, double t, double h, double *e)
+{
+    const double part = h / q->method->gamma;
+    double *cy = q->work, *cyp = q->f, *b = q->yp + q->n; /* the room behind y' */
+    if (iteration_evaluate(&q->matrix, t, q->y, q->yp, 1.0 / h, h, q->weights, NULL) !=
+        ITERATION_OK)
+        return false;
+    for (int j = 0; j < q->n; j++) {
+        const bool state = q->number[j] >= 0;
+        cy[j] = state ? part : 1.0;
+        cyp[j] = state;
+    }
+    if (iteration_factor_columns(&q->matrix, cy, cyp) != ITERATION_OK) return false;
+    for (int j = 0; j < q->n; j++) q->f[j] = q->number[j] >= 0 ? e[q->number[j]] : 0.0;
+    matrix_multiply(&q->matrix.jac.layout, q->matrix.jac.dfdy, q->f, b);
+    if (iteration_solve(&q->matrix, NULL, b) != ITERATION_OK) return false;
+    for (int k = 0; k < q->d; k++) e[k] -= part * b[q->state[k]];
+    return vector_finite(q->d, e);
+}
+
+/* Error of the polynomial in interval i by its defect at part r, in tolerances. */
+static double error_at(dae_bvp *q, const bvp_solution *s, int i, double r, double *room)
+{
+    const dae_bvp *in = bvp_inner(q);
+    const double h = s->t[i + 1] - s->t[i];
+    double *e = room, *x = room + in->d;
+    take_defect(q, s, i, r, e, x);
+    const double whole = in_tolerances(in, e, x);
+    if (whole <= SMALL || q->inner || !filter(q, s->t[i] + r * h, h, e)) return whole;
+    return fmin(whole, in_tolerances(in, e, x));
 }
 
 double bvp_estimate(dae_bvp *q, const bvp_solution *s, double *error)
 {
-    double most = 0.0;
+    double most = 0.0, *room = DAE_ARRAY(double, 2 * (size_t)bvp_inner(q)->d);
+    if (!room) return NAN;
     for (int i = 0; i < s->intervals; i++) {
-        error[i] = fmax(q->reach[0] * defect(q, s, i, q->probe[0]),
-                        q->reach[1] * defect(q, s, i, q->probe[1]));
+        error[i] = fmax(q->reach[0] * error_at(q, s, i, q->probe[0], room),
+                        q->reach[1] * error_at(q, s, i, q->probe[1], room));
         most = fmax(most, error[i]);
     }
+    dae_free(room);
     return most;
 }
 

@@ -107,6 +107,9 @@ static dae_status explain(newton_work *w, const char *why, dae_diag *diag)
         e->intervals, why, variable, equation);
     diag_append(diag, ". Give a better guess (start values, a table, a simulation), or more "
                       "intervals.");
+    if (w->q->request.method <= DAE_BVP_RADAU && w->q->instance->selection)
+        diag_append(diag, " If the states chosen at the start do not hold on the whole way, take "
+                          "shooting, or projected collocation.");
     return DAE_ERR_CONVERGENCE;
 }
 

@@ -75,7 +75,8 @@ struct dae_bvp {
     bvp_matrix system, *sink; /* its own, or that of the problem it is the inner one of */
     /* Projected collocation: equations of index 2 between the ends, in a handle of their own. */
     struct dae_bvp *inner; /* owned; NULL: the same as at the ends */
-    bool *constraint;      /* inner: rows of states alone; n, owned */
+    bool *constraint;      /* inner: rows of states, and of what is known with them; n, owned, as */
+    bool *known;           /* what these rows define: n */
     model_place *user; /* inner: where its states are among the user's unknowns, and outer: among
                           its states (d); owned */
     double *outside;   /* the user's values and slopes; owned */
@@ -172,7 +173,7 @@ void bvp_solution_free(bvp_solution *s);
 void bvp_point(dae_bvp *q, const bvp_solution *s, double t, double *y, double *yp);
 /* to = from on the mesh of `to`. */
 void bvp_transfer(dae_bvp *q, const bvp_solution *from, bvp_solution *to);
-/* Error of the polynomial in each interval, in tolerances; the largest one. */
+/* Error of the polynomial in each interval, in tolerances; the largest one. NAN: memory. */
 double bvp_estimate(dae_bvp *q, const bvp_solution *s, double *error);
 /* The mesh on which errors would be alike and at most `target`, with at least so many intervals. */
 bool bvp_redistribute(dae_bvp *q, const bvp_solution *s, const double *error, double target,
@@ -200,6 +201,10 @@ dae_status bvp_link_ends(dae_bvp *q, bool right, size_t *row, const bvp_solution
                          double *residual, bool with_matrix, dae_diag *diag);
 dae_status bvp_add_projection(dae_bvp *in, int i, size_t row, const bvp_solution *s,
                               double *residual, bool with_matrix, dae_diag *diag);
+
+/* Projections that do nothing, where a solution on another mesh, or a guess, was put on that of s.
+ */
+void bvp_start_projections(dae_bvp *in, const bvp_solution *s);
 
 /* bvp.c: bind the equations of a solver, number their states, and take the unknown parameters. */
 dae_status bvp_bind_form(dae_bvp *q, const dae_options *o, dae_diag *diag);

@@ -11,6 +11,9 @@
  * mesh point, where a is extrapolated; Newton's method leaves out how they change, times delta,
  * which is of the order of the error of a stage.
  *
+ * Variables that equations define by states alone, such as s = sin(x), are known with x: g may have
+ * them, and they are unknowns of their own at mesh points.
+ *
  * Both ends have the form of index 1, where conditions may name any variable. */
 #include <math.h>
 #include <string.h>
@@ -91,41 +94,69 @@ static dae_status bind_index_2(dae_bvp *in, int index, dae_diag *diag)
 /* ---- states, constraints ---- */
 
 typedef struct row_scan {
-    bool *sloped; /* by unknown; NULL: these are known */
-    const int *number;
-    bool other; /* the row has a slope, or what is no state */
+    bool *sloped;      /* by unknown: slopes that were seen; NULL: */
+    const dae_bvp *in; /* what is known */
+    bool slope;        /* the row has a slope; */
+    int others, last; /* and so many unknowns that are neither states nor known, the last of them */
 } row_scan;
 
 static void see_leaf(void *context, const expr_node *leaf)
 {
     row_scan *scan = context;
     if (leaf->op != EXPR_VARIABLE) return;
-    if (scan->sloped && leaf->order > 0) scan->sloped[leaf->index] = true;
-    if (scan->number && (leaf->order > 0 || scan->number[leaf->index] < 0)) scan->other = true;
+    if (scan->sloped) {
+        if (leaf->order > 0) scan->sloped[leaf->index] = true;
+        return;
+    }
+    scan->slope = scan->slope || leaf->order > 0;
+    if (leaf->order > 0 || scan->in->number[leaf->index] >= 0 || scan->in->known[leaf->index])
+        return;
+    scan->others++;
+    scan->last = leaf->index;
 }
 
-/* States are what the equations have slopes of; constraints are rows of states alone. */
-static dae_status classify(dae_bvp *in, int *count, dae_diag *diag)
+/* States are what the equations have slopes of. */
+static bool find_states(dae_bvp *in)
 {
-    graph *g = in->form->flat->graph;
     bool *sloped = DAE_ARRAY(bool, in->n);
-    in->constraint = DAE_ARRAY(bool, in->n);
-    bool ok = sloped && in->constraint;
-    row_scan first = {sloped, NULL, false};
-    ok = ok && graph_leaves(g, in->form->residual.e, (size_t)in->n, see_leaf, &first);
+    row_scan scan = {.sloped = sloped};
+    bool ok = sloped && graph_leaves(in->form->flat->graph, in->form->residual.e, (size_t)in->n,
+                                     see_leaf, &scan);
     in->d = 0;
     for (int i = 0; i < in->n && ok; i++) {
         in->number[i] = sloped[i] ? in->d : -1;
         if (sloped[i]) in->state[in->d++] = i;
     }
-    *count = 0;
-    for (int i = 0; i < in->n && ok; i++) {
-        row_scan scan = {NULL, in->number, false};
-        ok = graph_leaves(g, &in->form->residual.e[i], 1, see_leaf, &scan);
-        in->constraint[i] = !scan.other;
-        *count += !scan.other;
-    }
     dae_free(sloped);
+    return ok;
+}
+
+/* Rows without slopes, of states and of what such rows say of states, one after the other: they
+ * hold at a point alone. As many as have a new variable define it, the rest are constraints. */
+static bool find_constraints(dae_bvp *in, int *count)
+{
+    bool again = true, ok = true;
+    *count = 0;
+    while (again && ok) {
+        again = false;
+        for (int i = 0; i < in->n && ok; i++) {
+            row_scan scan = {.in = in};
+            if (in->constraint[i]) continue;
+            ok = graph_leaves(in->form->flat->graph, &in->form->residual.e[i], 1, see_leaf, &scan);
+            if (!ok || scan.slope || scan.others > 1) continue;
+            in->constraint[i] = again = true;
+            if (scan.others == 1) in->known[scan.last] = true;
+            *count += scan.others == 0;
+        }
+    }
+    return ok;
+}
+
+static dae_status classify(dae_bvp *in, int *count, dae_diag *diag)
+{
+    in->constraint = DAE_ARRAY(bool, in->n);
+    in->known = DAE_ARRAY(bool, in->n);
+    bool ok = in->constraint && in->known && find_states(in) && find_constraints(in, count);
     return ok ? DAE_OK : bvp_no_memory(diag);
 }
 
@@ -189,8 +220,9 @@ static dae_status evaluate_at(dae_bvp *in, double t, double h, dae_diag *diag)
                           t);
 }
 
-/* Rows F_x' delta + F_a alpha and g, from `row` on: entries, delta and alpha in columns from w on,
- * x in columns from x on; what w has of them is added to the residual (NULL: none). */
+/* Rows F_x' delta + F_a alpha, and g, from `row` on: entries, those of delta, alpha and of what is
+ * known in columns from w on, of x from x on; what `of` has of the first is added to the residual
+ * (NULL: none). */
 static bool put_rows(dae_bvp *in, size_t row, size_t w, size_t x, const double *of,
                      double *residual, bool with_matrix)
 {
@@ -201,13 +233,14 @@ static bool put_rows(dae_bvp *in, size_t row, size_t w, size_t x, const double *
         const int k = in->number[c];
         for (int e = 0; e < column.count && ok; e++) {
             const size_t at = column.first + (size_t)e;
-            const int r = column_row(&column, e);
-            const double value = in->constraint[r] || k < 0 ? j->dfdy[at] : j->dfdyp[at];
-            if (in->constraint[r] && k < 0) continue;
-            if (residual && !in->constraint[r]) residual[row + (size_t)r] += value * of[c];
+            const size_t r = (size_t)column_row(&column, e);
+            const bool holds = in->constraint[r];
+            const double value = holds || k < 0 ? j->dfdy[at] : j->dfdyp[at];
+            if (holds ? k < 0 && !in->known[c] : in->known[c]) continue;
+            if (residual && !holds) residual[row + r] += value * of[c];
             if (with_matrix)
-                ok = bvp_put(in->sink, row + (size_t)r,
-                             in->constraint[r] ? x + (size_t)k : w + (size_t)c, value);
+                ok = bvp_put(in->sink, row + r, holds && k >= 0 ? x + (size_t)k : w + (size_t)c,
+                             value);
         }
     }
     return ok;
@@ -241,6 +274,8 @@ dae_status bvp_add_projection(dae_bvp *in, int i, size_t row, const bvp_solution
     evaluator *e = &in->companion->bound.eval;
     bvp_on_polynomial(in, s, i, 1.0, in->work, in->f);
     bvp_fill(in, s->u + x, in->f, in->y, in->yp);
+    for (int c = 0; c < in->n; c++)
+        if (in->known[c]) in->y[c] = s->u[w + (size_t)c];
     eval_status found =
         evaluate_residual(e, t, in->y, in->yp, residual + row, &e->stats->residuals);
     if (found != EVAL_OK) return evaluator_report(e, found, diag);
@@ -251,6 +286,15 @@ dae_status bvp_add_projection(dae_bvp *in, int i, size_t row, const bvp_solution
     bool ok = put_rows(in, row, w, x, s->u + w, residual, with_matrix);
     if (ok && with_matrix) ok = put_parameters(in, t, row, s);
     return ok ? DAE_OK : bvp_no_memory(diag);
+}
+
+void bvp_start_projections(dae_bvp *in, const bvp_solution *s)
+{
+    for (int i = 0; i < s->intervals && in->layout.extra > 0; i++) {
+        double *w = s->u + bvp_at_v(in, i, in->method->stages);
+        bvp_on_polynomial(in, s, i, 1.0, in->work, in->f);
+        for (int c = 0; c < in->n; c++) w[c] = in->known[c] ? in->f[c] : 0.0;
+    }
 }
 
 /* Whether F_x' delta + F_a alpha = r, g_x delta = s has one solution where the run begins: just
