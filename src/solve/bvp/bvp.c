@@ -413,9 +413,9 @@ static dae_status check_assertions(dae_bvp *q, dae_diag *diag)
     dae_status status = DAE_OK;
     for (int i = 0; i <= s->intervals && status == DAE_OK; i++) {
         bvp_point(q, s, s->t[i], q->y, q->yp);
-        status = hybrid_check(q->companion, s->t[i], q->y, q->yp);
+        status = hybrid_check(bvp_teller(q), s->t[i], q->y, q->yp);
     }
-    if (status < 0) *diag = q->companion->diag;
+    if (status < 0) *diag = bvp_teller(q)->diag;
     return status < 0 ? status : DAE_OK;
 }
 
@@ -469,6 +469,7 @@ void dae_bvp_free(dae_bvp *q)
     if (q->directed) directions_free(&q->directions);
     if (q->has_matrix) iteration_free(&q->matrix);
     dae_solver_free(q->companion);
+    dae_solver_free(q->finisher);
     dae_free_all(q->state, q->number, q->sloped, q->y, q->constraint, q->known, q->user, q->outside,
                  q);
 }
@@ -544,7 +545,7 @@ dae_status dae_bvp_at(dae_bvp *q, double t, double *values)
     t = fmin(fmax(t, start), last);
     if (q->shooting) return shooting_at(q->shooting, t, values, &q->diag);
     bvp_point(q, &q->solution, t, q->y, q->yp);
-    hybrid_variables(q->companion, t, q->y, q->yp, values);
+    hybrid_variables(bvp_teller(q), t, q->y, q->yp, values);
     return DAE_OK;
 }
 

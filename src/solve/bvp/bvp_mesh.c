@@ -88,11 +88,11 @@ static void complete_from(dae_bvp *q, double t, double h, const double *x, const
     dae_bvp *in = bvp_inner(q);
     if (q->inner) {
         bvp_fill(in, x, v, in->y, in->yp);
-        bvp_outward(q, t, in->y, in->yp, y, yp);
+        bvp_outward(q, t, h, in->y, in->yp, y, yp);
     } else {
         bvp_fill(q, x, v, y, yp);
+        complete(q, t, h, y, yp);
     }
-    complete(q, t, h, y, yp);
 }
 
 void bvp_point(dae_bvp *q, const bvp_solution *s, double t, double *y, double *yp)

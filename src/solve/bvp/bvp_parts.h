@@ -77,9 +77,10 @@ struct dae_bvp {
     struct dae_bvp *inner; /* owned; NULL: the same as at the ends */
     bool *constraint;      /* inner: rows of states, and of what is known with them; n, owned, as */
     bool *known;           /* what these rows define: n */
-    model_place *user; /* inner: where its states are among the user's unknowns, and outer: among
-                          its states (d); owned */
-    double *outside;   /* the user's values and slopes; owned */
+    model_place *user;    /* inner: where its states are among the user's unknowns, and outer: among
+                             its states (d); owned */
+    double *outside;      /* the user's values and slopes; owned */
+    dae_solver *finisher; /* completes values between the ends; owned, as companion */
     bvp_solution solution;
     dae_bvp_stats stats;
     dae_diag diag;
@@ -89,6 +90,12 @@ struct dae_bvp {
 static inline dae_bvp *bvp_inner(dae_bvp *q)
 {
     return q->inner ? q->inner : q;
+}
+
+/* The solver whose unknowns bvp_point() gives. */
+static inline dae_solver *bvp_teller(const dae_bvp *q)
+{
+    return q->finisher ? q->finisher : q->companion;
 }
 
 /* Places in u, and its size. */
@@ -187,8 +194,9 @@ double bvp_difference(dae_bvp *q, const bvp_solution *a, const bvp_solution *b);
 
 /* Open them in q->inner: the form, which rows are constraints, and where its states are outside. */
 dae_status bvp_open_inner(dae_bvp *q, dae_diag *diag);
-/* y, y' of the ends' form from those of the inner one at t. */
-void bvp_outward(dae_bvp *q, double t, const double *y, const double *yp, double *out,
+/* y, y' of the ends' form from those of the inner one at t, in an interval of length h: states as
+ * they are, chosen there, the rest by the equations. */
+void bvp_outward(dae_bvp *q, double t, double h, const double *y, const double *yp, double *out,
                  double *out_p);
 /* y, y' of a form from the user's values and slopes. */
 void bvp_from_user(const dae_bvp *q, const double *user_y, const double *user_yp, double *y,

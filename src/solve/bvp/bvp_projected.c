@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "solve/bvp/bvp_parts.h"
+#include "solve/hybrid/hybrid.h"
 
 /* ---- the form ---- */
 
@@ -328,21 +329,57 @@ static dae_status check_index(dae_bvp *in, int constraints, dae_diag *diag)
 
 /* ---- both forms ---- */
 
-void bvp_outward(dae_bvp *q, double t, const double *y, const double *yp, double *out,
+/* Other states where those at hand do not hold any more. */
+static void choose_states(dae_bvp *q, double t)
+{
+    dae_solver *c = q->finisher;
+    const double *slopes = q->outside + q->problem->form.n;
+    model_instance *m = c->hybrid->instance;
+    if (!m->selection ||
+        model_instance_select(m, t, c->bound.y, c->bound.yp, false) == SELECTION_KEPT)
+        return;
+    c->hybrid->opening.stands = c->hybrid->at_start = false;
+    c->run.t = c->run.t_old = c->run.t_new = t;
+    if (bind_mode_at_hand(c, t) != DAE_OK) return;
+    values_from_user(c, q->outside, slopes);
+    (void)hybrid_begin_again(c); /* where that fails the values stay as they are */
+}
+
+void bvp_outward(dae_bvp *q, double t, double h, const double *y, const double *yp, double *out,
                  double *out_p)
 {
+    dae_solver *c = q->finisher;
     double *slopes = q->outside + q->problem->form.n;
     values_to_user(q->inner->companion, t, y, yp, q->outside, slopes);
-    bvp_from_user(q, q->outside, slopes, out, out_p);
+    values_from_user(c, q->outside, slopes);
+    choose_states(q, t);
+    vector_copy(q->n, c->bound.y, out);
+    vector_copy(q->n, c->bound.yp, out_p);
+    for (int i = 0; i < q->n; i++) q->weights[i] = q->request.rtol * fabs(out[i]) + q->request.atol;
+    (void)initializer_project(c->bound.init, t, h, c->bound.kinds, q->weights, out, out_p);
 }
 
 void bvp_inner_slopes(dae_bvp *q, double t, const double *y, const double *yp, double *slope)
 {
     const dae_bvp *in = q->inner;
     double *slopes = q->outside + q->problem->form.n;
-    values_to_user(q->companion, t, y, yp, q->outside, slopes);
+    values_to_user(q->finisher, t, y, yp, q->outside, slopes);
     for (int k = 0; k < in->d; k++)
         slope[in->state[k]] = in->user[k].sign * slopes[in->user[k].unknown];
+}
+
+/* What completes values between the ends: as the solver at the ends, with states that it chooses
+ * where it is asked. */
+static dae_status take_finisher(dae_bvp *q, dae_diag *diag)
+{
+    dae_options o = dae_options_default();
+    o.rtol = q->request.rtol;
+    o.atol = q->request.atol;
+    dae_status status = lead_companion_new(q->problem, &o, &q->finisher, diag);
+    if (status == DAE_OK) status = dae_solver_start(q->finisher, q->request.start, NULL, NULL);
+    if (status == DAE_OK && q->finisher->bound.n != q->n) status = DAE_ERR_UNSUPPORTED;
+    if (status != DAE_OK && q->finisher && status != DAE_ERR_MEMORY) *diag = q->finisher->diag;
+    return status;
 }
 
 /* Inner state k at the start is what the ends' form has in its place. */
@@ -405,6 +442,7 @@ dae_status bvp_open_inner(dae_bvp *q, dae_diag *diag)
     if (status == DAE_OK) status = classify(in, &constraints, diag);
     if (status == DAE_OK) status = check_index(in, constraints, diag);
     if (status == DAE_OK) status = link(q, in, diag);
+    if (status == DAE_OK) status = take_finisher(q, diag);
     if (status != DAE_OK) return status;
     q->layout = in->layout = (bvp_layout){q->d + q->n, in->d, in->n, in->n, q->d + q->n};
     in->sink = &q->system;

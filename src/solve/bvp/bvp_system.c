@@ -22,6 +22,12 @@ void bvp_fill(const dae_bvp *q, const double *x, const double *v, double *y, dou
     }
 }
 
+static void take_parameters(const model_form *f, model_instance *m)
+{
+    memcpy(m->parameters, f->parameters, f->flat->parameter_count * sizeof *f->parameters);
+    model_instance_prepare(m);
+}
+
 dae_status bvp_set_parameters(dae_bvp *q, const double *p, dae_diag *diag)
 {
     const model_form *f = q->problem->model;
@@ -30,13 +36,11 @@ dae_status bvp_set_parameters(dae_bvp *q, const double *p, dae_diag *diag)
             dae_problem_set_parameter(q->problem, q->request.unknown[k], p[k], diag);
         if (status != DAE_OK) return status;
     }
-    if (q->m == 0) return DAE_OK;
-    for (dae_bvp *x = q; x; x = x->inner) {
-        memcpy(x->instance->parameters, f->parameters,
-               f->flat->parameter_count * sizeof *f->parameters);
-        model_instance_prepare(x->instance);
+    for (dae_bvp *x = q->m > 0 ? q : NULL; x; x = x->inner) {
+        take_parameters(f, x->instance);
         directions_start(&x->directions, x->instance);
     }
+    if (q->m > 0 && q->finisher) take_parameters(f, q->finisher->hybrid->instance);
     return DAE_OK;
 }
 
