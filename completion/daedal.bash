@@ -51,6 +51,10 @@ _daedal() {
     IFS=$'\n'
     case $prev in
     --method | --judge)
+        if [[ $command == bvp ]]; then
+            COMPREPLY=($(compgen -W $'gauss\nradau\nshooting\nprojected\nprojected-radau' -- "$cur"))
+            return
+        fi
         COMPREPLY=($(compgen -W "auto
 $("$1" methods 2>/dev/null | sed -n 's/^  \([a-z][a-z0-9_]*\) .*/\1/p')" -- "$cur"))
         return
@@ -117,7 +121,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
     --signals-from) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
     --json) [[ $command == run || $command == verify || $command == sens || $command == fit ]] && _daedal_files json && return ;;
     --set | --start | --start-time | --stop | --tend | --rtol | --atol | --atol-of | --rtol-of | --interval | --points | \
-        --first | --vars | --variables | --of | --sigma | --ignore | --loss-scale | --iterations | --fit-tolerance | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit | --tube-x | --tube-y | --nominal | --signals | --inputs | --outputs | --span) return ;;
+        --first | --vars | --variables | --of | --sigma | --ignore | --loss-scale | --iterations | --fit-tolerance | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit | --intervals | --max-intervals | --stages | --tube-x | --tube-y | --nominal | --signals | --inputs | --outputs | --span) return ;;
     --at) COMPREPLY=($(compgen -W 'steady' -- "$cur")) && return ;;
     esac
     case $command in

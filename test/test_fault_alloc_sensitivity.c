@@ -92,8 +92,16 @@ static const char *const aim =
     "  der(u) = -f*x;\n  der(v) = -f*y - g;\n  x^2 + y^2 = 1;\n"
     "  annotation(__Daedal(terminal = {x == 0.1}));\nend A;\n";
 
-static dae_status hit(void *text)
+/* How that is solved. */
+typedef struct shot {
+    const char *text;
+    dae_bvp_method by;
+    int stages;
+} shot;
+
+static dae_status hit(void *given)
 {
+    const shot *how = given;
     static const char *const names[] = {"g"};
     dae_problem *p = NULL;
     dae_bvp *b = NULL;
@@ -104,9 +112,11 @@ static dae_status hit(void *text)
                                .unknown_count = 1,
                                .intervals = 3,
                                .rtol = 1e-4,
-                               .guess = DAE_BVP_GUESS_SIMULATE};
+                               .guess = DAE_BVP_GUESS_SIMULATE,
+                               .method = how->by,
+                               .stages = how->stages};
     dae_status status =
-        dae_problem_from_model(&(dae_model){.text = text, .file = "m.mo"}, &p, &diag);
+        dae_problem_from_model(&(dae_model){.text = how->text, .file = "m.mo"}, &p, &diag);
     if (status == DAE_OK) status = dae_bvp_new(p, &request, &b, &diag);
     assert_int_equal(b == NULL, status != DAE_OK);
     if (status == DAE_OK) status = dae_bvp_at(b, 0.2, values);
@@ -118,9 +128,13 @@ static dae_status hit(void *text)
 static void test_bvp(void **state)
 {
     (void)state;
-    heap_faults f = fail_some("boundary values", hit, (void *)aim, 600);
-    assert_int_equal(f.status, DAE_OK);
-    assert_true(f.told > 0);
+    shot ways[] = {
+        {aim, DAE_BVP_GAUSS, 0}, {aim, DAE_BVP_SHOOTING, 0}, {aim, DAE_BVP_PROJECTED, 2}};
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        heap_faults f = fail_some("boundary values", hit, &ways[k], 400);
+        assert_int_equal(f.status, DAE_OK);
+        assert_true(f.told > 0);
+    }
 }
 
 static void test_sensitivity(void **state)

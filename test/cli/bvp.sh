@@ -45,6 +45,36 @@ expect 0 bvp string.mo --end 'u = 0' --free k --quiet -o s.json
 [ -s out ] && fail "something is printed"
 grep -q '"names": \["u","v"\]' s.json || fail "no json"
 
+# other methods
+expect 0 bvp bratu.mo --method radau --stages 3
+says 'collocation at 3 Radau points'
+says '^  v  *0.54935'
+expect 0 bvp bratu.mo --method shooting --intervals 5
+says 'multiple shooting, 5 intervals'
+says '^  v  *0.54935272'
+cat >chain.mo <<'END'
+model Chain
+  Real a(start = 0, fixed = true), b, c, z;
+equation
+  der(a) = b;
+  der(b) = a + 2*z;
+  a + c = time;
+  der(c) = z;
+  annotation(experiment(StopTime = 1), __Daedal(terminal = {a == 1}));
+end Chain;
+END
+expect 0 bvp chain.mo --method projected --stages 2
+says 'projected collocation at 2 Gauss points'
+says '^  b  *0.77605'
+expect 0 bvp chain.mo --method projected-radau
+says '^  b  *0.77605'
+expect 2 bvp bratu.mo --method shooting --stages 3
+says 'shooting has no collocation points'
+expect 2 bvp bratu.mo --stages 6
+says 'stages = 6'
+expect 2 run bratu.mo --stages 3
+says "'--stages' is for 'daedal bvp'"
+
 # rows at the mesh
 expect 0 bvp bratu.mo --interval 0 -o -
 [ "$(wc -l <out)" -eq 22 ] || fail "20 intervals have 21 rows"
@@ -67,7 +97,9 @@ says "'w' is not declared"
 expect 2 bvp bratu.mo --free q
 says 'no parameter q'
 expect 2 bvp bratu.mo --method bdf
-says "'--method' is not one of 'daedal bvp'"
+says "'bdf' is none of 'daedal bvp'; there are gauss, radau, shooting"
+expect 2 bvp bratu.mo --order 3
+says "'--order' is not one of 'daedal bvp'"
 expect 2 bvp bratu.mo --guess nothing.csv
 says 'guess'
 expect 2 run bratu.mo --end 'u = 0'
