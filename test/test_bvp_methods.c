@@ -112,9 +112,8 @@ static void test_decaying_layer(void **state)
         }
         intervals[k] = dae_bvp_statistics(q.b)->intervals;
     }
-    print_message("%d, %d intervals\n", intervals[0], intervals[1]);
     assert_true(intervals[0] <= 200); /* the layer alone needs many */
-    assert_true(intervals[1] <= 80 && 2 * intervals[1] < intervals[0] + intervals[1]);
+    assert_true(intervals[1] <= 80 && intervals[1] < intervals[0]);
     shut(&q);
 }
 
@@ -192,7 +191,7 @@ static void test_projected_definitions(void **state)
     const char *const at_end[] = {"y = 2"};
     bvp_run q, plain;
     const char *text = MODEL("  Real x, y(start = 1), z, s, r;\nequation\n  der(x) = z;\n"
-                             "  der(y) = y + cos(x)*z;\n  s^3 + s = sin(time)*y;\n"
+                             "  der(y) = y + cos(x)*z + s*r;\n  s^3 + s = sin(time)*y;\n"
                              "  r = exp(s);\n  x = r + s;");
     open_with(&q, text, 1, at_end);
     open_with(&plain, text, 1, at_end);
@@ -341,6 +340,27 @@ static void test_shooting_mathieu(void **state)
     assert_true(dae_problem_parameter_value(q.r.problem, 0) == 17.0); /* as it was */
     expect_about(value_at(&q, "v", PI), 0.0, 1e-7);
     assert_true(dae_problem_parameter_value(q.r.problem, 0) == 17.0);
+    shut(&q);
+}
+
+/* Conditions at both ends that name an unknown parameter: x' = sin t - x is periodic from -1/2 on.
+ */
+static void test_shooting_periodic(void **state)
+{
+    (void)state;
+    const char *const at_end[] = {"x = a"}, *const names[] = {"a"};
+    bvp_run q;
+    open_with(&q,
+              MODEL("  parameter Real a = 3;\n  Real x(start = a, fixed = true);\nequation\n"
+                    "  der(x) = sin(time) - x;"),
+              1, at_end);
+    q.request.end = 2.0 * PI;
+    q.request.method = DAE_BVP_SHOOTING;
+    q.request.unknown = names;
+    q.request.unknown_count = 1;
+    solve(&q);
+    expect_about(dae_bvp_parameter(q.b, 0), -0.5, 2e-8);
+    assert_true(dae_bvp_statistics(q.b)->iterations <= 4); /* it is linear */
     shut(&q);
 }
 
@@ -547,6 +567,7 @@ int main(void)
                                        cmocka_unit_test(test_shooting_bratu),
                                        cmocka_unit_test(test_shooting_troesch),
                                        cmocka_unit_test(test_shooting_mathieu),
+                                       cmocka_unit_test(test_shooting_periodic),
                                        cmocka_unit_test(test_shooting_events),
                                        cmocka_unit_test(test_crane),
                                        cmocka_unit_test(test_seven_equations),
