@@ -448,6 +448,25 @@ static void test_crane(void **state)
 /* The linear DAE of seven equations and index 3 of [CM95], with four degrees of freedom: x = (sin
  * t, cos t, 2 cos^2 t, cos t, -sin t, -2 sin 2t, -sin t/5). Two conditions at each end of 0 to 5.
  */
+static const char *const seven =
+    MODEL("  parameter Real p = 5;\n"
+          "  Real x1, x2(start = 1, fixed = true);\n"
+          "  Real x3(start = 2, fixed = true), x4, x5, x6, x7;\n"
+          "equation\n"
+          "  der(x1) = x4;\n"
+          "  der(x2) = x5;\n"
+          "  der(x3) = x6;\n"
+          "  der(x4) + sin(time)*x3 + x5 - cos(time)*x6 - 2*p*cos(time)^2*x7 =\n"
+          "    -2*sin(time) + 2*sin(time)*cos(time)^2 + 2*cos(time)*sin(2*time) + "
+          "2*cos(time)^2*sin(time);\n"
+          "  der(x5) - cos(time)*x3 - x4 - sin(time)*x6 - 2*p*sin(time)*cos(time)*x7 =\n"
+          "    -2*cos(time) - 2*cos(time)^3 + 2*sin(time)*sin(2*time) + "
+          "2*sin(time)^2*cos(time);\n"
+          "  der(x6) + x3 + 2*p*sin(time)*x7 = -4*cos(2*time) + 2*cos(time)^2 - 2*sin(time)^2;\n"
+          "  2*p*(cos(time)^2*x1 + sin(time)*cos(time)*x2 - sin(time)*x3) = "
+          "2*p*(cos(time)^2*sin(time) + sin(time)*cos(time)*cos(time) - "
+          "sin(time)*2*cos(time)^2);");
+
 static void test_seven_equations(void **state)
 {
     (void)state;
@@ -455,27 +474,7 @@ static void test_seven_equations(void **state)
     static const dae_bvp_method methods[] = {DAE_BVP_GAUSS, DAE_BVP_RADAU, DAE_BVP_SHOOTING,
                                              DAE_BVP_PROJECTED, DAE_BVP_PROJECTED_RADAU};
     bvp_run q;
-    open_with(
-        &q,
-        MODEL(
-            "  parameter Real p = 5;\n"
-            "  Real x1, x2(start = 1, fixed = true);\n"
-            "  Real x3(start = 2, fixed = true), x4, x5, x6, x7;\n"
-            "equation\n"
-            "  der(x1) = x4;\n"
-            "  der(x2) = x5;\n"
-            "  der(x3) = x6;\n"
-            "  der(x4) + sin(time)*x3 + x5 - cos(time)*x6 - 2*p*cos(time)^2*x7 =\n"
-            "    -2*sin(time) + 2*sin(time)*cos(time)^2 + 2*cos(time)*sin(2*time) + "
-            "2*cos(time)^2*sin(time);\n"
-            "  der(x5) - cos(time)*x3 - x4 - sin(time)*x6 - 2*p*sin(time)*cos(time)*x7 =\n"
-            "    -2*cos(time) - 2*cos(time)^3 + 2*sin(time)*sin(2*time) + "
-            "2*sin(time)^2*cos(time);\n"
-            "  der(x6) + x3 + 2*p*sin(time)*x7 = -4*cos(2*time) + 2*cos(time)^2 - 2*sin(time)^2;\n"
-            "  2*p*(cos(time)^2*x1 + sin(time)*cos(time)*x2 - sin(time)*x3) = "
-            "2*p*(cos(time)^2*sin(time) + sin(time)*cos(time)*cos(time) - "
-            "sin(time)*2*cos(time)^2);"),
-        2, at_end);
+    open_with(&q, seven, 2, at_end);
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
         q.request.method = methods[k];
         q.request.end = k < 2 ? 1.0 : 5.0;

@@ -139,8 +139,8 @@ static dae_status explain_run(const struct shooting *h, dae_status status, dae_d
     snprintf(said, sizeof said, "%s", of->text);
     *diag = *of;
     return diag_set(diag, status < 0 ? status : DAE_ERR_UNSUPPORTED,
-                    "Boundary values: a run from t = %.9g fails: %s", dae_solver_time(h->run),
-                    status < 0 ? said : "the model ends it.");
+                    "Boundary values: a run between nodes fails at t = %.9g: %s",
+                    dae_solver_time(h->run), status < 0 ? said : "the model ends it.");
 }
 
 /* The run stands at the first node of the rows, with the parameters of the problem. */
