@@ -159,6 +159,9 @@ typedef struct dae_residual {
     const int *velocity; /* n, or NULL. For second order methods: velocity[i] = j says that y_j is
                             the derivative of y_i, by one row of F that is y_i' - y_j times a
                             constant, which is checked at the start; -1: y_i has none */
+
+    dae_rows_fn rows;                   /* some rows of F, for integrators on several processes; */
+    dae_jacobian_rows_fn jacobian_rows; /* NULL: all are computed */
 } dae_residual;
 
 typedef struct dae_problem dae_problem;
@@ -258,6 +261,8 @@ typedef struct dae_options {
     int formula_steps; /* k of multistep:own and oneleg:own, 1 to 7: 1/h sum a_j x_(n-j), */
     double formula_a[8], formula_b[8]; /* j = 0 .. k, for sum b_j x'_(n-j), or x' at the leg */
     bool pass_end; /* "auto": steps may pass the first end of a run, which is else a stop time */
+    const struct dae_integrator *integrator; /* takes the steps in place of a method, copied:
+                                                daedal/integrator.h; NULL: none */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);
@@ -317,6 +322,7 @@ DAE_API const dae_diag *dae_solver_diag(const dae_solver *solver);
 #include "daedal/analysis.h"    /* index and structure */
 #include "daedal/bvp.h"         /* conditions at both ends */
 #include "daedal/fit.h"         /* parameters from data */
+#include "daedal/integrator.h"  /* integrators from outside in the place of a method */
 #include "daedal/methods.h"     /* methods and formulations on offer */
 #include "daedal/sensitivity.h" /* derivatives of solutions by parameters and start values */
 #include "daedal/statistics.h"  /* what a solver did; rarely used calls of it */

@@ -137,6 +137,13 @@ typedef enum dae_dense {
  * rowind, one pattern for both. */
 typedef int (*dae_jacobian_fn)(double t, const double *y, const double *yp, double *dfdy,
                                double *dfdyp, void *user);
+/* Some rows alone: f[rows[k]], k < count, of F; entries of these rows of dF/dy and dF/dy', where
+ * dae_jacobian_fn would put them. The rest stays as it is. */
+typedef int (*dae_rows_fn)(double t, const double *y, const double *yp, const int *rows, int count,
+                           double *f, void *user);
+typedef int (*dae_jacobian_rows_fn)(double t, const double *y, const double *yp, const int *rows,
+                                    int count, double *dfdy, double *dfdyp, void *user);
+
 /* g = event functions; an event is a zero crossing of one of them */
 typedef int (*dae_event_fn)(double t, const double *y, const double *yp, double *g, void *user);
 

@@ -158,6 +158,7 @@ const method_family *method_family_of(const char *name)
 const method *method_find(const char *name)
 {
     if (strcmp(name, "auto") == 0) return &method_bdf;
+    if (name == method_integrator.name) return &method_integrator;
     for (int i = 0; i < MEMBERS; i++)
         if (members[i]->name == name) return members[i];
     return method_select(name, 0, NULL, NULL);

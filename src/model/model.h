@@ -209,6 +209,7 @@ typedef struct model_instance {
     const char **equation_names; /* n: of the compiled rows, then of the chosen ones */
     dae_kind *kinds;
     struct array_run *array;    /* takes the place of the equations, or NULL; borrowed */
+    struct row_program *rows;   /* of the rows asked for last (model_rows.c); owned, NULL: none */
     double noise;               /* `rounded` crossing functions below it count as zero */
     struct delay_table *delays; /* pasts of delayed values (model_delay.h); borrowed, NULL: none */
 } model_instance;
@@ -242,6 +243,17 @@ void model_instance_follow(model_instance *instance, const model_instance *from)
 int model_residual(double t, const double *y, const double *yp, double *f, void *user);
 int model_jacobian(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
                    void *user);
+
+/* model_rows.c: the same of some rows, by programs of these, which are kept until others are asked
+ * for. */
+int model_rows(double t, const double *y, const double *yp, const int *rows, int count, double *f,
+               void *user);
+int model_jacobian_rows(double t, const double *y, const double *yp, const int *rows, int count,
+                        double *dfdy, double *dfdyp, void *user);
+struct row_program;
+void row_program_free(struct row_program *p); /* NULL is fine, here and below */
+/* Parameters or memory have changed. */
+void row_program_prepare(struct row_program *p, const tape_inputs *in);
 
 /* out = crossing functions of the relations, then those of assertions: crossing.outputs */
 void model_instance_crossings(model_instance *instance, double t, const double *y, const double *yp,

@@ -48,6 +48,7 @@ void model_instance_free(model_instance *m)
     model_code_note(m);
     dae_free_all(m->parameters, m->memory, m->jacobian_values, m->work);
     instance_end_selection(m);
+    row_program_free(m->rows);
     dae_free(m);
 }
 
@@ -81,6 +82,7 @@ void model_instance_prepare(model_instance *m)
         const expr_code *c = &model_program_at((model_form *)m->form, k)->code;
         if (c->tape) tape_prepare(c->tape, &in, m->work_of[k]);
     }
+    row_program_prepare(m->rows, &in);
     if (m->selection) selection_prepare(m->selection, &in);
     if (m->positions) position_watch_prepare(m->positions, &in);
 }
@@ -263,6 +265,8 @@ void model_form_describe(model_form *f, dae_residual *r)
     *r = (dae_residual){.n = f->n,
                         .f = model_residual,
                         .jacobian = model_jacobian,
+                        .rows = model_rows,
+                        .jacobian_rows = model_jacobian_rows,
                         .structure = DAE_STRUCTURE_SPARSE,
                         .colptr = f->colptr,
                         .rowind = f->rowind,

@@ -597,6 +597,39 @@ eval_status evaluate_jacobian(evaluator *e, const matrix_layout *layout, double 
     return status ? status : guard_matrix(e, "jacobian (dF/dy')", layout, t, dfdyp);
 }
 
+/* Whether rows of F are computed apart, and judged so. */
+static eval_status guard_rows(evaluator *e, double t, int code, const int *rows, int count,
+                              const double *f)
+{
+    const callback c = {"residual", EVAL_EQUATION};
+    if (code != 0) return record_code(e, c, t, code);
+    for (int k = 0; k < count; k++)
+        if (!isfinite(f[rows[k]])) return record_nonfinite(e, c, t, rows[k], f[rows[k]]);
+    return EVAL_OK;
+}
+
+eval_status evaluate_rows(evaluator *e, double t, const double *y, const double *yp,
+                          const int *rows, int count, double *f)
+{
+    const dae_residual *form = &e->problem->form;
+    if (!form->rows || e->forms) return evaluate_residual(e, t, y, yp, f, &e->stats->residuals);
+    e->stats->residuals++;
+    return guard_rows(e, t, form->rows(t, y, yp, rows, count, f, user_of(e)), rows, count, f);
+}
+
+eval_status evaluate_jacobian_rows(evaluator *e, double t, const double *y, const double *yp,
+                                   const int *rows, int count, double *dfdy, double *dfdyp)
+{
+    const dae_residual *form = &e->problem->form;
+    const matrix_layout *layout = &e->problem->layout;
+    if (!form->jacobian_rows || e->forms)
+        return evaluate_jacobian(e, layout, t, y, yp, dfdy, dfdyp);
+    int code = form->jacobian_rows(t, y, yp, rows, count, dfdy, dfdyp, user_of(e));
+    if (code != 0) return record_code(e, (callback){"jacobian", EVAL_SLOPE}, t, code);
+    eval_status status = guard_matrix(e, "jacobian (dF/dy)", layout, t, dfdy);
+    return status ? status : guard_matrix(e, "jacobian (dF/dy')", layout, t, dfdyp);
+}
+
 eval_status evaluate_events(evaluator *e, double t, const double *y, const double *yp, double *g)
 {
     const dae_residual *form = &e->problem->form;

@@ -83,6 +83,13 @@ eval_status evaluate_residual(evaluator *e, double t, const double *y, const dou
  * asked for by then. */
 eval_status evaluate_residuals(evaluator *e, int count, const double *t, const double *y,
                                const double *yp, double *f, int *failed);
+/* Some rows of F, where the problem has them apart; else all. */
+eval_status evaluate_rows(evaluator *e, double t, const double *y, const double *yp,
+                          const int *rows, int count, double *f);
+/* The same of dF/dy and dF/dy' on the problem's layout, whose arrays were zeroed before the first
+ * call. */
+eval_status evaluate_jacobian_rows(evaluator *e, double t, const double *y, const double *yp,
+                                   const int *rows, int count, double *dfdy, double *dfdyp);
 /* dF/dy, dF/dy' by the user's callback in the problem's layout, arrays zeroed first */
 eval_status evaluate_jacobian(evaluator *e, const matrix_layout *layout, double t, const double *y,
                               const double *yp, double *dfdy, double *dfdyp);

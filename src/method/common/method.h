@@ -177,6 +177,7 @@ void method_clear(const method_context *ctx, void *state, void *scratch);
 #define METHOD_DECLARED(id) extern const method method_##id;
 ALL_METHODS(METHOD_DECLARED)
 TABLE_METHODS(METHOD_DECLARED)
+METHOD_DECLARED(integrator) /* steps of opt.integrator: not listed */
 
 /* Whether it needs a form beside the residual one. The second order form is that one, too, without
  * its velocities. */

@@ -157,13 +157,29 @@ static dae_status resolve_coordinates(dae_options *o, dae_diag *diag)
     return DAE_OK;
 }
 
+/* Steps of an integrator from outside take the place of a method. */
+static dae_status resolve_integrator(dae_options *o, dae_diag *diag)
+{
+    const bool named = o->method && strcmp(o->method, "auto") != 0;
+    if (named && strcmp(o->method, method_integrator.name) != 0)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Options method = \"%s\" and integrator exclude each other: who takes the "
+                        "steps? Leave one of them out.",
+                        o->method);
+    if (!o->integrator->start || !o->integrator->attempt)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Option integrator: its function %s is NULL.",
+                        o->integrator->start ? "attempt" : "start");
+    o->method = method_integrator.name;
+    return DAE_OK;
+}
+
 dae_status options_complete(const dae_options *options, dae_options *full, dae_diag *diag)
 {
     dae_status status = options_read(options, full, diag);
     if (status != DAE_OK) return status;
     bool chosen = full->method && strcmp(full->method, "auto") != 0;
     if (full->precision != DAE_PRECISION_DOUBLE && !chosen) full->method = method_taylor.name;
-    status = resolve_method(full, diag);
+    status = full->integrator ? resolve_integrator(full, diag) : resolve_method(full, diag);
     return status == DAE_OK ? resolve_coordinates(full, diag) : status;
 }
 

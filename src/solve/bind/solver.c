@@ -78,6 +78,8 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
     if (status == DAE_OK) status = options_copy(&s->base_options, &full, n, diag);
     if (status == DAE_OK) s->wishes = first_wishes(&s->base_options, &full);
     if (status == DAE_OK) status = own_steps(s, diag);
+    if (full.integrator) s->integrator = *full.integrator;
+    if (full.integrator) s->base_options.integrator = &s->integrator;
     if (full.herk) s->base_options.herk = &s->herk;
     if (status == DAE_OK) status = herk_options_read(full.herk, &s->herk, diag);
     s->run.sizes = DAE_ARRAY(double, 2 * (size_t)n);
