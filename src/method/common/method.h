@@ -95,6 +95,8 @@ typedef struct method {
         bool gives_way; /* implicit: where "auto" chose it and it fails, a more careful one goes on
                          */
         bool kinds_asked; /* the driver refuses variables of an index that it is not for */
+        bool own_pattern; /* it keeps patterns of its own: it begins anew with each choice of states
+                           */
         bool needs_rows;  /* each constraint must be a row of its own, as it projects onto them */
         bool dassl; /* nothing is: steps, orders and tests are those of DASSL, to the letter */
     };

@@ -118,5 +118,6 @@ const method method_integrator = {
     .fixed_order = true,
     .index_range = "1",
     .kinds_asked = true,
+    .own_pattern = true,
     METHOD_STEPS(foreign),
 };

@@ -388,8 +388,8 @@ static dae_status accept_step(dae_solver *s, double tend)
     monitors_note(s, s->run.t_new, a->y, a->yp);
     keep_point(s);
     /* not before the step is looked at */
-    s->run.watch_due =
-        binding_second_order(&s->bound) || s->bound.rewritten || has_chosen_positions(s);
+    s->run.watch_due = binding_second_order(&s->bound) || s->bound.rewritten ||
+                       s->bound.method->own_pattern || has_chosen_positions(s);
     dae_status status = s->run.watch_due ? DAE_OK : watch_formulated(s);
     return status == DAE_OK ? solver_update_weights(s, s->run.t_new, a->y) : status;
 }
