@@ -124,6 +124,7 @@ static void print_builtin(const request *r, session *s, const recorder *rows, in
 /* The method's full name, or that the choice is left to the library. */
 static const char *method_used(const request *r, const session *s)
 {
+    if (r->options.integrator) return r->options.integrator->name;
     return strcmp(r->options.method, "auto") == 0 ? "auto" : dae_solver_method(s->solver);
 }
 

@@ -4,6 +4,7 @@
 #include "run.h"
 
 #include "outputs.h"
+#include "petsc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -226,9 +227,12 @@ static int run(int argc, char **argv)
 {
     request r;
     session s = {0};
+    petsc_library petsc = {0};
     int code = request_read(&run_command, argc, argv, &r);
+    if (code == CLI_OK) code = petsc_open(&r, &petsc);
     if (code == CLI_OK) code = run_request(&r, &s);
     session_close(&s);
+    petsc_close(&petsc);
     request_free(&r);
     return code;
 }
@@ -276,6 +280,9 @@ const command run_command = {
         "irk)\n"
         "  --formulation NAME   how equations of index above 1 are rewritten: a name from\n"
         "                       'daedal formulations', auto, or residual (not at all)\n"
+        "  --petsc WORDS        PETSc takes the steps, also under mpirun, with these of its "
+        "options;\n"
+        "                       '--engine petsc' does without any\n"
         "  --engine WHAT        auto, tape, native, soon: interpret the equations, compile them "
         "first,\n"
         "                       or beside the run\n"

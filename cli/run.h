@@ -32,6 +32,7 @@ typedef struct request {
     settings atols, rtols; /* --atol-of, --rtol-of; owned */
     dae_engine engine;
     bool engine_given, init_given;
+    const char *petsc; /* words for PETSc, which takes the steps; NULL: it does not */
     dae_options options;
     const char *invariants[MOST_INVARIANTS]; /* --invariant; in options */
     dae_table table;                         /* --table; in options */

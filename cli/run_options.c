@@ -18,6 +18,7 @@ enum option_id {
     OPT_START,
     OPT_START_TIME,
     OPT_ENGINE,
+    OPT_PETSC,
     OPT_METHOD,
     OPT_ORDER,
     OPT_VARIANT,
@@ -97,6 +98,7 @@ static const struct option long_options[] = {
     {"stop", required_argument, NULL, OPT_STOP},
     {"tend", required_argument, NULL, OPT_STOP}, /* the old name */
     {"engine", required_argument, NULL, OPT_ENGINE},
+    {"petsc", required_argument, NULL, OPT_PETSC},
     {"output", required_argument, NULL, OPT_OUTPUT},
     {"size", required_argument, NULL, OPT_SIZE},
     {"method", required_argument, NULL, OPT_METHOD},
@@ -183,7 +185,9 @@ static const char *const precision_names[] = {"double", "long", "quad", NULL};
 static const char *const init_names[] = {"auto", "none", "differential", "derivative", NULL};
 
 static const char *const loss_names[] = {"squares", "huber", "cauchy", NULL};
-static const char *const engine_names[] = {"auto", "tape", "native", "soon", NULL};
+/* As dae_engine has them; then PETSc, which is none of equations but of steps. */
+enum { ENGINE_PETSC = 4 };
+static const char *const engine_names[] = {"auto", "tape", "native", "soon", "petsc", NULL};
 
 static const char *word_of(int i, const void *user)
 {
@@ -407,7 +411,10 @@ static int read_choice(request *r, int id, const char *text)
         return status;
     case OPT_ENGINE:
         status = choose("engine", text, engine_names, &choice);
-        r->engine = (dae_engine)choice;
+        if (choice == ENGINE_PETSC)
+            r->petsc = r->petsc ? r->petsc : "";
+        else
+            r->engine = (dae_engine)choice;
         r->engine_given = true;
         return status;
     case OPT_JUDGE: return choose_method(text, &r->judge);
@@ -582,6 +589,7 @@ static int read_option(request *r, int id, const char *text)
     case OPT_INIT:
     case OPT_JUDGE:
     case OPT_ENGINE: return read_choice(r, id, text);
+    case OPT_PETSC: r->petsc = text; return CLI_OK;
     default: return read_boundary_option(r, id, text);
     }
 }

@@ -78,7 +78,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
     --set-file) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
     --input-mode) COMPREPLY=($(compgen -W $'linear\ncubic\nstep' -- "$cur")) && return ;;
     --table) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
-    --engine) COMPREPLY=($(compgen -W $'auto\ntape\nnative\nsoon' -- "$cur")) && return ;;
+    --engine) COMPREPLY=($(compgen -W $'auto\ntape\nnative\nsoon\npetsc' -- "$cur")) && return ;;
     --linear-solver)
         COMPREPLY=($(compgen -W $'auto\ndense\nbanded\nsparse\ngmres' -- "$cur"))
         return

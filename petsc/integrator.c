@@ -180,8 +180,8 @@ static PetscErrorCode make_arrays(dae_petsc *p)
     return 0;
 }
 
-/* Direct solvers with pivots unless words ask for others: by default PETSc has ILU, which breaks down on many
- * of the systems that algebraic equations give. */
+/* Direct solvers with pivots unless words ask for others: by default PETSc has ILU, which breaks
+ * down on many of the systems that algebraic equations give. */
 static PetscErrorCode choose_solvers(dae_petsc *p)
 {
     SNES snes;
@@ -280,6 +280,7 @@ static PetscErrorCode make_ts(dae_petsc *p)
     PetscCall(TSSetMaxSteps(p->ts, PETSC_MAX_INT - 1));
     PetscCall(TSSetMaxSNESFailures(p->ts, 1));
     PetscCall(TSSetErrorIfStepFails(p->ts, PETSC_FALSE));
+    PetscCall(default_option("-ts_bdf_order", "5"));              /* PETSc has 2 */
     PetscCall(default_option("-ts_adapt_wnormtype", "infinity")); /* few of many may move */
     PetscCall(TSGetSNES(p->ts, &snes));
     PetscCall(SNESSetConvergenceTest(snes, newton_ends, p, NULL));
