@@ -22,7 +22,7 @@ extern "C" {
 
 typedef struct dae_petsc dae_petsc;
 
-/* options: words of PETSc ("-ts_type arkimex -ksp_rtol 1e-8"), NULL: none. PETSc is initialised if
+/* options: words of PETSc ("-ts_bdf_order 3 -ksp_rtol 1e-8"), NULL: none. PETSc is initialised if
  * it is not so far. On failure *petsc is NULL, and message says why. */
 DAE_API dae_status dae_petsc_new(MPI_Comm comm, const char *options, dae_petsc **petsc,
                                  char *message, size_t size);

@@ -421,7 +421,7 @@ static PetscErrorCode step(dae_petsc *p, dae_integrator_step *s, int *code)
     *code = 0;
     if (fabs(p->evaluated - t) > 1e-9 * fabs(s->h)) {
         s->reason = "this type of PETSc's TS does not end its steps with a stage, so that slopes "
-                    "are not known there; take bdf, beuler or arkimex";
+                    "are not known there; take bdf or beuler";
         *code = -1;
     }
     return 0;
