@@ -268,6 +268,8 @@ static PetscErrorCode make_ts(dae_petsc *p)
     enum { MOST_PASSES = 10 };
     SNES snes;
     SNESLineSearch search;
+    TSAdapt adapt;
+    PetscBool blind;
     TSType type;
     PetscCall(TSCreate(p->comm, &p->ts));
     PetscCall(TSSetProblemType(p->ts, TS_NONLINEAR));
@@ -292,6 +294,15 @@ static PetscErrorCode make_ts(dae_petsc *p)
     PetscCall(TSSetFromOptions(p->ts));
     PetscCall(TSGetType(p->ts, &type));
     PetscCall(PetscStrncpy(p->type, type, sizeof p->type));
+    PetscCall(TSSetUp(p->ts));
+    PetscCall(TSGetAdapt(p->ts, &adapt));
+    PetscCall(PetscObjectTypeCompare((PetscObject)adapt, TSADAPTNONE, &blind));
+    if (blind)
+        snprintf(
+            p->error, sizeof p->error,
+            "TS of type %.20s does not test the errors of its steps as it is set; take bdf, or "
+            "-ts_adapt_type basic where the type has an estimate",
+            type);
     return 0;
 }
 

@@ -99,6 +99,8 @@ fi
 # what is wrong is named
 expect 2 run heat.mo --petsc '-ts_type rk'
 says 'explicit ODE integrator'
+expect 2 run heat.mo --petsc '-ts_type beuler'
+says 'does not test the errors'
 expect 2 run heat.mo --petsc '-ts_type nosuch'
 says 'nosuch'
 expect 2 run heat.mo --engine petsc --method radau
