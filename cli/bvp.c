@@ -10,7 +10,7 @@
 typedef struct boundary {
     session *s;
     dae_bvp_request wanted;
-    char **names;        /* of unknown parameters; owned, with the texts */
+    name_lists unknown;      /* parameters */
     const char **of;     /* columns of the guess; owned */
     double *numbers;     /* rows of the guess; owned */
     report_curves *file; /* the guess; owned, NULL: none */
@@ -60,33 +60,6 @@ static int read_method(boundary *q, const request *r)
                     "option '--method': '%s' is none of 'daedal bvp'; there are gauss, radau, "
                     "shooting, projected and projected-radau",
                     r->boundary_method);
-}
-
-/* One name of a list "k1,k2", or of several such lists. */
-static int add_name(boundary *q, const char *text, size_t length)
-{
-    char **more = realloc(q->names, (size_t)(q->wanted.unknown_count + 1) * sizeof *more);
-    char *name = more ? malloc(length + 1) : NULL;
-    if (more) q->names = more;
-    if (!name) return complain(CLI_FAILED, "out of memory");
-    memcpy(name, text, length);
-    name[length] = '\0';
-    q->names[q->wanted.unknown_count++] = name;
-    return CLI_OK;
-}
-
-static int read_names(boundary *q, const settings *lists)
-{
-    int code = CLI_OK;
-    for (int i = 0; i < lists->count; i++)
-        for (const char *at = lists->list[i]; *at && code == CLI_OK;) {
-            size_t length = name_length(at);
-            code = add_name(q, at, length);
-            at += length;
-            at += *at == ',';
-        }
-    q->wanted.unknown = (const char *const *)q->names;
-    return code;
 }
 
 /* ---- guesses ---- */
@@ -271,7 +244,9 @@ static int bvp_request(boundary *q, request *r)
                             "no derivatives; give it a name in the model",
                             session_name(q->s, q->s->recorded[k]));
     if (code == CLI_OK) code = read_method(q, r);
-    if (code == CLI_OK) code = read_names(q, &r->free);
+    if (code == CLI_OK) code = names_read(&q->unknown, &r->free);
+    q->wanted.unknown = (const char *const *)q->unknown.list;
+    q->wanted.unknown_count = q->unknown.count;
     if (code == CLI_OK) code = read_guess(q, r->guess);
     if (code == CLI_OK) code = solve(q, r);
     return code == CLI_OK ? report_solution(q, r) : code;
@@ -281,8 +256,7 @@ static void boundary_free(boundary *q)
 {
     dae_bvp_free(q->b);
     report_curves_free(q->file);
-    for (int k = 0; k < q->wanted.unknown_count; k++) free(q->names[k]);
-    free(q->names);
+    names_free(&q->unknown);
     free(q->of);
     free(q->numbers);
 }

@@ -99,6 +99,18 @@ int settings_push(settings *all, const char *word);
 int settings_add(settings *all, const char *option, const char *text);
 void settings_free(settings *all);
 
+/* Names of lists "a,b[1,2],'c,d'", one after the other. */
+typedef struct name_lists {
+    char **list; /* owned, with the texts */
+    int count;
+} name_lists;
+
+/* Length of the first name in a list. */
+size_t name_length(const char *list);
+/* Add all names of all lists. Exit code. */
+int names_read(name_lists *all, const settings *lists);
+void names_free(name_lists *all);
+
 /* What the words of --input say; those of --input-mode and --input-hold hold for files behind
  * them. */
 typedef struct inputs {
@@ -133,6 +145,11 @@ int open_text_ends(const char *file, const settings *parameters, const inputs *d
 int open_text(const char *file, const settings *parameters, const inputs *driven,
               const settings *unknowns, dae_engine engine, bool allow_external,
               dae_problem **problem);
+
+/* Conditions of optimality of a model text, as a text, which dae_text_free frees. Exit code. */
+int conditions_text(const char *file, const settings *parameters, const inputs *driven,
+                    const settings *ends, bool allow_external,
+                    const dae_optimality_request *request, char **text);
 
 /* Whether a path ends in `ending` (".csv"), in upper or lower case. */
 bool same_ending(const char *path, const char *ending);

@@ -152,19 +152,6 @@ void session_spread(const session *s, int count, int *columns)
     spread(s->n_shown, count, columns);
 }
 
-/* Up to a comma that is not inside brackets or quotes. */
-size_t name_length(const char *list)
-{
-    int depth = 0;
-    bool quoted = false;
-    size_t k = 0;
-    for (; list[k] && (list[k] != ',' || depth > 0 || quoted); k++) {
-        if (list[k] == '\'') quoted = !quoted;
-        depth += (list[k] == '[') - (list[k] == ']');
-    }
-    return k;
-}
-
 bool pattern_fits(const char *pattern, const char *name)
 {
     const char *star = NULL, *retry = NULL;

@@ -105,8 +105,6 @@ bool pattern_fits(const char *pattern, const char *name);
  * derivatives for a .mat file. Needs the problem. Exit code. */
 int session_record(session *s, const char *list, bool all_derivatives);
 
-/* Length of the first name in a list "a,b[1,2],'c,d'". */
-size_t name_length(const char *list);
 /* Record these columns, too, behind the variables; after session_record, before session_prepare.
  * Exit code. */
 int session_record_more(session *s, const more_columns *more);

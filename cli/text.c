@@ -49,6 +49,50 @@ void settings_free(settings *all)
     *all = (settings){0};
 }
 
+/* ---- lists of names ---- */
+
+size_t name_length(const char *list)
+{
+    int depth = 0;
+    bool quoted = false;
+    size_t k = 0;
+    for (; list[k] && (list[k] != ',' || depth > 0 || quoted); k++) {
+        if (list[k] == '\'') quoted = !quoted;
+        depth += (list[k] == '[') - (list[k] == ']');
+    }
+    return k;
+}
+
+static int add_name(name_lists *all, const char *text, size_t length)
+{
+    char **more = realloc(all->list, ((size_t)all->count + 1) * sizeof *more);
+    if (more) all->list = more;
+    char *name = more ? strndup(text, length) : NULL;
+    if (!name) return complain(CLI_FAILED, "out of memory");
+    all->list[all->count++] = name;
+    return CLI_OK;
+}
+
+int names_read(name_lists *all, const settings *lists)
+{
+    int code = CLI_OK;
+    for (int i = 0; i < lists->count; i++)
+        for (const char *at = lists->list[i]; *at && code == CLI_OK;) {
+            size_t length = name_length(at);
+            code = add_name(all, at, length);
+            at += length;
+            at += *at == ',';
+        }
+    return code;
+}
+
+void names_free(name_lists *all)
+{
+    for (int k = 0; k < all->count; k++) free(all->list[k]);
+    free(all->list);
+    *all = (name_lists){0};
+}
+
 /* ---- names of files ---- */
 
 bool same_ending(const char *path, const char *ending)
@@ -199,24 +243,55 @@ int open_text(const char *file, const settings *parameters, const inputs *driven
                           problem);
 }
 
+/* A text, and what is given for it. */
+static dae_model described(const char *file, const settings *parameters, const inputs *driven,
+                           const settings *ends, bool allow_external, message_buffer *kept)
+{
+    dae_model m = {.file = file,
+                   .allow_external = allow_external,
+                   .message = keep_message,
+                   .user = kept,
+                   .interrupt = ask_interrupted};
+    if (parameters) m.assignments = parameters->list, m.assignment_count = parameters->count;
+    if (driven) m.inputs = driven->list, m.input_count = driven->count;
+    if (ends) m.terminal = ends->list, m.terminal_count = ends->count;
+    return m;
+}
+
+int conditions_text(const char *file, const settings *parameters, const inputs *driven,
+                    const settings *ends, bool allow_external,
+                    const dae_optimality_request *request, char **text)
+{
+    dae_diag diag = {0};
+    message_buffer kept = {0};
+    dae_model m = described(file, parameters, driven, ends, allow_external, &kept);
+    *text = NULL;
+    int code = check_readable(file);
+    if (code != CLI_OK) return code;
+    *text = dae_optimality_text(&m, request, &diag);
+    if (*text)
+        print_messages(&kept);
+    else if (diag.status == DAE_ERR_UNSUPPORTED)
+        code = complain(CLI_FAILED, "%s", diag.text);
+    else if (diag.status == DAE_ERR_ARGUMENT)
+        code = complain(CLI_USAGE, "%s", diag.text);
+    else
+        code = complain_text(file, parameters, driven, ends, diag.status, &diag, &kept);
+    free(kept.text);
+    return code;
+}
+
 int open_text_ends(const char *file, const settings *parameters, const inputs *driven,
                    const settings *unknowns, const settings *ends, dae_engine engine,
                    bool allow_external, dae_problem **problem)
 {
     dae_diag diag = {0};
     message_buffer kept = {0};
-    dae_model m = {.file = file,
-                   .engine = engine,
-                   .allow_external = allow_external,
-                   .message = keep_message,
-                   .user = &kept,
-                   .interrupt = ask_interrupted};
+    dae_model m = described(file, parameters, driven, ends, allow_external, &kept);
     *problem = NULL;
-    if (parameters) m.assignments = parameters->list, m.assignment_count = parameters->count;
-    if (driven) m.inputs = driven->list, m.input_count = driven->count;
+    m.engine = engine;
     m.shift_inputs = driven && driven->shift;
     if (unknowns) m.unknowns = unknowns->list, m.unknown_count = unknowns->count;
-    if (ends) m.terminal = ends->list, m.terminal_count = ends->count;
     int code = check_readable(file);
     if (code != CLI_OK) return code;
     dae_status status = dae_problem_from_model(&m, problem, &diag);

@@ -13,12 +13,13 @@
 #include "expr/emit.h"
 #include "expr/walk.h"
 #include "modelica/syntax/parser.h"
+#include "solve/api/model_text.h"
 #include "solve/bind/solver.h"
 
 enum { LONGEST_EXPRESSION = 1 << 24 };
 
 typedef struct writer {
-    const model_form *f;
+    const model_source *f;
     const flat_model *m;
     emit_text out;
     arena *texts;                     /* names */
@@ -108,11 +109,12 @@ static int by_text(const void *a, const void *b)
 static const char *name_of_two(writer *w)
 {
     const flat_model *m = w->m;
-    size_t count = m->variable_count + m->parameter_count;
-    char **all = arena_alloc(w->texts, (count + 1) * sizeof *all);
+    size_t count = m->variable_count;
+    char **all = arena_alloc(w->texts, (count + m->parameter_count + 1) * sizeof *all);
     if (!all) return NULL;
     memcpy(all, w->variables, m->variable_count * sizeof *all);
-    memcpy(all + m->variable_count, w->parameters, m->parameter_count * sizeof *all);
+    for (size_t k = 0; k < m->parameter_count; k++)
+        if (!w->f->omitted || !w->f->omitted[k]) all[count++] = w->parameters[k];
     qsort(all, count, sizeof *all, by_text);
     for (size_t k = 1; k < count; k++)
         if (strcmp(all[k - 1], all[k]) == 0) return all[k];
@@ -568,9 +570,12 @@ static void put_all(writer *w)
 {
     const flat_model *m = w->m;
     char *name = written_name(w, m->name);
-    emit_put(&w->out, "// Written by daedal: one equation to a line, as they are solved.\n");
+    emit_append(&w->out, "// %s\n",
+                w->f->head ? w->f->head
+                           : "Written by daedal: one equation to a line, as they are solved.");
     emit_append(&w->out, "model %s\n", name);
-    for (size_t k = 0; k < m->parameter_count; k++) put_parameter(w, k);
+    for (size_t k = 0; k < m->parameter_count; k++)
+        if (!w->f->omitted || !w->f->omitted[k]) put_parameter(w, k);
     for (size_t k = 0; k < m->variable_count; k++) put_variable(w, k);
     put_sections(w);
     put_annotation(w);
@@ -579,9 +584,9 @@ static void put_all(writer *w)
 
 /* ---- the call ---- */
 
-static char *write_model(const dae_problem *p, dae_diag *diag)
+char *model_write_text(const model_source *source, dae_diag *diag)
 {
-    writer w = {.f = p->model, .m = p->model->flat, .texts = arena_new(0)};
+    writer w = {.f = source, .m = source->flat, .texts = arena_new(0)};
     char *text = NULL;
     bool named = w.texts && name_all(&w);
     const char *twice = named ? name_of_two(&w) : NULL;
@@ -591,11 +596,11 @@ static char *write_model(const dae_problem *p, dae_diag *diag)
     if (whole && w.refusal)
         diag_set(diag, DAE_ERR_UNSUPPORTED,
                  "Model %s has no flat text: line %d has %s, which equations cannot say.",
-                 p->model->flat->name, w.refused.line, w.refusal);
+                 source->flat->name, w.refused.line, w.refusal);
     else if (twice)
         diag_set(diag, DAE_ERR_UNSUPPORTED,
                  "Model %s has no flat text: two of its variables would have the name %s.",
-                 p->model->flat->name, twice);
+                 source->flat->name, twice);
     else if (!text)
         diag_set(diag, DAE_ERR_MEMORY, "Out of memory while a model was written.");
     emit_free(&w.out);
@@ -613,7 +618,12 @@ char *dae_problem_emit_modelica(const dae_problem *p, dae_diag *diag)
     }
     interrupt_scope scope;
     interrupt_open(&scope, p->interrupt, p->interrupt_user);
-    char *text = write_model(p, diag);
+    const model_form *f = p->model;
+    char *text = model_write_text(&(model_source){.flat = f->flat,
+                                            .parameters = f->parameters,
+                                            .parameter_set = f->parameter_set,
+                                            .start = f->start},
+                            diag);
     if (!interrupt_close(&scope)) return text;
     dae_free(text);
     interrupt_explain(diag, "the writing of the model");
