@@ -10,7 +10,7 @@
 typedef struct boundary {
     session *s;
     dae_bvp_request wanted;
-    name_lists unknown;      /* parameters */
+    name_lists unknown;  /* parameters */
     const char **of;     /* columns of the guess; owned */
     double *numbers;     /* rows of the guess; owned */
     report_curves *file; /* the guess; owned, NULL: none */

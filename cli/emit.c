@@ -94,8 +94,8 @@ static int read_words(int argc, char **argv, request *r)
     optind = 1;
     while (code == CLI_OK && (id = getopt_long(argc, argv, ":o:", long_options, NULL)) != -1)
         code = read_word(r, argv, id);
-    bool conditions = r->controls.count || r->unknown.count || r->ends.count || r->integral ||
-                      r->at_end;
+    bool conditions =
+        r->controls.count || r->unknown.count || r->ends.count || r->integral || r->at_end;
     if (code == CLI_OK && conditions && r->format != FORMAT_CONDITIONS)
         code = complain(CLI_USAGE, "--control, --integral, --at-end, --free and --end belong to "
                                    "'--format conditions'");
@@ -163,8 +163,7 @@ static int run(int argc, char **argv)
     request r = {0};
     int code = read_words(argc, argv, &r);
     if (code == CLI_OK) code = check_file(&r);
-    if (code == CLI_OK)
-        code = r.format == FORMAT_CONDITIONS ? emit_conditions(&r) : emit_model(&r);
+    if (code == CLI_OK) code = r.format == FORMAT_CONDITIONS ? emit_conditions(&r) : emit_model(&r);
     settings_free(&r.parameters);
     settings_free(&r.controls);
     settings_free(&r.unknown);

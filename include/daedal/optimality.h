@@ -25,8 +25,8 @@
 typedef struct dae_optimality_request {
     const char *const *controls; /* inputs of the model; an array means all of its elements */
     int control_count;
-    const char *integral; /* what is integrated; NULL: nothing */
-    const char *at_end;   /* what is added at the end; NULL: nothing. One of both is needed */
+    const char *integral;       /* what is integrated; NULL: nothing */
+    const char *at_end;         /* what is added at the end; NULL: nothing. One of both is needed */
     const char *const *unknown; /* parameters that are chosen, too; values are where it begins */
     int unknown_count;
 } dae_optimality_request;

@@ -620,10 +620,10 @@ char *dae_problem_emit_modelica(const dae_problem *p, dae_diag *diag)
     interrupt_open(&scope, p->interrupt, p->interrupt_user);
     const model_form *f = p->model;
     char *text = model_write_text(&(model_source){.flat = f->flat,
-                                            .parameters = f->parameters,
-                                            .parameter_set = f->parameter_set,
-                                            .start = f->start},
-                            diag);
+                                                  .parameters = f->parameters,
+                                                  .parameter_set = f->parameter_set,
+                                                  .start = f->start},
+                                  diag);
     if (!interrupt_close(&scope)) return text;
     dae_free(text);
     interrupt_explain(diag, "the writing of the model");

@@ -53,21 +53,23 @@ static char *write_text(optimality *q, dae_diag *diag)
     out.terminal_count = q->terminal.count;
     out.asserts = q->asserts;
     out.assert_count = q->assert_count;
-    return model_write_text(&(model_source){.flat = &out,
-                                      .parameters = q->form->parameters,
-                                      .parameter_set = q->form->parameter_set,
-                                      .start = start,
-                                      .omitted = q->omitted,
-                                      .head = "Written by daedal: conditions of optimality, to be "
-                                              "solved by 'daedal bvp'."},
-                      diag);
+    return model_write_text(
+        &(model_source){.flat = &out,
+                        .parameters = q->form->parameters,
+                        .parameter_set = q->form->parameter_set,
+                        .start = start,
+                        .omitted = q->omitted,
+                        .head = "Written by daedal: conditions of optimality, to be "
+                                "solved by 'daedal bvp'."},
+        diag);
 }
 
 static char *derive_text(const dae_model *model, const dae_optimality_request *r, dae_diag *diag)
 {
     optimality q = {.request = r, .memory = arena_new(0)};
     char *text = NULL;
-    dae_status status = q.memory ? optimality_read(&q, model, diag) : no_memory_for_conditions(diag);
+    dae_status status =
+        q.memory ? optimality_read(&q, model, diag) : no_memory_for_conditions(diag);
     const size_t initial = q.initial.count, terminal = q.terminal.count;
     if (status == DAE_OK) status = optimality_structure(&q, diag);
     if (status == DAE_OK) status = optimality_adjoints(&q, diag);

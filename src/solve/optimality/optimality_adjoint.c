@@ -30,17 +30,45 @@ static bool mark_first(optimality *q)
     bool ok = mark(q, q->integrand) && mark(q, q->at_end);
     for (size_t k = 0; ok && k < q->terminal.count; k++)
         ok = mark(q, q->terminal.items[k].residual);
-    for (size_t k = 0; ok && k < q->initial.count; k++)
-        ok = mark(q, q->initial.items[k].residual);
     return ok;
+}
+
+static void see_marked(void *context, const expr_node *leaf)
+{
+    optimality *const *q = context;
+    if (leaf->op != EXPR_VARIABLE || leaf->index >= (*q)->own) return;
+    (*q)->seen = (*q)->seen || (*q)->matters[leaf->index];
+}
+
+bool optimality_concerns(optimality *q, expr e, bool *failed)
+{
+    q->seen = false;
+    if (!graph_leaves(q->g, &e, 1, see_marked, &q)) *failed = true;
+    return q->seen;
+}
+
+/* Mark what conditions at the start contain that concern what matters; *more: there was one that
+ * is not taken yet. */
+static bool mark_initial(optimality *q, bool *taken, bool *more)
+{
+    bool failed = false;
+    for (size_t k = 0; k < q->initial.count && !failed; k++) {
+        const expr e = q->initial.items[k].residual;
+        if (taken[k] || !optimality_concerns(q, e, &failed)) continue;
+        taken[k] = *more = true;
+        failed = failed || !mark(q, e);
+    }
+    return !failed;
 }
 
 /* Equations of what matters matter, and so does all that they contain. match: per row. */
 static bool mark_rows(optimality *q, const int *match, bool *taken)
 {
-    bool ok = true;
+    bool *initial = arena_alloc(q->memory, q->initial.count + 1);
+    bool ok = initial != NULL;
     for (bool more = true; more && ok;) {
         more = false;
+        ok = mark_initial(q, initial, &more);
         for (int i = 0; i < q->rows && ok; i++) {
             if (taken[i] || !q->matters[match[i]]) continue;
             taken[i] = more = true;
@@ -59,8 +87,8 @@ static bool fill_set(const optimality *q, const bool *taken, const int *match, e
     for (int i = 0; i < q->rows; i++) {
         bool kept = !taken || taken[i];
         set->row[at].source = i;
-        set->row[at++].residual = kept ? q->equations.items[i].residual
-                                       : graph_variable(q->g, match[i], 0);
+        set->row[at++].residual =
+            kept ? q->equations.items[i].residual : graph_variable(q->g, match[i], 0);
     }
     for (int j = 0; j < q->own; j++) {
         set->model[j] = j;
@@ -124,9 +152,8 @@ dae_status optimality_structure(optimality *q, dae_diag *diag)
 
 /* ---- adjoints ---- */
 
-/* The variable that a row is named after: that whose derivative stands alone on a side, else the
- * one that it is matched to. */
-static int namesake(const optimality *q, int i)
+/* The variable whose derivative stands alone on a side of a row; -1: none. */
+static int derived(const optimality *q, int i)
 {
     const flat_equation *e = &q->equations.items[i];
     const expr sides[2] = {e->left, e->right};
@@ -134,13 +161,39 @@ static int namesake(const optimality *q, int i)
         const expr_node *n = sides[k] != EXPR_NONE ? graph_node(q->g, sides[k]) : NULL;
         if (n && n->op == EXPR_VARIABLE && n->order > 0) return n->index;
     }
-    return q->analysed.match[i];
+    return -1;
+}
+
+/* Each row is named after a variable of its own: that whose derivative stands alone on a side, else
+ * the one that it is matched to, else one that is left. */
+static bool name_rows(optimality *q)
+{
+    bool *used = arena_alloc(q->memory, (size_t)q->own + 1);
+    q->namesake = arena_alloc(q->memory, ((size_t)q->rows + 1) * sizeof *q->namesake);
+    if (!used || !q->namesake) return false;
+    for (int i = 0; i < q->rows; i++) q->namesake[i] = -1;
+    for (int pass = 0; pass < 2; pass++)
+        for (int j = 0; j < q->own; j++) {
+            const int i = q->row_of[j];
+            const int v = i < 0 || q->namesake[i] >= 0 ? -1 : pass ? j : derived(q, i);
+            if (v < 0 || used[v]) continue;
+            used[v] = true;
+            q->namesake[i] = v;
+        }
+    for (int j = 0, v = 0; j < q->own; j++) {
+        const int i = q->row_of[j];
+        if (i < 0 || q->namesake[i] >= 0) continue;
+        while (v < q->own - 1 && (used[v] || q->row_of[v] < 0)) v++;
+        used[v] = true;
+        q->namesake[i] = v;
+    }
+    return true;
 }
 
 /* lambda_x, 'lambda_a.x[1]' where x has more than letters and digits. */
 static int new_adjoint(optimality *q, int i)
 {
-    const char *of = q->variables[namesake(q, i)].name;
+    const char *of = q->variables[q->namesake[i]].name;
     size_t length = strlen(of), bare = of[0] == '\'' && length > 2;
     const char *name = bare ? optimality_text(q, "'lambda_%.*s'", (int)length - 2, of + 1)
                             : optimality_text(q, "lambda_%s", of);
@@ -154,7 +207,7 @@ static int new_adjoint(optimality *q, int i)
  * so that adjoints do not depend on which side it was written. */
 static double orientation(const optimality *q, int i)
 {
-    const int j = namesake(q, i);
+    const int j = q->namesake[i];
     const signature *s = &q->analysed.sigma;
     double factor;
     for (int k = s->start[i]; k < s->start[i + 1]; k++) {
@@ -170,6 +223,7 @@ static double orientation(const optimality *q, int i)
 static bool build_lagrangian(optimality *q)
 {
     expr sum = q->integrand;
+    if (!name_rows(q)) return false;
     for (int j = 0; j < q->own; j++) {
         const int i = q->row_of[j];
         if (i < 0) continue;
@@ -279,14 +333,14 @@ dae_status optimality_outputs(optimality *q, dae_diag *diag)
     int v = -1;
     bool ok = true;
     if (integral)
-        ok = add_state(q, at_end ? "integral" : "objective",
-                       at_end ? "of what is integrated" : "the objective as far as it has come",
-                       &v);
+        ok =
+            add_state(q, at_end ? "integral" : "objective",
+                      at_end ? "of what is integrated" : "the objective as far as it has come", &v);
     if (ok && at_end)
-        ok = add_value(q, "objective", "the objective if this were the end",
-                       integral ? graph_binary(q->g, EXPR_ADD, graph_variable(q->g, v, 0),
-                                               q->at_end)
-                                : q->at_end);
+        ok =
+            add_value(q, "objective", "the objective if this were the end",
+                      integral ? graph_binary(q->g, EXPR_ADD, graph_variable(q->g, v, 0), q->at_end)
+                               : q->at_end);
     if (ok) ok = add_value(q, "hamiltonian", "constant if time does not appear", hamiltonian(q));
     return ok && !graph_failed(q->g) ? DAE_OK : no_memory_for_conditions(diag);
 }

@@ -26,8 +26,7 @@ static bool analyse(const optimality *q, structure *s)
 /* Controls in the parts that are not determined, and what they are stationary in. */
 static dae_status refuse_singular(const optimality *q, const structure *s, dae_diag *diag)
 {
-    diag_set(diag, DAE_ERR_UNSUPPORTED,
-             "Conditions of optimality: they do not determine ");
+    diag_set(diag, DAE_ERR_UNSUPPORTED, "Conditions of optimality: they do not determine ");
     text_list list = text_list_in(diag, 6);
     for (int k = 0; k < s->parts.count; k++)
         for (int i = 0; i < s->parts.part[k].columns && !s->parts.part[k].over; i++) {
@@ -48,8 +47,8 @@ static double leaf_number(void *context, const expr_node *leaf)
 {
     const optimality *q = context;
     if (leaf->op == EXPR_PARAMETER) return q->form->parameters[leaf->index];
-    uint64_t seed = 88172645463325252u + 1000003u * (uint64_t)leaf->op +
-                    7919u * (uint64_t)leaf->order;
+    uint64_t seed =
+        88172645463325252u + 1000003u * (uint64_t)leaf->op + 7919u * (uint64_t)leaf->order;
     if (leaf->op == EXPR_VARIABLE) seed += 104729u * (uint64_t)(leaf->index + 1);
     seed *= 0x9E3779B97F4A7C15u; /* neighbours go far apart */
     seed ^= seed >> 31;

@@ -38,7 +38,8 @@ typedef struct end_system {
     int queued, beyond;
     end_multiplier *multipliers; /* owned */
     size_t multiplier_count, multiplier_room;
-    end_row *rows; /* owned */
+    size_t conditions; /* the first ones belong to conditions of the model */
+    end_row *rows;     /* owned */
     size_t row_count, row_room;
     bool failed; /* memory */
 } end_system;
@@ -133,6 +134,7 @@ static void add_conditions(end_system *s)
     for (size_t k = 0; k < list->count && !s->failed; k++) {
         const flat_equation *e = &list->items[k];
         const char *name = e->name ? e->name : "";
+        if (!optimality_concerns(q, e->residual, &s->failed)) continue;
         if (strncmp(name, "equation ", 9) == 0 || !*name)
             name = optimality_text(q, "the condition in line %d", e->place.line);
         add_term(s, e->residual, name);
@@ -316,15 +318,15 @@ static void drop_part(end_system *s, int part)
         if (s->multipliers[k].part == part) s->multipliers[k].part = -1;
 }
 
-static dae_status refuse_part(const end_system *s, int part, dae_diag *diag)
+/* Which of the conditions is to blame is not known. */
+static dae_status refuse_conditions(const end_system *s, dae_diag *diag)
 {
     diag_set(diag, DAE_ERR_ARGUMENT,
-             "Conditions of optimality: conditions at the %s are too many, or depend on each other "
-             "and on constraints of the model: ",
+             "Conditions of optimality: conditions at the %s are too many, or say the same as "
+             "others or as the equations: ",
              s->at_start ? "start" : "end");
     text_list list = text_list_in(diag, 8);
-    for (size_t k = 0; k < s->multiplier_count; k++)
-        if (s->multipliers[k].part == part) text_list_add(&list, "%s", s->multipliers[k].of);
+    for (size_t k = 0; k < s->conditions; k++) text_list_add(&list, "%s", s->multipliers[k].of);
     text_list_end(&list);
     diag_append(diag, ".");
     return DAE_ERR_ARGUMENT;
@@ -338,7 +340,7 @@ static dae_status settle_parts(end_system *s, dae_diag *diag)
         int rows, multipliers;
         if (part < 0) continue;
         count_part(s, part, &rows, &multipliers);
-        if (multipliers > rows) return refuse_part(s, part, diag);
+        if (multipliers > rows) return refuse_conditions(s, diag);
         if (multipliers == rows) drop_part(s, part);
     }
     return DAE_OK;
@@ -356,9 +358,8 @@ static void declare_multipliers(end_system *s)
         if (m->part < 0) continue;
         const char *name = optimality_text(q, s->at_start ? "mu_%d" : "nu_%d", ++number);
         m->variable = optimality_variable(q, name, optimality_text(q, "multiplier of %s", m->of));
-        if (m->variable < 0 ||
-            !optimality_add(&q->equations, graph_variable(q->g, m->variable, 1),
-                            graph_constant(q->g, 0.0), q->g, NULL))
+        if (m->variable < 0 || !optimality_add(&q->equations, graph_variable(q->g, m->variable, 1),
+                                               graph_constant(q->g, 0.0), q->g, NULL))
             s->failed = true;
         for (size_t r = 0; r < s->row_count && !s->failed; r++)
             if (s->rows[r].part >= 0)
@@ -383,10 +384,9 @@ static dae_status add_result(end_system *s, const end_row *r, dae_diag *diag)
     double value = 0.0;
     if (graph_is_constant(q->g, r->e, &value))
         return value == 0.0 ? DAE_OK : refuse_row(s, r, diag);
-    const char *name = optimality_text(q, "%s%s%s is not fixed at the %s",
-                                       r->order ? "a derivative of " : "",
-                                       q->variables[r->variable].name, "",
-                                       s->at_start ? "start" : "end");
+    const char *name =
+        optimality_text(q, "%s%s%s is not fixed at the %s", r->order ? "a derivative of " : "",
+                        q->variables[r->variable].name, "", s->at_start ? "start" : "end");
     flat_list *list = s->at_start ? &q->initial : &q->terminal;
     bool ok = name && optimality_add(list, r->e, graph_constant(q->g, 0.0), q->g, name);
     return ok ? DAE_OK : no_memory_for_conditions(diag);
@@ -411,6 +411,7 @@ static dae_status treat(end_system *s, dae_diag *diag)
     s->sum = s->at_start ? graph_constant(s->q->g, 0.0) : s->q->at_end;
     scan(s, s->sum);
     add_conditions(s);
+    s->conditions = s->multiplier_count;
     add_constraints(s);
     if (s->beyond && !s->failed) return refuse_order(s, diag);
     make_rows(s);

@@ -9,11 +9,10 @@ bool optimality_add(flat_list *list, expr left, expr right, graph *g, const char
 {
     if (left == EXPR_NONE || right == EXPR_NONE) return false;
     if (!dae_grow(&list->items, &list->room, list->count + 1, sizeof *list->items)) return false;
-    list->items[list->count++] =
-        (flat_equation){.residual = graph_binary(g, EXPR_SUB, left, right),
-                        .left = left,
-                        .right = right,
-                        .name = (char *)name};
+    list->items[list->count++] = (flat_equation){.residual = graph_binary(g, EXPR_SUB, left, right),
+                                                 .left = left,
+                                                 .right = right,
+                                                 .name = (char *)name};
     return true;
 }
 

@@ -97,12 +97,12 @@ static const dae_input *drive(optimality *q, const dae_model *given, const name_
 /* Conditions at the end, and the objective behind them as such; NULL: memory. */
 static const char *const *extend_terminal(optimality *q, const dae_model *given, int *count)
 {
-    const char **all =
-        arena_alloc(q->memory, ((size_t)given->terminal_count + 3) * sizeof *all);
+    const char **all = arena_alloc(q->memory, ((size_t)given->terminal_count + 3) * sizeof *all);
     *count = given->terminal_count;
     if (!all) return NULL;
     for (int k = 0; k < *count; k++) all[k] = given->terminal[k];
-    if (q->request->integral) all[(*count)++] = optimality_text(q, "0.0 = %s", q->request->integral);
+    if (q->request->integral)
+        all[(*count)++] = optimality_text(q, "0.0 = %s", q->request->integral);
     if (q->request->at_end) all[(*count)++] = optimality_text(q, "0.0 = %s", q->request->at_end);
     return arena_failed(q->memory) ? NULL : all;
 }
@@ -267,9 +267,8 @@ static dae_status move_parameters(optimality *q, dae_diag *diag)
                             p < 0 ? "the model has no parameter" : "named twice: parameter",
                             name ? name : "(no name)");
         status = move_parameter(q, p, diag);
-        if (status == DAE_OK &&
-            !optimality_add(&q->equations, graph_variable(q->g, q->moved[p], 1),
-                            graph_constant(q->g, 0.0), q->g, NULL))
+        if (status == DAE_OK && !optimality_add(&q->equations, graph_variable(q->g, q->moved[p], 1),
+                                                graph_constant(q->g, 0.0), q->g, NULL))
             status = no_memory_for_conditions(diag);
     }
     for (size_t k = 0; k < m->parameter_count && status == DAE_OK && !failed; k++) {
@@ -277,9 +276,8 @@ static dae_status move_parameters(optimality *q, dae_diag *diag)
         if (q->moved[k] >= 0 || q->form->parameter_set[k] || !reads_moved(q, p->value, &failed))
             continue;
         status = move_parameter(q, (int)k, diag);
-        if (status == DAE_OK &&
-            !optimality_add(&q->equations, graph_variable(q->g, q->moved[k], 0),
-                            in_variables(q, p->value), q->g, NULL))
+        if (status == DAE_OK && !optimality_add(&q->equations, graph_variable(q->g, q->moved[k], 0),
+                                                in_variables(q, p->value), q->g, NULL))
             failed = true;
     }
     return failed && status == DAE_OK ? no_memory_for_conditions(diag) : status;
@@ -369,7 +367,8 @@ static int driven_control(const optimality *q, const name_list *controls, const 
 {
     const flat_model *m = q->form->flat;
     const expr_node *n = e->left != EXPR_NONE ? graph_node(q->g, e->left) : NULL;
-    if (!n || n->op != EXPR_VARIABLE || n->order || !graph_is_number(q->g, e->right, 0.0)) return -1;
+    if (!n || n->op != EXPR_VARIABLE || n->order || !graph_is_number(q->g, e->right, 0.0))
+        return -1;
     const flat_variable *v = &m->variables[n->index];
     bool own = e->place.line == v->place.line && e->place.column == v->place.column;
     return own && v->input && is_listed(controls, v->name) ? n->index : -1;

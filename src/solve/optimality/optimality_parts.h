@@ -37,10 +37,12 @@ typedef struct optimality {
     int rows;           /* equations of the model */
     bool *control;      /* per own variable */
     bool *matters;      /* per own variable: the objective or a condition depends on it */
+    bool seen;          /* of a walk over leaves */
     structure analysed; /* of rows that matter, then controls and others as x = 0; has no parts
                            where it is not made yet */
     int *row_of;        /* per own variable: the equation matched to it; -1: none that matters */
     int *adjoint;       /* per row: the variable; -1: the row does not matter */
+    int *namesake;      /* per row that matters: the variable that its adjoint is named after */
 
     /* L - sum of adjoint times residual: partial derivatives A by x_j^(m), and the factors P of
      * dx_j^(m) at the ends after integration by parts; at j (orders + 1) + m. */
@@ -72,6 +74,8 @@ const char *optimality_text(optimality *q, const char *format, ...)
 /* optimality_adjoint.c: what matters; adjoint and stationarity equations; objective and Hamiltonian
  * as variables. */
 dae_status optimality_structure(optimality *q, dae_diag *diag);
+/* Whether an expression contains a variable that matters. */
+bool optimality_concerns(optimality *q, expr e, bool *failed);
 dae_status optimality_adjoints(optimality *q, dae_diag *diag);
 dae_status optimality_outputs(optimality *q, dae_diag *diag);
 
