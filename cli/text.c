@@ -264,6 +264,8 @@ int conditions_text(const char *file, const settings *parameters, const inputs *
 {
     dae_diag diag = {0};
     message_buffer kept = {0};
+    const char *words[] = {request->integral ? request->integral : request->at_end};
+    const settings objective = {.list = words, .count = 1}; /* which may be at fault */
     dae_model m = described(file, parameters, driven, ends, allow_external, &kept);
     *text = NULL;
     int code = check_readable(file);
@@ -276,7 +278,7 @@ int conditions_text(const char *file, const settings *parameters, const inputs *
     else if (diag.status == DAE_ERR_ARGUMENT)
         code = complain(CLI_USAGE, "%s", diag.text);
     else
-        code = complain_text(file, parameters, driven, ends, diag.status, &diag, &kept);
+        code = complain_text(file, parameters, driven, &objective, diag.status, &diag, &kept);
     free(kept.text);
     return code;
 }

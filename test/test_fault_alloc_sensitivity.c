@@ -125,6 +125,38 @@ static dae_status hit(void *given)
     return status;
 }
 
+/* Conditions of optimality, with a multiplier, a parameter that is chosen and a control that is not
+ * determined at once. */
+static dae_status derive(void *text)
+{
+    static const char *const names[] = {"u"}, *const chosen[] = {"k"};
+    dae_problem *p = NULL;
+    dae_diag diag = {0};
+    dae_status status = dae_problem_optimality(&(dae_model){.text = text, .file = "m.mo"},
+                                               &(dae_optimality_request){.controls = names,
+                                                                         .control_count = 1,
+                                                                         .integral = "x^2 + y^2",
+                                                                         .at_end = "k^2*x",
+                                                                         .unknown = chosen,
+                                                                         .unknown_count = 1},
+                                               &p, &diag);
+    assert_int_equal(p == NULL, status != DAE_OK);
+    dae_problem_free(p);
+    return status;
+}
+
+static void test_optimality(void **state)
+{
+    (void)state;
+    static const char text[] = "model M parameter Real k = 1, l = 2*k; input Real u;\n"
+                               "Real x(start = l, fixed = true), y;\n"
+                               "equation der(x) = y; der(y) = u;\n"
+                               "annotation(__Daedal(terminal = {x^2 == 1})); end M;\n";
+    heap_faults f = fail_some("conditions of optimality", derive, (void *)text, 1500);
+    assert_int_equal(f.status, DAE_OK);
+    assert_true(f.told > 0);
+}
+
 static void test_bvp(void **state)
 {
     (void)state;
@@ -163,8 +195,8 @@ static void test_fit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sensitivity),
-                                       cmocka_unit_test(test_adjoint), cmocka_unit_test(test_fit),
-                                       cmocka_unit_test(test_bvp)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sensitivity), cmocka_unit_test(test_adjoint),
+        cmocka_unit_test(test_fit), cmocka_unit_test(test_bvp), cmocka_unit_test(test_optimality)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

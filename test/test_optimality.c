@@ -238,6 +238,20 @@ static void test_index_3_turned(void **state)
     shut(&q);
 }
 
+/* The cost sees y1 alone: index 5 as written, and no degree of freedom but that of the objective.
+ */
+static void test_index_5(void **state)
+{
+    (void)state;
+    control_run q;
+    describe(&q, MODEL("input Real u; Real y1, y2;\nequation der(y1) = y2; der(y2) = u;"),
+             "(y1 - sin(time))^2", NULL);
+    solve(&q);
+    assert_int_equal(dae_bvp_statistics(q.b)->states, 1);
+    for (int k = 0; k <= 4; k++) expect_about(value_at(&q, "u", k / 4.0), -sin(k / 4.0), 1e-9);
+    shut(&q);
+}
+
 /* x' = u1 + u2 with costs u1^2 + 2 u2^2 to x(1) = 3: u1 = 2, u2 = 1. */
 static void test_two_controls(void **state)
 {
@@ -358,6 +372,7 @@ static void test_chosen_start(void **state)
     control_run q;
     describe(&q,
              MODEL("parameter Real p = 1; parameter Real twice = 2*p; input Real u;\n"
+                   "parameter Real below(max = p) = 0;\n"
                    "Real x(start = twice, fixed = true);\nequation der(x) = u;"),
              "u^2", "(twice - 2)^2 + x^2");
     q.request.unknown = choose;
@@ -710,6 +725,7 @@ int main(void)
         cmocka_unit_test(test_orientation),
         cmocka_unit_test(test_index_3),
         cmocka_unit_test(test_index_3_turned),
+        cmocka_unit_test(test_index_5),
         cmocka_unit_test(test_two_controls),
         cmocka_unit_test(test_free_start),
         cmocka_unit_test(test_manifold),

@@ -34,11 +34,25 @@ static void close_all(optimality *q)
     arena_free(q->memory);
 }
 
+/* Parameters that stay; NULL: memory. */
+static flat_parameter *copy_parameters(optimality *q)
+{
+    const flat_model *m = q->form->flat;
+    flat_parameter *copy = arena_alloc(q->memory, (m->parameter_count + 1) * sizeof *copy);
+    for (size_t k = 0; copy && k < m->parameter_count; k++) {
+        copy[k] = m->parameters[k];
+        copy[k].min = optimality_in_values(q, copy[k].min);
+        copy[k].max = optimality_in_values(q, copy[k].max);
+    }
+    return graph_failed(q->g) ? NULL : copy;
+}
+
 static char *write_text(optimality *q, dae_diag *diag)
 {
     flat_model out = *q->form->flat;
     double *start = arena_alloc(q->memory, (q->variable_count + 1) * sizeof *start);
-    if (!start) {
+    out.parameters = copy_parameters(q);
+    if (!start || !out.parameters) {
         no_memory_for_conditions(diag);
         return NULL;
     }

@@ -247,7 +247,7 @@ static expr in_variables(optimality *q, expr e)
     return e == EXPR_NONE ? e : graph_substitute(q->g, e, to_variable, q);
 }
 
-static expr in_values(optimality *q, expr e)
+expr optimality_in_values(optimality *q, expr e)
 {
     return e == EXPR_NONE ? e : graph_substitute(q->g, e, to_value, q);
 }
@@ -342,8 +342,8 @@ static bool settle_attributes(optimality *q)
         }
         failed = failed || !assert_bound(q, (int)v, in_variables(q, x->min), true) ||
                  !assert_bound(q, (int)v, in_variables(q, x->max), false);
-        x->start = in_values(q, x->start);
-        x->nominal = in_values(q, x->nominal);
+        x->start = optimality_in_values(q, x->start);
+        x->nominal = optimality_in_values(q, x->nominal);
         x->min = x->max = EXPR_NONE;
     }
     return !failed;

@@ -63,6 +63,8 @@ static inline dae_status no_memory_for_conditions(dae_diag *diag)
 
 /* optimality_model.c: the model with its objective, from a description that is complete. */
 dae_status optimality_read(optimality *q, const dae_model *model, dae_diag *diag);
+/* An attribute without parameters that are variables now: the values that these begin with. */
+expr optimality_in_values(optimality *q, expr e);
 
 /* optimality_lists.c: one more of each; false: memory. */
 bool optimality_add(flat_list *list, expr left, expr right, graph *g, const char *name);
