@@ -645,6 +645,9 @@ static const refusal refusals[] = {
     {MODEL("input Real u; Real x(start = 1, fixed = true), y(start = 0, fixed = true);\n"
            "equation der(x) = y; der(y) = u;"),
      "x^2 + y^2", NULL, NULL, NULL, "enters linearly, control u", DAE_ERR_UNSUPPORTED},
+    {MODEL("input Real u; Real x(start = 1, fixed = true), y;\n"
+           "equation der(x) = y; der(y) = u;"), /* lambda_y is 0, and 1 at the end */
+     "x^2 + y^2", "y", NULL, NULL, "enters linearly, control u", DAE_ERR_UNSUPPORTED},
     {MODEL("input Real u; Real x(start = 1, fixed = true), z;\nequation der(x) = u; z = x + u;"),
      "u^2", "z", NULL, NULL, "at that instant alone", DAE_ERR_UNSUPPORTED},
     {MODEL("input Real u; Real x(start = 1, fixed = true), y(start = 1, fixed = true);\n"

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/random.h"
 #include "base/text.h"
 #include "expr/derive.h"
 #include "solve/optimality/optimality_parts.h"
@@ -91,7 +90,8 @@ static double dot(const double *a, const double *b, int n)
     return sum;
 }
 
-/* Add the row of e unless it depends on those before; whether it was added. */
+/* Add the row of e unless it depends on those before; whether it is new. What has no value at the
+ * point counts as new, and tells nothing of others. */
 static bool span_add(span *s, expr e)
 {
     const double RANK = 1e-9;
@@ -104,7 +104,8 @@ static bool span_add(span *s, expr e)
             for (int k = 0; k < n; k++) s->next[k] -= c * row[k];
         }
     const double rest = sqrt(dot(s->next, s->next, n));
-    if (s->failed || !(rest > RANK * size)) return false;
+    if (!s->failed && !isfinite(rest)) return true;
+    if (s->failed || rest <= RANK * size) return false;
     if (!dae_grow(&s->row, &s->room, (s->count + 1) * (size_t)n, sizeof *s->row)) {
         s->failed = true;
         return false;
@@ -141,10 +142,10 @@ static bool drop(optimality *q, const structure *a, flat_list *list, size_t firs
     span s = {.q = q, .orders = highest + 1};
     s.columns = (int)q->variable_count * s.orders + 1;
     s.next = DAE_ARRAY(double, s.columns);
-    s.failed = !s.next;
+    s.failed = !s.next || !graph_has_memory(q->g);
     if (!s.failed) span_constraints(&s, a);
     for (size_t v = 0; v < q->variable_count && at_start && !s.failed; v++)
-        if (q->variables[v].fixed) span_add(&s, graph_variable(q->g, (int)v, 0));
+        if (q->variables[v].fixed) span_add(&s, optimality_fixed(q, (int)v));
     size_t kept = 0;
     for (size_t k = 0; k < list->count && !s.failed; k++) {
         bool fresh = span_add(&s, list->items[k].residual);

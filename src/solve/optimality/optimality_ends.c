@@ -120,7 +120,7 @@ static void add_constraints(end_system *s)
 
 /* ---- conditions of the model ---- */
 
-static expr fixed_condition(optimality *q, int v)
+expr optimality_fixed(optimality *q, int v)
 {
     const flat_variable *x = &q->variables[v];
     expr start = x->has_start && x->start != EXPR_NONE ? x->start : graph_constant(q->g, 0.0);
@@ -141,7 +141,7 @@ static void add_conditions(end_system *s)
     }
     for (int v = 0; v < q->own && s->at_start && !s->failed; v++)
         if (q->variables[v].fixed && q->matters[v])
-            add_term(s, fixed_condition(q, v),
+            add_term(s, optimality_fixed(q, v),
                      optimality_text(q, "start value of %s", q->variables[v].name));
 }
 

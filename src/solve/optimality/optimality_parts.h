@@ -83,6 +83,8 @@ dae_status optimality_outputs(optimality *q, dae_diag *diag);
 
 /* optimality_ends.c: what holds at the ends beside the conditions of the model. */
 dae_status optimality_ends(optimality *q, dae_diag *diag);
+/* x minus its start value. */
+expr optimality_fixed(optimality *q, int v);
 
 /* optimality_count.c: conditions at the ends that the equations say already are dropped where there
  * are too many, but not those of the model, the first `initial` and `terminal` ones; a control that
