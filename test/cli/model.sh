@@ -283,7 +283,7 @@ for text in ball thermostat andrews seeds/disc_energies seeds/kepler; do
         { for (i = 1; i <= NF; i++) { d = x[i] - $i; if (d < 0) d = -d; if (d > 1e-7 * (1 + x[i]^2)) exit 1 } }' \
         a b || fail "$text: the flat text is another model"
 done
-expect 2 emit plain.mo --format pascal && one_line && says 'c or modelica'
+expect 2 emit plain.mo --format pascal && one_line && says 'c, modelica or conditions'
 
 # ---- check -----------------------------------------------------------------------------------------
 expect 0 check "$models/ball.mo" --list
