@@ -325,6 +325,7 @@ DAE_API const dae_diag *dae_solver_diag(const dae_solver *solver);
 #include "daedal/integrator.h"  /* integrators from outside in the place of a method */
 #include "daedal/methods.h"     /* methods and formulations on offer */
 #include "daedal/optimality.h"  /* conditions of optimal control, as a model */
+#include "daedal/optimise.h"    /* optimal controls and parameters */
 #include "daedal/sensitivity.h" /* derivatives of solutions by parameters and start values */
 #include "daedal/statistics.h"  /* what a solver did; rarely used calls of it */
 #include "daedal/tables.h"      /* Runge-Kutta methods by coefficients of your own */

@@ -1,0 +1,49 @@
+/* IPOPT, an interior point method [WB06], found at run time: nothing is linked. */
+#ifndef DAE_SOLVE_OPTIMISE_IPOPT_H
+#define DAE_SOLVE_OPTIMISE_IPOPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* min f(x), row_lower <= g(x) <= row_upper, lower <= x <= upper. Functions return false where there
+ * is no value. */
+typedef struct ipopt_problem {
+    int size, rows;
+    size_t jacobian, hessian; /* entries; those at one place add up */
+    double *lower, *upper, *row_lower, *row_upper;
+    const int *jacobian_row, *jacobian_column;
+    const int *hessian_row, *hessian_column; /* the lower triangle */
+    bool (*objective)(void *user, const double *x, double *value);
+    bool (*gradient)(void *user, const double *x, double *gradient);
+    bool (*constraints)(void *user, const double *x, double *g);
+    bool (*derivatives)(void *user, const double *x, double *values);
+    /* NULL: second derivatives are estimated from gradients */
+    bool (*second)(void *user, const double *x, double factor, const double *lambda,
+                   double *values);
+    bool (*go_on)(void *user, int iteration, double objective, double violation);
+    void *user;
+    int max_iterations;
+    double tolerance;
+    bool warm; /* x is near the solution */
+} ipopt_problem;
+
+typedef enum ipopt_end {
+    IPOPT_SOLVED,
+    IPOPT_STOPPED,    /* by go_on */
+    IPOPT_INFEASIBLE, /* a point of least violation */
+    IPOPT_ITERATIONS, /* too many */
+    IPOPT_UNBOUNDED,  /* x grows beyond all bounds */
+    IPOPT_TIGHT,      /* more equations than unknowns */
+    IPOPT_FAILED,     /* no way on from x */
+    IPOPT_NO_MEMORY,
+    IPOPT_MISSING
+} ipopt_end;
+
+/* Whether it is there. */
+bool ipopt_available(void);
+extern const char ipopt_advice[];
+
+/* x: from where, and what was found. lambda: multipliers of rows, or NULL. */
+ipopt_end ipopt_solve(const ipopt_problem *p, double *x, double *lambda);
+
+#endif
