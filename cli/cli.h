@@ -16,7 +16,7 @@ enum {
     CLI_MODEL = 3,  /* the model text has errors */
     CLI_OFF = 4, /* a judge finds a variable off by more than 100 tolerances, or a signal differs */
     CLI_UNSURE = 5,  /* no judge can tell */
-    CLI_UNFIT = 6,   /* a fit did not converge; its best point was printed */
+    CLI_UNFIT = 6,   /* a fit or an optimisation did not converge; its best point was printed */
     CLI_SIGNAL = 128 /* and more: interrupted by a signal, 130 by Control-C */
 };
 
@@ -29,9 +29,9 @@ typedef struct command {
 } command;
 
 extern const command run_command, verify_command, sens_command, fit_command, bvp_command,
-    compare_command, check_command, init_command, steady_command, linearise_command, emit_command,
-    demo_command, models_command, methods_command, formulations_command, help_command,
-    version_command;
+    optimise_command, compare_command, check_command, init_command, steady_command,
+    linearise_command, emit_command, demo_command, models_command, methods_command,
+    formulations_command, help_command, version_command;
 
 /* The commands in the order of the help; NULL past the end. */
 const command *command_at(int i);

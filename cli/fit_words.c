@@ -106,16 +106,15 @@ static int complain_word_of(const char *word)
                     word);
 }
 
-/* LOW:HIGH, of which one may be missing. */
-static bool read_bounds(char *text, dae_fit_parameter *p)
+bool read_bounds(char *text, double *lower, double *upper)
 {
     char *colon = strchr(text, ':');
     if (!colon) return false;
     *colon = '\0';
-    p->lower = -INFINITY;
-    p->upper = INFINITY;
-    if (*text && !parse_double(text, &p->lower)) return false;
-    if (colon[1] && !parse_double(colon + 1, &p->upper)) return false;
+    *lower = -INFINITY;
+    *upper = INFINITY;
+    if (*text && !parse_double(text, lower)) return false;
+    if (colon[1] && !parse_double(colon + 1, upper)) return false;
     return *text || colon[1];
 }
 
@@ -128,7 +127,8 @@ static int read_word(fit_work *w, char *word)
     if (at) *at = '\0';
     if (equals) *equals = '\0';
     bool ok = *word && (!at || parse_double(at + 1, &p.start)) &&
-              (!equals || (!at || at > equals)) && (!equals || read_bounds(equals + 1, &p));
+              (!equals || (!at || at > equals)) &&
+              (!equals || read_bounds(equals + 1, &p.lower, &p.upper));
     int code = ok ? CLI_OK : complain_word_of(whole), i = ok ? next_match(w->s, word, 0) : -1;
     if (ok && i < 0) code = complain_name(w->s, word);
     for (; code == CLI_OK && i >= 0; i = next_match(w->s, word, i + 1))

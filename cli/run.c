@@ -156,8 +156,9 @@ static int open_file(const request *r, session *s)
     settings unknowns = {0};
     int code = tolerance_names(r, &unknowns);
     if (code == CLI_OK)
-        code = session_open_text(s, r->model_name, &r->parameters, &r->driven, &unknowns, &r->ends,
-                                 r->engine, r->allow_external);
+        code = session_open_text(s, r->model_name, &r->parameters, &r->driven, &unknowns,
+                                 r->command == &optimise_command ? NULL : &r->ends, r->engine,
+                                 r->allow_external);
     tolerance_names_free(&unknowns);
     for (int i = 0; i < r->starts.count && code == CLI_OK; i++)
         code = set_start(s->problem, r->starts.list[i]);

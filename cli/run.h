@@ -21,6 +21,15 @@ typedef struct fit_request {
     const char *given;       /* one of these options; NULL: none is */
 } fit_request;
 
+/* What `optimise` is asked for. */
+typedef struct optimise_words {
+    settings controls, varied, path; /* --control, --vary (lists of words), --path; owned */
+    const char *minimise, *maximise, *integral;
+    bool bounds;
+    long iterations;   /* 0: the library's */
+    const char *given; /* one of these options; NULL: none is */
+} optimise_words;
+
 typedef struct request {
     const command *command; /* whose words these are */
     const char *model_name;
@@ -53,6 +62,7 @@ typedef struct request {
     long intervals, max_intervals, stages;
     const char *boundary_method; /* --method of 'daedal bvp' */
     fit_request fit;
+    optimise_words optimise;
     const char *judge;   /* its method; NULL: chosen */
     double limit;        /* in tolerances; 0: the library's */
     double *atol_values; /* options.atol_by_unknown; owned, or NULL */
@@ -61,7 +71,7 @@ typedef struct request {
     double *step_times;  /* options.step_sequence; owned, or NULL */
 } request;
 
-/* Read the words of a command (run, verify, sens, fit, bvp) into a request. Exit code. */
+/* Read the words of a command (run, verify, sens, fit, bvp, optimise) into a request. Exit code. */
 int request_read(const command *of, int argc, char **argv, request *r);
 void request_free(request *r);
 
@@ -89,6 +99,9 @@ void print_unresolved(const session *s, FILE *out, const char *label);
 /* Let a judge look at what the request asks for. Prints the verdict and, unless brief, what it is
  * made of; CLI_OFF or CLI_UNSURE where that is not good. Exit code. */
 int request_verify(const request *r, session *s, bool brief);
+
+/* LOW:HIGH, of which one may be missing; the text is changed. False: that is none. */
+bool read_bounds(char *text, double *lower, double *upper);
 
 /* Whether a result goes to stdout, and nothing else may. */
 bool request_streams(const request *r);

@@ -84,6 +84,13 @@ enum option_id {
     OPT_INTERVALS,
     OPT_STAGES,
     OPT_MAX_INTERVALS,
+    OPT_CONTROL,
+    OPT_VARY,
+    OPT_MINIMISE,
+    OPT_MAXIMISE,
+    OPT_INTEGRAL,
+    OPT_PATH,
+    OPT_BOUNDS,
     OPT_QUIET
 };
 
@@ -166,6 +173,15 @@ static const struct option long_options[] = {
     {"intervals", required_argument, NULL, OPT_INTERVALS},
     {"stages", required_argument, NULL, OPT_STAGES},
     {"max-intervals", required_argument, NULL, OPT_MAX_INTERVALS},
+    {"control", required_argument, NULL, OPT_CONTROL},
+    {"vary", required_argument, NULL, OPT_VARY},
+    {"minimise", required_argument, NULL, OPT_MINIMISE},
+    {"minimize", required_argument, NULL, OPT_MINIMISE},
+    {"maximise", required_argument, NULL, OPT_MAXIMISE},
+    {"maximize", required_argument, NULL, OPT_MAXIMISE},
+    {"integral", required_argument, NULL, OPT_INTEGRAL},
+    {"path", required_argument, NULL, OPT_PATH},
+    {"bounds", no_argument, NULL, OPT_BOUNDS},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {NULL, 0, NULL, 0},
 };
@@ -337,7 +353,11 @@ static int read_output_option(request *r, int id, const char *text)
     case OPT_LOSS_SCALE:
     case OPT_FIT_TOLERANCE:
     case OPT_ITERATIONS:
-    case OPT_SET_FILE: r->fit.given = option_text(id); return read_fit_option(&r->fit, id, text);
+    case OPT_SET_FILE:
+        if (id == OPT_ITERATIONS && r->command == &optimise_command)
+            return read_whole(id, text, 1, INT_MAX, &r->optimise.iterations);
+        r->fit.given = option_text(id);
+        return read_fit_option(&r->fit, id, text);
     case OPT_POINTS:
         if (set_grid(r, GRID_LINEAR) != CLI_OK) return CLI_USAGE;
         return read_whole(id, text, 2, 100000000, &r->output.count);
@@ -365,6 +385,22 @@ static int read_output_option(request *r, int id, const char *text)
     }
 }
 
+/* Words of 'daedal optimise'. */
+static int read_optimise_option(request *r, int id, const char *text)
+{
+    optimise_words *o = &r->optimise;
+    o->given = option_text(id);
+    switch (id) {
+    case OPT_CONTROL: return settings_push(&o->controls, text);
+    case OPT_VARY: return settings_push(&o->varied, text);
+    case OPT_MINIMISE: return take_path(&o->minimise, "objective", text);
+    case OPT_MAXIMISE: return take_path(&o->maximise, "objective", text);
+    case OPT_INTEGRAL: return take_path(&o->integral, "integral", text);
+    case OPT_PATH: return settings_push(&o->path, text);
+    default: o->bounds = true; return CLI_OK;
+    }
+}
+
 /* Words of 'daedal bvp'. */
 static int read_boundary_option(request *r, int id, const char *text)
 {
@@ -375,6 +411,13 @@ static int read_boundary_option(request *r, int id, const char *text)
     case OPT_INTERVALS: return read_whole(id, text, 1, 1000000, &r->intervals);
     case OPT_STAGES: return read_whole(id, text, 1, 7, &r->stages);
     case OPT_MAX_INTERVALS: return read_whole(id, text, 1, 10000000, &r->max_intervals);
+    case OPT_CONTROL:
+    case OPT_VARY:
+    case OPT_MINIMISE:
+    case OPT_MAXIMISE:
+    case OPT_INTEGRAL:
+    case OPT_PATH:
+    case OPT_BOUNDS: return read_optimise_option(r, id, text);
     default: return read_output_option(r, id, text);
     }
 }
@@ -627,7 +670,8 @@ static int check_sensitivities(const request *r)
                                        : NULL;
     if (r->fit.given && r->command != &fit_command)
         return complain(CLI_USAGE, "option '--%s' is for 'daedal fit'", r->fit.given);
-    if (!word || r->command == &sens_command) return CLI_OK;
+    bool way = r->command == &optimise_command && !r->of_given && !r->relative;
+    if (!word || r->command == &sens_command || way) return CLI_OK;
     return complain(CLI_USAGE, "option '%s' is for 'daedal sens'", word);
 }
 
@@ -640,7 +684,10 @@ static int check_boundary(const request *r)
                        : r->stages > 0        ? "--stages"
                        : r->max_intervals > 0 ? "--max-intervals"
                                               : NULL;
+    if (r->optimise.given && r->command != &optimise_command)
+        return complain(CLI_USAGE, "option '--%s' is for 'daedal optimise'", r->optimise.given);
     if (!word || r->command == &bvp_command) return CLI_OK;
+    if (r->command == &optimise_command && r->free.count == 0) return CLI_OK;
     return complain(CLI_USAGE, "option '%s' is for 'daedal bvp'", word);
 }
 
@@ -692,6 +739,9 @@ void request_free(request *r)
     settings_free(&r->fit.ignored);
     settings_free(&r->ends);
     settings_free(&r->free);
+    settings_free(&r->optimise.controls);
+    settings_free(&r->optimise.varied);
+    settings_free(&r->optimise.path);
     free(r->atol_values);
     free(r->rtol_values);
     free(r->step_times);

@@ -59,7 +59,7 @@ typedef struct dae_optimise_request {
     dae_optimise_way way;
     double rtol, atol;  /* of states, given the controls; 0: 1e-6, 1e-6 */
     int intervals;      /* of the first mesh; 0: 20. Of runs: between samples of conditions */
-    int max_intervals;  /* 0: 500 */
+    int max_intervals;  /* 0: 1000 */
     int max_iterations; /* of the search on one mesh; 0: 500 */
 
     dae_bvp_guess guess; /* as for boundary values, with controls at their guesses */

@@ -1,0 +1,521 @@
+/* daedal optimise MODEL: optimal controls and parameters. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "outputs.h"
+#include "run.h"
+#include "signals.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a request asks for, and what is found. */
+typedef struct optimisation {
+    session *s;
+    dae_optimise_request wanted;
+    dae_optimise_range *controls, *varied; /* owned, with their names */
+    int own_inputs;                        /* inputs that are no controls */
+    const char **of;                       /* columns of the guess; owned */
+    double *numbers;                       /* rows of the guess; owned */
+    report_curves *file;                   /* the guess; owned, NULL: none */
+    int *place;                            /* per variable of the session: that of the optimum */
+    double *values;                        /* of all variables of the optimum */
+    dae_optimum *best;
+} optimisation;
+
+/* ---- words ---- */
+
+/* Options of 'daedal run' that have a meaning here. */
+static const char *const allowed[] = {
+    "control",       "vary",          "minimise", "minimize", "maximise",   "maximize",
+    "integral",      "path",          "end",      "bounds",   "by",         "guess",
+    "intervals",     "max-intervals", "set",      "start",    "start-time", "stop",
+    "tend",          "rtol",          "atol",     "points",   "interval",   "iterations",
+    "vars",          "variables",     "output",   "csv",      "json",       "plot",
+    "stats",         "quiet",         "engine",   "input",    "input-mode", "input-hold",
+    "allow-external"};
+
+static int check_words(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (strcmp(word, "--") == 0) return CLI_OK;
+        if (strncmp(word, "--", 2) != 0) continue;
+        size_t length = strcspn(word + 2, "=");
+        bool known = false;
+        for (size_t k = 0; k < sizeof allowed / sizeof *allowed; k++)
+            known = known || strncmp(allowed[k], word + 2, length) == 0;
+        if (!known)
+            return complain(
+                CLI_USAGE,
+                "option '%.*s' is not one of 'daedal optimise' (see 'daedal help optimise')",
+                (int)length + 2, word);
+    }
+    return CLI_OK;
+}
+
+/* NAME[=LOW:HIGH][@GUESS] */
+static int read_range(const char *option, char *word, dae_optimise_range *r)
+{
+    char *whole = strdup(word), *at = strrchr(word, '@'), *equals = strchr(word, '=');
+    if (!whole) return complain(CLI_FAILED, "out of memory");
+    if (at) *at = '\0';
+    if (equals) *equals = '\0';
+    *r = (dae_optimise_range){.guess_given = at != NULL};
+    bool ok = *word && (!at || parse_double(at + 1, &r->guess)) &&
+              (!equals || !at || at > equals) &&
+              (!equals || read_bounds(equals + 1, &r->lower, &r->upper));
+    int code = CLI_OK;
+    if (!ok)
+        code = complain(CLI_USAGE,
+                        "option '--%s' needs NAME, NAME=LOW:HIGH or NAME=LOW:HIGH@GUESS, not '%s' "
+                        "(LOW or HIGH may be left out)",
+                        option, whole);
+    else if (r->lower > r->upper)
+        code = complain(CLI_USAGE, "option '--%s': the bounds of '%s', from %g to %g, are empty",
+                        option, word, r->lower, r->upper);
+    r->name = ok ? strdup(word) : NULL;
+    free(whole);
+    return code;
+}
+
+/* Lists of such words, separated by commas. */
+static int read_ranges(const char *option, const settings *lists, dae_optimise_range **ranges,
+                       int *count)
+{
+    int code = CLI_OK;
+    for (int i = 0; i < lists->count; i++)
+        for (const char *at = lists->list[i]; *at && code == CLI_OK;) {
+            size_t length = name_length(at);
+            char *word = strndup(at, length);
+            dae_optimise_range *more = realloc(*ranges, ((size_t)*count + 1) * sizeof *more);
+            if (more) *ranges = more;
+            if (more && word)
+                code = read_range(option, word, &more[(*count)++]);
+            else
+                code = complain(CLI_FAILED, "out of memory");
+            free(word);
+            at += length;
+            at += *at == ',';
+        }
+    return code;
+}
+
+static int read_way(optimisation *q, const settings *by)
+{
+    static const char *const names[] = {"auto", "collocation", "simulation"};
+    if (by->count == 0) return CLI_OK;
+    for (int k = 0; k < 3; k++)
+        if (strcmp(by->list[0], names[k]) == 0) {
+            q->wanted.way = (dae_optimise_way)k;
+            return CLI_OK;
+        }
+    return complain(CLI_USAGE, "option '--by' needs auto, collocation or simulation, not '%s'",
+                    by->list[0]);
+}
+
+static int read_objective(optimisation *q, const request *r)
+{
+    const optimise_words *o = &r->optimise;
+    if (o->minimise && o->maximise)
+        return complain(CLI_USAGE, "options '--minimise' and '--maximise' exclude each other");
+    if (!o->minimise && !o->maximise && !o->integral)
+        return complain(CLI_USAGE,
+                        "minimise what? '--minimise EXPRESSION' at the end, '--maximise' likewise, "
+                        "or '--integral EXPRESSION'");
+    q->wanted.objective = o->minimise ? o->minimise : o->maximise;
+    q->wanted.maximise = o->maximise != NULL;
+    q->wanted.integral = o->integral;
+    return CLI_OK;
+}
+
+/* Controls are driven in the session's own model, which serves for names. */
+static int drive_controls(optimisation *q, request *r)
+{
+    int code = CLI_OK;
+    q->own_inputs = r->driven.count;
+    for (int k = 0; k < q->wanted.control_count && code == CLI_OK; k++) {
+        size_t size = strlen(q->controls[k].name) + 8;
+        char *text = malloc(size);
+        if (!text) return complain(CLI_FAILED, "out of memory");
+        snprintf(text, size, "%s = 0", q->controls[k].name);
+        code = inputs_add(&r->driven, text);
+        free(text);
+    }
+    return code;
+}
+
+static int read_words(optimisation *q, request *r)
+{
+    int code = read_objective(q, r);
+    if (code == CLI_OK)
+        code =
+            read_ranges("control", &r->optimise.controls, &q->controls, &q->wanted.control_count);
+    if (code == CLI_OK)
+        code = read_ranges("vary", &r->optimise.varied, &q->varied, &q->wanted.parameter_count);
+    if (code == CLI_OK) code = read_way(q, &r->by);
+    if (code == CLI_OK && q->wanted.control_count + q->wanted.parameter_count == 0)
+        code = complain(CLI_USAGE,
+                        "vary what? '--control NAME=LOW:HIGH' takes inputs of the model, '--vary "
+                        "NAME=LOW:HIGH' parameters");
+    q->wanted.controls = q->controls;
+    q->wanted.parameters = q->varied;
+    return code;
+}
+
+/* ---- guesses ---- */
+
+/* Columns of the file that are variables of the model. */
+static int choose_columns(optimisation *q, const char *path)
+{
+    const report_curves *c = q->file;
+    const size_t n = (size_t)q->s->n;
+    int *curve = calloc(n + 1, sizeof *curve);
+    q->of = calloc(n + 1, sizeof *q->of);
+    q->numbers = calloc(n * c->count + 1, sizeof *q->numbers);
+    int code = curve && q->of && q->numbers ? CLI_OK : complain(CLI_FAILED, "out of memory");
+    for (int v = 0; v < q->s->n && code == CLI_OK; v++) {
+        int k = report_curves_find(c, dae_problem_variable(q->s->problem, v));
+        if (k < 0) continue;
+        curve[q->wanted.columns] = k;
+        q->of[q->wanted.columns++] = dae_problem_variable(q->s->problem, v);
+    }
+    if (code == CLI_OK && q->wanted.columns == 0)
+        code = complain(CLI_USAGE, "%s: no column has the name of a variable", path);
+    for (size_t i = 0; i < c->count && code == CLI_OK; i++)
+        for (int k = 0; k < q->wanted.columns; k++)
+            q->numbers[i * (size_t)q->wanted.columns + (size_t)k] =
+                report_curves_value(c, curve[k], i);
+    free(curve);
+    return code;
+}
+
+static int read_guess(optimisation *q, const char *word)
+{
+    report_error error = {0};
+    if (!word || strcmp(word, "auto") == 0) return CLI_OK;
+    if (strcmp(word, "start") == 0) {
+        q->wanted.guess = DAE_BVP_GUESS_START;
+        return CLI_OK;
+    }
+    if (strcmp(word, "simulate") == 0) {
+        q->wanted.guess = DAE_BVP_GUESS_SIMULATE;
+        return CLI_OK;
+    }
+    if (report_read(word, &q->file, &error) != REPORT_OK)
+        return complain(CLI_USAGE, "option '--guess' needs start, simulate or a file with rows: %s",
+                        error.text);
+    int code = choose_columns(q, word);
+    q->wanted.guess = DAE_BVP_GUESS_TABLE;
+    q->wanted.rows = (int)q->file->count;
+    q->wanted.times = q->file->times;
+    q->wanted.variables = q->of;
+    q->wanted.values = q->numbers;
+    return code;
+}
+
+/* ---- results ---- */
+
+/* The optimum's variables by the session's numbers. */
+static int match_variables(optimisation *q)
+{
+    const dae_problem *p = dae_optimum_problem(q->best);
+    q->place = calloc((size_t)q->s->n + 1, sizeof *q->place);
+    q->values = calloc((size_t)dae_problem_variable_count(p) + 1, sizeof *q->values);
+    if (!q->place || !q->values) return complain(CLI_FAILED, "out of memory");
+    for (int v = 0; v < q->s->n; v++)
+        q->place[v] = dae_problem_find_variable(p, dae_problem_variable(q->s->problem, v));
+    return CLI_OK;
+}
+
+static int values_at(optimisation *q, double t)
+{
+    session *s = q->s;
+    if (dae_optimum_at(q->best, t, q->values) != DAE_OK)
+        return session_complain(s, dae_optimum_diag(q->best)->status,
+                                dae_optimum_diag(q->best)->text);
+    for (int v = 0; v < s->n; v++) s->y[v] = q->place[v] < 0 ? NAN : q->values[q->place[v]];
+    return CLI_OK;
+}
+
+/* Rows at the times of the grid; without one, at the mesh. */
+static int record(optimisation *q, const grid *g, recorder *rows)
+{
+    session *s = q->s;
+    const int last = dae_optimum_statistics(q->best)->intervals;
+    int code = CLI_OK;
+    for (long k = 0; code == CLI_OK; k++) {
+        double t;
+        if (g->kind == GRID_STEPS && k > last) break;
+        if (g->kind == GRID_STEPS)
+            t = dae_optimum_mesh(q->best, (int)k);
+        else if (!grid_time(g, k, &t))
+            break;
+        code = values_at(q, t);
+        for (int i = 0; i < s->n_recorded; i++) s->row[i] = s->y[s->recorded[i]];
+        if (code == CLI_OK) code = recorder_add(rows, t, s->row, NULL);
+        s->t = t;
+    }
+    return code;
+}
+
+static void print_values(optimisation *q, const request *r)
+{
+    enum { MOST = 10 };
+    session *s = q->s;
+    int count = r->variables || s->n_shown <= MOST ? s->n_shown : MOST, width = 4;
+    double *start = calloc((size_t)s->n_all + 1, sizeof *start);
+    bool ok = start && values_at(q, r->output.t0) == CLI_OK;
+    if (ok) memcpy(start, s->y, (size_t)s->n * sizeof *start);
+    if (!ok || values_at(q, r->output.tend) != CLI_OK) {
+        free(start);
+        return;
+    }
+    for (int k = 0; k < count; k++) {
+        int length = (int)strlen(session_name(s, s->recorded[k]));
+        if (length > width && length <= 40) width = length;
+    }
+    say("  %-*s  %-18s %-18s\n", width, "", "at the start", "at the end");
+    for (int k = 0; k < count; k++)
+        say("  %-*s  %-18.10g %-18.10g %s\n", width, session_name(s, s->recorded[k]),
+            start[s->recorded[k]], s->y[s->recorded[k]], session_unit(s, s->recorded[k]));
+    if (count < s->n && !r->variables)
+        say("  .. and %d more; --vars '*' shows all\n", s->n - count);
+    free(start);
+}
+
+static void print_accuracy(const dae_optimise_stats *c)
+{
+    if (c->way == DAE_OPTIMISE_SIMULATION) return;
+    say("  error     %.2g tolerances in states, as estimated; ", c->error);
+    if (isnan(c->deviation))
+        say("no simulation%s%s\n", c->deviation_text[0] ? ": " : "", c->deviation_text);
+    else if (c->deviation == 0.0)
+        say("a simulation with these controls agrees\n");
+    else
+        say("a simulation is %.2g off (%s at t = %g)\n", c->deviation, c->deviation_text,
+            c->deviation_time);
+}
+
+static void print_results(optimisation *q, const request *r)
+{
+    const dae_optimise_stats *c = dae_optimum_statistics(q->best);
+    const bool runs = c->way == DAE_OPTIMISE_SIMULATION;
+    say("%s (%s)\n", q->s->name, r->model_name);
+    say("  interval  %g to %g s\n", r->output.t0, r->output.tend);
+    if (runs)
+        say("  method    runs with sensitivities, rtol %g, atol %g\n", q->wanted.rtol,
+            q->wanted.atol);
+    else
+        say("  method    collocation at 3 Radau points, %s, rtol %g, atol %g\n",
+            PLURAL(c->intervals, "interval"), q->wanted.rtol, q->wanted.atol);
+    say("  unknown   %s, %s, %s\n", PLURAL(c->states, "state"), PLURAL(c->controls, "control"),
+        PLURAL(c->parameters, "parameter"));
+    if (runs)
+        say("  work      %s, %s, %.3g s\n", PLURAL(c->iterations, "iteration"),
+            PLURAL(c->runs, "run"), q->s->seconds);
+    else
+        say("  work      %s, %s, %.3g s\n",
+            c->meshes == 1 ? "1 mesh" : PLURAL(c->meshes, "mesh solution"),
+            PLURAL(c->iterations, "iteration"), q->s->seconds);
+    print_accuracy(c);
+    say("  %s %.10g", q->wanted.maximise ? "maximum  " : "minimum  ", c->objective);
+    if (isnan(c->objective_change))
+        say("\n");
+    else
+        say(" (%.2g on the mesh before)\n", c->objective_change);
+    for (int k = 0; k < q->wanted.parameter_count; k++)
+        say("  %s = %.10g\n", q->varied[k].name, dae_optimum_parameter(q->best, k));
+    print_values(q, r);
+    if (r->stats)
+        say("%-28s %d\n%-28s %d\n%-28s %.3g\n", "unknowns of the last mesh", c->unknowns,
+            "conditions", c->conditions, "largest violation", c->violation);
+}
+
+/* How it ended, for those who only look at the code. */
+static int judge(const optimisation *q)
+{
+    const dae_optimise_stats *c = dae_optimum_statistics(q->best);
+    if (c->end == DAE_OPTIMISE_STOPPED) {
+        if (signal_caught()) {
+            complain(CLI_UNFIT,
+                     "interrupted; the last iterate counts (conditions are violated by "
+                     "%.2g at most)",
+                     c->violation);
+            return CLI_SIGNAL + signal_caught();
+        }
+        return CLI_UNFIT;
+    }
+    if (c->end == DAE_OPTIMISE_CONVERGED) return CLI_OK;
+    return complain(CLI_UNFIT,
+                    "the result is less accurate than asked for: states %.2g tolerances (a "
+                    "simulation %.2g), the objective moved by %.2g with the last mesh; give "
+                    "'--max-intervals' or a larger '--rtol'",
+                    c->error, c->deviation, c->objective_change);
+}
+
+static int report_optimum(optimisation *q, const request *r)
+{
+    recorder rows;
+    const bool quiet = r->quiet || request_streams(r);
+    const char *near = r->mat ? r->mat : r->json ? r->json : r->plot;
+    int code = recorder_open(&rows, q->s, r->csv, near != NULL, near);
+    if (code == CLI_OK) code = match_variables(q);
+    if (code == CLI_OK) {
+        code = record(q, &r->output, &rows);
+        if (!quiet && code == CLI_OK) print_results(q, r);
+        if (code == CLI_OK) code = results_write(r, q->s, &rows, NULL);
+        if (!quiet && code == CLI_OK) results_print_files(r, q->s, &rows);
+    }
+    recorder_close(&rows);
+    return code == CLI_OK ? judge(q) : code;
+}
+
+/* ---- the work ---- */
+
+static int show_progress(int iteration, int intervals, double objective, double violation,
+                         void *user)
+{
+    optimisation *q = user;
+    char text[140];
+    snprintf(text, sizeof text, "iteration %d, %d intervals, objective %.8g, violation %.2g",
+             iteration, intervals, objective, violation);
+    session_tell(q->s, text);
+    return signal_caught() != 0;
+}
+
+static void ask(optimisation *q, const request *r)
+{
+    dae_optimise_request *w = &q->wanted;
+    w->start = r->output.t0;
+    w->end = r->output.tend;
+    w->rtol = r->options.rtol;
+    w->atol = r->atol >= 0.0 ? r->atol : r->options.rtol;
+    w->intervals = (int)r->intervals;
+    w->max_intervals = (int)r->max_intervals;
+    w->max_iterations = (int)r->optimise.iterations;
+    w->path = r->optimise.path.list;
+    w->path_count = r->optimise.path.count;
+    w->at_end = r->ends.list;
+    w->end_count = r->ends.count;
+    w->bounds = r->optimise.bounds;
+    w->settings = r->starts.list;
+    w->setting_count = r->starts.count;
+    w->progress = show_progress;
+    w->user = q;
+}
+
+static int search(optimisation *q, const request *r)
+{
+    dae_diag diag = {0};
+    const dae_model m = {.file = r->model_name,
+                         .assignments = r->parameters.list,
+                         .assignment_count = r->parameters.count,
+                         .inputs = r->driven.list,
+                         .input_count = q->own_inputs,
+                         .engine = r->engine,
+                         .allow_external = r->allow_external};
+    double begin = wall_time();
+    q->s->wall_start = q->s->wall_shown = begin;
+    signals_spare_results();
+    dae_status status = dae_optimise(&m, &q->wanted, &q->best, &diag);
+    session_clear_progress(q->s);
+    q->s->seconds = wall_time() - begin;
+    if (status == DAE_ERR_ARGUMENT || status == DAE_ERR_MODEL)
+        return complain(CLI_USAGE, "%s", diag.text);
+    return status == DAE_OK ? CLI_OK : session_complain(q->s, status, diag.text);
+}
+
+static int optimise_request(optimisation *q, request *r)
+{
+    if (!r->text)
+        return complain(CLI_USAGE, "an optimisation needs a model text, and '%s' is built in",
+                        r->model_name);
+    int code = read_words(q, r);
+    if (code == CLI_OK) code = drive_controls(q, r);
+    if (code == CLI_OK) code = request_open(r, q->s);
+    for (int k = 0; k < q->s->n_recorded && code == CLI_OK; k++)
+        if (q->s->recorded[k] >= q->s->n)
+            code = complain(CLI_USAGE,
+                            "option '--vars': %s is no variable: 'daedal optimise' records no "
+                            "derivatives; give it a name in the model",
+                            session_name(q->s, q->s->recorded[k]));
+    if (code == CLI_OK) code = read_guess(q, r->guess);
+    if (code != CLI_OK) return code;
+    ask(q, r);
+    code = search(q, r);
+    return code == CLI_OK ? report_optimum(q, r) : code;
+}
+
+static void optimisation_free(optimisation *q)
+{
+    dae_optimum_free(q->best);
+    report_curves_free(q->file);
+    for (int k = 0; k < q->wanted.control_count; k++) free((char *)q->controls[k].name);
+    for (int k = 0; k < q->wanted.parameter_count; k++) free((char *)q->varied[k].name);
+    free(q->controls);
+    free(q->varied);
+    free(q->of);
+    free(q->numbers);
+    free(q->place);
+    free(q->values);
+}
+
+static int run(int argc, char **argv)
+{
+    request r = {0};
+    session s = {0};
+    optimisation q = {.s = &s};
+    int code = check_words(argc, argv);
+    if (code != CLI_OK) return code;
+    code = request_read(&optimise_command, argc, argv, &r);
+    if (code == CLI_OK) code = optimise_request(&q, &r);
+    optimisation_free(&q);
+    session_close(&s);
+    request_free(&r);
+    return code;
+}
+
+const command optimise_command = {
+    .name = "optimise",
+    .summary = "optimal controls and parameters, with conditions on the way and at the end",
+    .help =
+        "usage: daedal optimise MODEL --minimise EXPRESSION --control NAME=LOW:HIGH [OPTION ...]\n"
+        "\n"
+        "  daedal optimise cart.mo --integral 'u^2' --control u --end 'x = 1' --end 'v = 0'\n"
+        "  daedal optimise rocket.mo --maximise h --control u=0:3.5 --vary T=0.1:1 --end 'm >= "
+        "0.6'\n"
+        "  daedal optimise reactor.mo --maximise c --vary k=0.1:10 --path 'T <= 350'\n"
+        "\n"
+        "Finds inputs of the model as functions of time, and parameters, for which an expression\n"
+        "is least, or largest. Start values that are not fixed are free, too. The interval is\n"
+        "that of the model; for a free end scale time by a parameter (docs/optimise.md).\n"
+        "\n"
+        "  --minimise EXPR      the value of this at the end, over all names of the model\n"
+        "  --maximise EXPR      likewise\n"
+        "  --integral EXPR      and the integral of this over time\n"
+        "  --control NAME[=LOW:HIGH][@GUESS],..   inputs; LOW or HIGH may be left out; without\n"
+        "                       bounds those of the model hold (min, max)\n"
+        "  --vary NAME[=LOW:HIGH][@GUESS],..      parameters, likewise\n"
+        "  --path 'v <= 10'     a condition at all times: a = b, a <= b, a >= b, a <= b <= c;\n"
+        "                       repeat it for more\n"
+        "  --end 'x = 1'        a condition at the end, likewise, beside those of\n"
+        "                       annotation(__Daedal(terminal = {..}))\n"
+        "  --bounds             min and max of variables are conditions at all times\n"
+        "  --by WAY             collocation: the whole solution is unknown; simulation: runs, for\n"
+        "                       parameters of models with events; auto takes what fits\n"
+        "  --guess WORD         simulate (with controls at their guesses), start (the values at\n"
+        "                       the start, everywhere), or a .csv, .json or .mat file with rows\n"
+        "  --intervals N        of the first mesh (20)\n"
+        "  --max-intervals N    no more than that (1000)\n"
+        "  --iterations N       of the search on a mesh (500)\n"
+        "  --rtol X, --atol X   tolerance of states, given the controls (1e-6; atol as rtol)\n"
+        "  --set NAME=VALUE, --start NAME=VALUE, --input .., --start-time T, --stop T,\n"
+        "  --points N, --interval X, --vars NAME,.., -o FILE, --json FILE, --plot FILE, --stats,\n"
+        "  --quiet              as for 'daedal run'; --interval 0: rows at the mesh\n"
+        "\n"
+        "It needs the library IPOPT (Debian: coinor-libipopt1v5). Control-C prints and writes the\n"
+        "last point (exit code 130). Exit code 6: found, but less accurate than asked for.\n"
+        "docs/optimise.md tells how to read the results.\n",
+    .run = run,
+};
