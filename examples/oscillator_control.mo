@@ -5,5 +5,5 @@ model OscillatorControl "Van der Pol's oscillator, to be brought to rest by a bo
 equation
   der(x1) = (1 - x2^2)*x1 - x2 + u;
   der(x2) = x1;
-  annotation(experiment(StopTime = 10));
+  annotation(experiment(StopTime = 5));
 end OscillatorControl;

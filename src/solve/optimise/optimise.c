@@ -358,7 +358,7 @@ void dae_optimum_free(dae_optimum *q)
     dae_solver_free(q->companion);
     dae_problem_free(q->problem);
     dae_free_all(q->state, q->number, q->variable, q->slot, q->base, q->parameter, q->lower,
-                 q->upper, q->guess, q->bound_value, q->scale, q->local, q->y, q->run_values);
+                 q->upper, q->guess, q->bound_value, q->scale, q->local, q->y);
     dae_free(q);
 }
 
@@ -400,6 +400,7 @@ static dae_status make(const dae_model *model, const dae_optimise_request *r, da
     q->c = r->control_count;
     q->m = r->parameter_count;
     q->stats.controls = q->c;
+    q->run_time = INFINITY;
     q->stats.parameters = q->m;
     complete_request(&q->request);
     diag_clear(&q->diag);
@@ -474,7 +475,6 @@ double dae_optimum_control(const dae_optimum *q, int k, double t)
 double dae_optimum_parameter(const dae_optimum *q, int k)
 {
     if (!q || k < 0 || k >= q->m) return NAN;
-    if (q->stats.way == DAE_OPTIMISE_SIMULATION) return q->guess[q->c + k];
     return q->solution.x[opt_at_p(q, q->solution.intervals) + (size_t)k];
 }
 

@@ -79,7 +79,7 @@ struct dae_optimum {
     double *y, *yp, *weights, *work; /* n each */
     opt_solution solution;
     dae_optimise_stats stats;
-    double *run_values; /* by simulation: variables at the end of each interval; owned */
+    double run_time; /* by simulation: where values were asked for last */
     dae_diag diag;
 };
 

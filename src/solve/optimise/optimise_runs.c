@@ -1,15 +1,431 @@
-/* Parameters by simulation: runs with exact sensitivities. */
+/* Parameters by simulation: what is minimised and all conditions are those of a run, their
+ * derivatives those of its sensitivities, through events and for any index. Conditions along the
+ * path hold at samples. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "base/diag.h"
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/hybrid/hybrid.h"
 #include "solve/optimise/optimise_parts.h"
+
+/* A search at work. Rows: conditions along the path at each sample, conditions at the end. */
+typedef struct run_search {
+    dae_optimum *q;
+    dae_solver *solver;
+    dae_sensitivity *slopes;
+    expr *e; /* path, end, objective; owned, as all below */
+    int count;
+    expr_code code;
+    bool compiled;
+    model_tangent *tangent;
+    int flat; /* variables of the flat model */
+    double *y, *s, *visible, *value;
+    double *last;        /* parameters of the last run, */
+    bool known;          /* which there was, */
+    double *g, *slope;   /* its rows, and their derivatives, m each */
+    double f, *gradient; /* and what is minimised */
+    double *scale;
+    int rows, iterations;
+    bool stopped;
+    dae_diag diag; /* of the last run that failed */
+} run_search;
+
+static void search_free(run_search *w)
+{
+    dae_sensitivity_free(w->slopes);
+    dae_solver_free(w->solver);
+    if (w->compiled) code_free(&w->code);
+    model_tangent_free(w->tangent);
+    dae_free_all(w->e, w->y, w->s, w->visible, w->value, w->last, w->g, w->slope, w->gradient,
+                 w->scale);
+}
+
+/* ---- making ---- */
+
+static void see_slope(void *context, const expr_node *leaf)
+{
+    bool *found = context;
+    if (leaf->op == EXPR_VARIABLE && leaf->order > 0) *found = true;
+}
+
+static dae_status collect(run_search *w, dae_diag *diag)
+{
+    dae_optimum *q = w->q;
+    const graph *g = q->problem->model->flat->graph;
+    bool slope = false;
+    if (q->integral != EXPR_NONE)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Optimisation: by simulation an integral is a state of the model. Write "
+                        "der(J) = .. with J(start = 0, fixed = true), and let J be what counts.");
+    w->count = q->path.count + q->end.count + 1;
+    w->e = DAE_ARRAY(expr, w->count);
+    if (!w->e) return opt_no_memory(diag);
+    for (int k = 0; k < q->path.count; k++) w->e[k] = q->path.list[k].e;
+    for (int k = 0; k < q->end.count; k++) w->e[q->path.count + k] = q->end.list[k].e;
+    w->e[w->count - 1] = q->objective;
+    if (!graph_leaves(g, w->e, (size_t)w->count, see_slope, &slope)) return opt_no_memory(diag);
+    if (!slope) return DAE_OK;
+    return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                    "Optimisation: what is minimised, or a condition, contains a derivative. Give "
+                    "it a variable of its own: v = der(x).");
+}
+
+static bool make_room(run_search *w)
+{
+    const dae_optimum *q = w->q;
+    const size_t m = (size_t)q->m;
+    w->flat = (int)q->problem->model->flat->variable_count;
+    w->rows = q->path.count * q->request.intervals + q->end.count;
+    w->y = DAE_ARRAY(double, w->flat);
+    w->s = DAE_ARRAY(double, w->flat);
+    w->visible = DAE_ARRAY(double, q->problem->model->visible_count);
+    w->value = DAE_ARRAY(double, w->count);
+    w->last = DAE_ARRAY(double, m);
+    w->gradient = DAE_ARRAY(double, m);
+    w->scale = DAE_ARRAY(double, m);
+    w->g = DAE_ARRAY(double, w->rows);
+    w->slope = DAE_ARRAY(double, (size_t)w->rows *m);
+    return w->y && w->s && w->visible && w->value && w->last && w->gradient && w->scale && w->g &&
+           w->slope;
+}
+
+static dae_status open_solver(run_search *w, dae_diag *diag)
+{
+    dae_optimum *q = w->q;
+    graph *g = q->problem->model->flat->graph;
+    const char **names = DAE_ARRAY(const char *, q->m);
+    dae_options o = dae_options_default();
+    o.rtol = q->request.rtol;
+    o.atol = q->request.atol;
+    o.stop_time = q->request.end;
+    dae_status status =
+        names ? dae_solver_new(q->problem, &o, &w->solver, diag) : opt_no_memory(diag);
+    for (int k = 0; k < q->m && names; k++) names[k] = q->request.parameters[k].name;
+    const dae_sensitivity_request r = {.count = q->m, .names = names};
+    if (status == DAE_OK) status = dae_sensitivity_new(w->solver, &r, &w->slopes, diag);
+    dae_free((void *)names);
+    if (status != DAE_OK) return status;
+    graph_enter(g);
+    w->compiled = code_new(&w->code, g, w->e, (size_t)w->count);
+    graph_leave(g);
+    if (w->compiled)
+        w->tangent = model_tangent_new(g, w->e, (size_t)w->count, w->flat,
+                                       &w->slopes->directions.inputs, true);
+    return w->tangent ? DAE_OK : opt_no_memory(diag);
+}
+
+/* ---- a run ---- */
+
+static void to_flat(const run_search *w, double *flat)
+{
+    const model_form *f = w->q->problem->model;
+    for (int k = 0; k < f->visible_count; k++) flat[f->visible[k]] = w->visible[k];
+}
+
+/* All expressions at t, and their derivatives by parameter k in out + k, step m, from `first` on,
+ * `count` of them. */
+static dae_status look(run_search *w, double t, int first, int count, double *g, double *slope)
+{
+    const dae_optimum *q = w->q;
+    const model_instance *m = w->solver->hybrid->instance;
+    dae_status status = dae_solver_variables(w->solver, t, w->visible);
+    if (status < 0) return status;
+    to_flat(w, w->y);
+    tape_inputs at = {.time = t,
+                      .values = {w->y, NULL, NULL, NULL},
+                      .parameters = m->parameters,
+                      .memory = m->memory};
+    code_prepare(&w->code, &at);
+    code_run(&w->code, &at, w->value);
+    model_tangent_at(w->tangent, &at);
+    vector_copy(count, w->value + first, g);
+    for (int k = 0; k < q->m && status >= 0; k++) {
+        status = dae_sensitivity_variables(w->slopes, t, k, w->visible);
+        to_flat(w, w->s);
+        for (int i = 0; i < count && status >= 0; i++)
+            slope[(size_t)i * (size_t)q->m + (size_t)k] =
+                model_tangent_row(w->tangent, first + i, w->s, NULL,
+                                  directions_named(&w->slopes->directions, k), 0.0);
+    }
+    return status;
+}
+
+static double sample_time(const dae_optimum *q, int i)
+{
+    const double span = q->request.end - q->request.start;
+    return i >= q->request.intervals ? q->request.end
+                                     : q->request.start + span * i / q->request.intervals;
+}
+
+/* From the start to the end, with looks on the way. */
+static dae_status run_through(run_search *w)
+{
+    dae_optimum *q = w->q;
+    const size_t m = (size_t)q->m;
+    int row = 0;
+    dae_status status = dae_solver_start(w->solver, q->request.start, NULL, NULL);
+    for (int i = 1; i <= q->request.intervals && status >= 0; i++) {
+        if (q->path.count == 0 && i < q->request.intervals) continue;
+        const double t = sample_time(q, i);
+        status = dae_solver_run(w->solver, t, NULL, NULL);
+        if (status >= 0 && dae_solver_time(w->solver) < t)
+            return diag_set(&w->solver->diag, DAE_ERR_STATE,
+                            "Optimisation: the run ended at t = %.9g.", dae_solver_time(w->solver));
+        if (status >= 0) status = look(w, t, 0, q->path.count, w->g + row, w->slope + row * (int)m);
+        row += q->path.count;
+    }
+    const double end = q->request.end;
+    if (status >= 0)
+        status = look(w, end, q->path.count, q->end.count, w->g + row, w->slope + (size_t)row * m);
+    if (status >= 0) status = look(w, end, w->count - 1, 1, &w->f, w->gradient);
+    return status;
+}
+
+/* Rows, objective and derivatives at x, unless they are those of the last run. */
+static bool evaluate(run_search *w, const double *x)
+{
+    dae_optimum *q = w->q;
+    if (w->known && memcmp(x, w->last, (size_t)q->m * sizeof *x) == 0) return true;
+    w->known = false;
+    dae_status status = DAE_OK;
+    for (int k = 0; k < q->m && status == DAE_OK; k++)
+        status = dae_problem_set_parameter(q->problem, q->request.parameters[k].name,
+                                           x[k] * w->scale[k], &w->diag);
+    if (status != DAE_OK) return false;
+    q->stats.runs++;
+    status = run_through(w);
+    if (status < 0) {
+        w->diag = *dae_solver_diag(w->solver);
+        return false;
+    }
+    vector_copy(q->m, x, w->last);
+    w->known = true;
+    return isfinite(w->f) && vector_finite(q->m, w->gradient) && vector_finite(w->rows, w->g) &&
+           vector_all_finite((size_t)w->rows * (size_t)q->m, w->slope);
+}
+
+/* ---- as a problem of IPOPT ---- */
+
+static double sign_of(const run_search *w)
+{
+    return w->q->request.maximise ? -1.0 : 1.0;
+}
+
+static bool run_objective(void *user, const double *x, double *value)
+{
+    run_search *w = user;
+    bool ok = evaluate(w, x);
+    *value = sign_of(w) * w->f;
+    return ok;
+}
+
+static bool run_gradient(void *user, const double *x, double *gradient)
+{
+    run_search *w = user;
+    bool ok = evaluate(w, x);
+    for (int k = 0; k < w->q->m; k++) gradient[k] = sign_of(w) * w->gradient[k] * w->scale[k];
+    return ok;
+}
+
+static bool run_rows(void *user, const double *x, double *g)
+{
+    run_search *w = user;
+    bool ok = evaluate(w, x);
+    vector_copy(w->rows, w->g, g);
+    return ok;
+}
+
+static bool run_slopes(void *user, const double *x, double *values)
+{
+    run_search *w = user;
+    const int m = w->q->m;
+    bool ok = evaluate(w, x);
+    for (int i = 0; i < w->rows * m; i++) values[i] = w->slope[i] * w->scale[i % m];
+    return ok;
+}
+
+static bool go_on(void *user, int count, double objective, double violation)
+{
+    run_search *w = user;
+    const dae_optimise_request *r = &w->q->request;
+    w->iterations = count;
+    if (interrupted_now()) return false;
+    w->stopped = r->progress &&
+                 r->progress(count, r->intervals, sign_of(w) * objective, violation, r->user) != 0;
+    return !w->stopped;
+}
+
+/* ---- the search ---- */
+
+static const opt_condition *condition_of(const dae_optimum *q, int row)
+{
+    const int sampled = q->path.count * q->request.intervals;
+    return row < sampled ? &q->path.list[row % q->path.count] : &q->end.list[row - sampled];
+}
+
+static double violation_of(const run_search *w, int *worst)
+{
+    double most = 0.0;
+    *worst = 0;
+    for (int i = 0; i < w->rows; i++) {
+        const opt_condition *c = condition_of(w->q, i);
+        const double off = fmax(c->lower - w->g[i], w->g[i] - c->upper);
+        if (off > most) most = off, *worst = i;
+    }
+    return most;
+}
+
+static dae_status explain(const run_search *w, ipopt_end ended, dae_diag *diag)
+{
+    const dae_optimum *q = w->q;
+    const int sampled = q->path.count * q->request.intervals;
+    int worst;
+    const double off = violation_of(w, &worst);
+    if (ended == IPOPT_NO_MEMORY) return opt_no_memory(diag);
+    diag_set(diag, DAE_ERR_CONVERGENCE, "Optimisation: %s. ",
+             ended == IPOPT_INFEASIBLE   ? "the conditions contradict each other, or the search "
+                                           "ended where they are met least badly"
+             : ended == IPOPT_ITERATIONS ? "the search took too many iterations"
+             : ended == IPOPT_UNBOUNDED  ? "parameters grow beyond all bounds"
+             : ended == IPOPT_TIGHT      ? "there are more equations than parameters"
+                                         : "the search found no way on");
+    if (w->rows > 0 && off > 1e-6)
+        diag_append(
+            diag, "Violated most is %s at t = %.9g, by %.3g. ", condition_of(q, worst)->text,
+            worst < sampled ? sample_time(q, 1 + worst / q->path.count) : q->request.end, off);
+    if (w->diag.status != DAE_OK) diag_append(diag, "The last run that failed: %s ", w->diag.text);
+    diag_append(diag, "Begin elsewhere, or give wider bounds.");
+    return DAE_ERR_CONVERGENCE;
+}
+
+static dae_status search(run_search *w, double *x, ipopt_end *ended, dae_diag *diag)
+{
+    const dae_optimum *q = w->q;
+    const size_t m = (size_t)q->m, entries = (size_t)w->rows * m;
+    double *bounds = DAE_ARRAY(double, 2 * (m + (size_t)w->rows));
+    int *place = DAE_ARRAY(int, 2 * entries);
+    if (!bounds || !place) {
+        dae_free_all(bounds, place);
+        return opt_no_memory(diag);
+    }
+    double *upper = bounds + m, *row_lower = bounds + 2 * m, *row_upper = row_lower + w->rows;
+    for (size_t k = 0; k < m; k++) {
+        bounds[k] = q->lower[k] / w->scale[k];
+        upper[k] = q->upper[k] / w->scale[k];
+    }
+    for (int i = 0; i < w->rows; i++) {
+        row_lower[i] = condition_of(q, i)->lower;
+        row_upper[i] = condition_of(q, i)->upper;
+    }
+    for (size_t e = 0; e < entries; e++) {
+        place[e] = (int)(e / m);
+        place[entries + e] = (int)(e % m);
+    }
+    const ipopt_problem problem = {.size = q->m,
+                                   .rows = w->rows,
+                                   .jacobian = entries,
+                                   .lower = bounds,
+                                   .upper = upper,
+                                   .row_lower = row_lower,
+                                   .row_upper = row_upper,
+                                   .jacobian_row = place,
+                                   .jacobian_column = place + entries,
+                                   .objective = run_objective,
+                                   .gradient = run_gradient,
+                                   .constraints = run_rows,
+                                   .derivatives = run_slopes,
+                                   .go_on = go_on,
+                                   .user = w,
+                                   .max_iterations = q->request.max_iterations,
+                                   .tolerance = fmin(1e-3, fmax(1e-9, q->request.rtol))};
+    *ended = ipopt_solve(&problem, x, NULL);
+    dae_free_all(bounds, place);
+    return DAE_OK;
+}
+
+/* Keep what was found. */
+static dae_status finish(run_search *w, const double *x, ipopt_end ended, dae_diag *diag)
+{
+    dae_optimum *q = w->q;
+    int worst;
+    if (!evaluate(w, x)) {
+        *diag = w->diag;
+        return diag->status;
+    }
+    q->stats.objective = w->f;
+    q->stats.violation = violation_of(w, &worst);
+    q->stats.iterations = w->iterations;
+    q->stats.objective_change = q->stats.error = q->stats.deviation = NAN;
+    q->stats.end = ended == IPOPT_STOPPED ? DAE_OPTIMISE_STOPPED : DAE_OPTIMISE_CONVERGED;
+    q->stats.intervals = q->request.intervals;
+    q->stats.unknowns = q->m;
+    q->stats.conditions = w->rows;
+    q->method = &radau_iia_3;
+    if (!opt_solution_new(q, q->request.intervals, &q->solution)) return opt_no_memory(diag);
+    for (int i = 0; i <= q->request.intervals; i++) q->solution.t[i] = sample_time(q, i);
+    for (int k = 0; k < q->m; k++) q->solution.x[k] = x[k] * w->scale[k];
+    q->companion = w->solver; /* it runs once more, for values */
+    dae_sensitivity_free(w->slopes);
+    w->solver = NULL;
+    w->slopes = NULL;
+    return DAE_OK;
+}
+
+static dae_status begin(run_search *w, double *x, dae_diag *diag)
+{
+    const dae_optimum *q = w->q;
+    for (int k = 0; k < q->m; k++) {
+        double size = fabs(q->guess[k]);
+        if (isfinite(q->lower[k]) && isfinite(q->upper[k]))
+            size = fmax(size, 0.5 * (q->upper[k] - q->lower[k]));
+        w->scale[k] = size > 0.0 ? size : 1.0;
+        x[k] = q->guess[k] / w->scale[k];
+    }
+    if (evaluate(w, x)) return DAE_OK;
+    if (!w->known) {
+        *diag = w->diag;
+        return diag->status;
+    }
+    return diag_set(diag, DAE_ERR_EVALUATION,
+                    "Optimisation: what is to be %s, a condition, or a derivative of them, is not "
+                    "finite where the search begins (the first is %g).",
+                    q->request.maximise ? "maximised" : "minimised", w->f);
+}
 
 dae_status opt_by_runs(dae_optimum *q, dae_diag *diag)
 {
-    (void)q;
-    return diag_set(diag, DAE_ERR_UNSUPPORTED, "x");
+    run_search w = {.q = q};
+    ipopt_end ended = IPOPT_SOLVED;
+    diag_clear(&w.diag);
+    double *x = DAE_ARRAY(double, q->m);
+    dae_status status = x ? collect(&w, diag) : opt_no_memory(diag);
+    if (status == DAE_OK && !make_room(&w)) status = opt_no_memory(diag);
+    if (status == DAE_OK) status = open_solver(&w, diag);
+    if (status == DAE_OK) status = begin(&w, x, diag);
+    if (status == DAE_OK) status = search(&w, x, &ended, diag);
+    if (status == DAE_OK && ended == IPOPT_STOPPED && !w.stopped) status = opt_no_memory(diag);
+    if (status == DAE_OK && ended != IPOPT_SOLVED && ended != IPOPT_STOPPED) {
+        (void)evaluate(&w, x);
+        status = explain(&w, ended, diag);
+    }
+    if (status == DAE_OK) status = finish(&w, x, ended, diag);
+    search_free(&w);
+    dae_free(x);
+    return status;
 }
 
 dae_status opt_run_at(dae_optimum *q, double t, double *values)
 {
-    (void)q, (void)t, (void)values;
-    return DAE_ERR_STATE;
+    dae_solver *s = q->companion;
+    dae_status status = DAE_OK;
+    if (!(q->run_time <= t)) status = dae_solver_start(s, q->solution.t[0], NULL, NULL);
+    if (status >= 0 && t > dae_solver_time(s)) status = dae_solver_run(s, t, NULL, NULL);
+    if (status >= 0) status = dae_solver_variables(s, t, values);
+    q->run_time = status >= 0 ? t : INFINITY;
+    if (status < 0) q->diag = *dae_solver_diag(s);
+    return status < 0 ? status : DAE_OK;
 }

@@ -137,8 +137,8 @@ static dae_status run(dae_optimum *q, dae_problem *problem, double *values, dae_
     const int count = dae_problem_variable_count(q->problem);
     dae_solver *solver = NULL;
     dae_options o = dae_options_default();
-    o.rtol = fmax(0.01 * q->request.rtol, 1e-12);
-    o.atol = fmax(0.01 * q->request.atol, 1e-14);
+    o.rtol = fmax(1e-4 * q->request.rtol, 1e-12);
+    o.atol = fmax(1e-4 * q->request.atol, 1e-14);
     dae_status status = dae_optimum_at(q, s->t[0], values);
     if (status == DAE_OK) set_starts(q, problem, values);
     if (status == DAE_OK) status = dae_solver_new(problem, &o, &solver, diag);
