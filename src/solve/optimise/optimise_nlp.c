@@ -567,6 +567,15 @@ static dae_status check_guess(opt_nlp *p, double *g, dae_diag *diag)
                     p->q->request.maximise ? "maximised" : "minimised", value);
 }
 
+/* Where the way of a state gives in, the conditions that pull at it are those to look at. */
+static void list_conditions(const opt_conditions *c, const char *where, dae_diag *diag)
+{
+    enum { SHOWN = 4 };
+    for (int k = 0; k < c->count && k < SHOWN; k++)
+        diag_append(diag, "%s%.60s", k ? ", " : where, c->list[k].text);
+    if (c->count) diag_append(diag, c->count > SHOWN ? ", .. " : ". ");
+}
+
 static dae_status explain(opt_nlp *p, ipopt_end ended, double *g, dae_diag *diag)
 {
     char name[200];
@@ -591,6 +600,10 @@ static dae_status explain(opt_nlp *p, ipopt_end ended, double *g, dae_diag *diag
     diag_set(diag, DAE_ERR_CONVERGENCE, "Optimisation: %s (%d intervals). ", what,
              p->mesh->intervals);
     if (off > 1e-6) diag_append(diag, "Violated most is %s, by %.3g. ", name, off);
+    if (off > 1e-6 && worst < first_end(p->q, p->mesh->intervals)) {
+        list_conditions(&p->q->end, "Asked for at the end: ", diag);
+        list_conditions(&p->q->path, "Asked for on the way: ", diag);
+    }
     diag_append(diag, "%s",
                 ended == IPOPT_UNBOUNDED ? "Give bounds."
                                          : "Give another guess, wider bounds or fewer conditions.");

@@ -1,0 +1,560 @@
+/* Optimal controls and parameters against closed forms and published values; derivatives of the
+ * optimisation problem against differences. */
+#include "model_run.h"
+#include "solve/optimise/optimise_parts.h"
+
+#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
+
+/* ---- one problem ---- */
+
+typedef struct optimal {
+    dae_optimum *best;
+    dae_diag diag;
+} optimal;
+
+static dae_status try_optimise(optimal *q, const char *text, const dae_optimise_request *r)
+{
+    const dae_model model = {.text = text, .file = "m.mo", .engine = DAE_ENGINE_TAPE};
+    memset(q, 0, sizeof *q);
+    return dae_optimise(&model, r, &q->best, &q->diag);
+}
+
+static const dae_optimise_stats *optimise(optimal *q, const char *text,
+                                          const dae_optimise_request *r)
+{
+    dae_status status = try_optimise(q, text, r);
+    if (status != DAE_OK) print_error("%s\n", q->diag.text);
+    assert_int_equal(status, DAE_OK);
+    const dae_optimise_stats *s = dae_optimum_statistics(q->best);
+    if (s->end != DAE_OPTIMISE_CONVERGED)
+        print_error("error %g, deviation %g (%s), change %g\n", s->error, s->deviation,
+                    s->deviation_text, s->objective_change);
+    assert_int_equal(s->end, DAE_OPTIMISE_CONVERGED);
+    return s;
+}
+
+static double value_at(optimal *q, const char *name, double t)
+{
+    double values[MOST_VALUES];
+    const dae_problem *p = dae_optimum_problem(q->best);
+    int i = dae_problem_find_variable(p, name);
+    assert_true(i >= 0 && dae_problem_variable_count(p) <= MOST_VALUES);
+    assert_int_equal(dae_optimum_at(q->best, t, values), DAE_OK);
+    return values[i];
+}
+
+static void expect_about(double found, double exact, double tolerance)
+{
+    if (fabs(found - exact) <= tolerance) return;
+    print_error("%.15g, not %.15g\n", found, exact);
+    fail();
+}
+
+static void shut(optimal *q)
+{
+    dae_optimum_free(q->best);
+    q->best = NULL;
+}
+
+static int need_ipopt(void **state)
+{
+    const char *text;
+    (void)state;
+    if (dae_optimise_available(&text)) return 0;
+    print_message("skipped: %s\n", text);
+    skip();
+    return 0;
+}
+
+static const dae_optimise_range FREE = {.name = "u", .lower = -INFINITY, .upper = INFINITY};
+
+/* ---- closed forms ---- */
+
+/* x' = u, min int x^2 + u^2: Riccati's p' = p^2 - 1, p(1) = 0, gives p = tanh(1 - t), u = -p x,
+ * x = cosh(1 - t)/cosh(1), and tanh(1) as minimum. */
+static void test_riccati(void **state)
+{
+    optimal q;
+    need_ipopt(state);
+    const dae_optimise_stats *s = optimise(
+        &q, MODEL("  input Real u;\n  Real x(start = 1, fixed = true);\nequation\n  der(x) = u;"),
+        &(dae_optimise_request){
+            .end = 1.0, .integral = "x^2 + u^2", .controls = &FREE, .control_count = 1});
+    expect_about(s->objective, tanh(1.0), 1e-9);
+    for (double t = 0.0; t <= 1.0; t += 0.125) {
+        expect_about(value_at(&q, "x", t), cosh(1.0 - t) / cosh(1.0), 1e-6);
+        expect_about(value_at(&q, "u", t), -sinh(1.0 - t) / cosh(1.0), 1e-4);
+        expect_about(dae_optimum_control(q.best, 0, t), -sinh(1.0 - t) / cosh(1.0), 1e-4);
+    }
+    assert_true(s->deviation <= 1.0 && s->error <= 1.0 && s->states == 1);
+    shut(&q);
+}
+
+/* A double integrator over distance d with |u| <= a takes 2 sqrt(d/a), and switches in the middle.
+ */
+static void test_minimum_time(void **state)
+{
+    static const char *const end[] = {"x = 3", "v = 0"};
+    const dae_optimise_range u = {.name = "u", .lower = -2.0, .upper = 2.0};
+    const dae_optimise_range T = {.name = "T", .lower = 0.1, .upper = 20.0};
+    optimal q;
+    need_ipopt(state);
+    const dae_optimise_stats *s =
+        optimise(&q,
+                 MODEL("  parameter Real T = 1.2;\n  input Real u;\n"
+                       "  Real x(start = 0, fixed = true), v(start = 0, fixed = true);\n"
+                       "equation\n  der(x) = T*v;\n  der(v) = T*u;"),
+                 &(dae_optimise_request){.end = 1.0,
+                                         .objective = "T",
+                                         .controls = &u,
+                                         .control_count = 1,
+                                         .parameters = &T,
+                                         .parameter_count = 1,
+                                         .at_end = end,
+                                         .end_count = 2,
+                                         .intervals = 15}); /* the switch is within an interval */
+    expect_about(s->objective, 2.0 * sqrt(1.5), 3e-5);
+    expect_about(dae_optimum_parameter(q.best, 0), s->objective, 1e-12);
+    expect_about(dae_optimum_control(q.best, 0, 0.3), 2.0, 1e-5);
+    expect_about(dae_optimum_control(q.best, 0, 0.7), -2.0, 1e-5);
+    shut(&q);
+}
+
+/* Down a cycloid x = r (s - sin s), y = r (1 - cos s), in s1 sqrt(r/g). */
+static void test_brachistochrone(void **state)
+{
+    static const char *const end[] = {"x = 2", "y = 2"};
+    const dae_optimise_range a = {.name = "a", .lower = 0.0, .upper = 3.0};
+    const dae_optimise_range T = {.name = "T", .lower = 0.1, .upper = 20.0};
+    double low = 0.1, high = 6.0;
+    optimal q;
+    need_ipopt(state);
+    for (int k = 0; k < 100; k++) { /* (s - sin s)/(1 - cos s) = 1 grows with s */
+        double s = 0.5 * (low + high);
+        if ((s - sin(s)) / (1.0 - cos(s)) < 1.0)
+            low = s;
+        else
+            high = s;
+    }
+    const dae_optimise_stats *s =
+        optimise(&q,
+                 MODEL("  parameter Real T = 1;\n  input Real a;\n"
+                       "  Real x(start = 0, fixed = true), y(start = 0, fixed = true);\n"
+                       "  Real v(start = 0, fixed = true);\n"
+                       "equation\n  der(x) = T*v*sin(a);\n  der(y) = T*v*cos(a);\n"
+                       "  der(v) = T*9.81*cos(a);"),
+                 &(dae_optimise_request){.end = 1.0,
+                                         .objective = "T",
+                                         .controls = &a,
+                                         .control_count = 1,
+                                         .parameters = &T,
+                                         .parameter_count = 1,
+                                         .at_end = end,
+                                         .end_count = 2});
+    expect_about(s->objective, low * sqrt(2.0 / (1.0 - cos(low)) / 9.81), 1e-7);
+    shut(&q);
+}
+
+/* Parameters alone: x = k exp(-k t) is largest for k = 1/t. q = 2 k follows from k. */
+static void test_parameters(void **state)
+{
+    const dae_optimise_range k = {.name = "k", .lower = 0.05, .upper = 5.0};
+    static const dae_optimise_way ways[] = {DAE_OPTIMISE_COLLOCATION, DAE_OPTIMISE_SIMULATION};
+    need_ipopt(state);
+    for (int i = 0; i < COUNT(ways); i++) {
+        optimal q;
+        const dae_optimise_stats *s =
+            optimise(&q,
+                     MODEL("  parameter Real k = 0.3;\n  parameter Real q = 2*k;\n"
+                           "  Real x(start = q/2, fixed = true);\nequation\n  2*der(x) = -q*x;"),
+                     &(dae_optimise_request){.end = 2.0,
+                                             .objective = "x",
+                                             .maximise = true,
+                                             .parameters = &k,
+                                             .parameter_count = 1,
+                                             .way = ways[i]});
+        expect_about(s->objective, 0.5 * exp(-1.0), 1e-6);
+        expect_about(dae_optimum_parameter(q.best, 0), 0.5, 1e-3);
+        expect_about(value_at(&q, "x", 1.0), 0.5 * exp(-0.5), 1e-3);
+        expect_about(value_at(&q, "x", 0.0), 0.5, 1e-3);
+        shut(&q);
+    }
+}
+
+/* ---- the literature ---- */
+
+#define OSCILLATOR                                                                                 \
+    MODEL("  input Real u(min = -0.3, max = 1);\n"                                                 \
+          "  Real x1(start = 0, fixed = true), x2(start = 1, fixed = true);\n"                     \
+          "equation\n  der(x1) = (1 - x2^2)*x1 - x2 + u;\n  der(x2) = x1;")
+
+/* Van der Pol's oscillator with a bounded control [VBB99, RE10]: 2.8672595; a bound on a state
+ * costs more, and holds. */
+static void test_van_der_pol(void **state)
+{
+    static const char *const path[] = {"x1 >= -0.4"};
+    const dae_optimise_range u = {.name = "u"};
+    dae_optimise_request r = {
+        .end = 5.0, .integral = "x1^2 + x2^2 + u^2", .controls = &u, .control_count = 1};
+    optimal q;
+    need_ipopt(state);
+    const dae_optimise_stats *s = optimise(&q, OSCILLATOR, &r);
+    expect_about(s->objective, 2.8672595, 2e-6);
+    assert_true(value_at(&q, "x1", 0.7) < -0.4);
+    shut(&q);
+    r.path = path;
+    r.path_count = 1;
+    s = optimise(&q, OSCILLATOR, &r);
+    assert_true(s->objective > 2.95 && s->objective < 2.96);
+    for (int i = 0; i <= s->intervals; i++)
+        assert_true(value_at(&q, "x1", dae_optimum_mesh(q.best, i)) >= -0.4 - 1e-6);
+    shut(&q);
+}
+
+/* Goddard's rocket [DMM04]: h = 1.01283. Thrust is full, then singular, then none. */
+static void test_goddard(void **state)
+{
+    static const char *const end[] = {"m >= 0.6"};
+    const dae_optimise_range u = {.name = "u", .lower = 0.0, .upper = 3.5};
+    const dae_optimise_range T = {.name = "T", .lower = 0.05, .upper = 1.0};
+    optimal q;
+    need_ipopt(state);
+    const dae_optimise_stats *s = optimise(
+        &q,
+        MODEL("  parameter Real T = 0.2;\n  input Real u;\n  Real h(start = 1, fixed = true);\n"
+              "  Real v(start = 0, fixed = true), m(start = 1, fixed = true);\n"
+              "equation\n  der(h) = T*v;\n  der(m) = -2*T*u;\n"
+              "  der(v) = T*((u - 310*v^2*exp(-500*(h - 1)))/m - 1/h^2);"),
+        &(dae_optimise_request){.end = 1.0,
+                                .objective = "h",
+                                .maximise = true,
+                                .controls = &u,
+                                .control_count = 1,
+                                .parameters = &T,
+                                .parameter_count = 1,
+                                .at_end = end,
+                                .end_count = 1,
+                                .rtol = 1e-4});
+    expect_about(s->objective, 1.01283, 2e-5); /* a digit, and what rtol leaves */
+    expect_about(value_at(&q, "m", 1.0), 0.6, 1e-6);
+    expect_about(dae_optimum_control(q.best, 0, 0.05), 3.5, 0.01);
+    expect_about(dae_optimum_control(q.best, 0, 0.9), 0.0, 0.01);
+    shut(&q);
+}
+
+/* ---- any index ---- */
+
+/* A pendulum in Cartesian coordinates, of index 3, and the same by its angle. */
+static void test_pendulum(void **state)
+{
+    static const char *const end3[] = {"x = 0.5", "vx = 0", "y <= 0"};
+    static const char *const end1[] = {"th = asin(0.5)", "w = 0"};
+    optimal a, b;
+    need_ipopt(state);
+    const dae_optimise_stats *s3 =
+        optimise(&a,
+                 MODEL("  input Real u;\n  Real x(start = 0, fixed = true), y(start = -1);\n"
+                       "  Real vx(start = 0, fixed = true), vy, l;\nequation\n  der(x) = vx;\n"
+                       "  der(y) = vy;\n  der(vx) = -l*x - u*y;\n  der(vy) = -l*y - 9.81 + u*x;\n"
+                       "  x^2 + y^2 = 1;"),
+                 &(dae_optimise_request){.end = 2.0,
+                                         .integral = "u^2",
+                                         .controls = &FREE,
+                                         .control_count = 1,
+                                         .at_end = end3,
+                                         .end_count = 3});
+    const dae_optimise_stats *s1 =
+        optimise(&b,
+                 MODEL("  input Real u;\n  Real th(start = 0, fixed = true);\n"
+                       "  Real w(start = 0, fixed = true);\nequation\n  der(th) = w;\n"
+                       "  der(w) = u - 9.81*sin(th);"),
+                 &(dae_optimise_request){.end = 2.0,
+                                         .integral = "u^2",
+                                         .controls = &FREE,
+                                         .control_count = 1,
+                                         .at_end = end1,
+                                         .end_count = 2});
+    assert_int_equal(s3->states, 2);
+    expect_about(s3->objective, s1->objective, 1e-6);
+    for (double t = 0.0; t <= 2.0; t += 0.25) {
+        expect_about(value_at(&a, "x", t), sin(value_at(&b, "th", t)), 2e-5);
+        double x = value_at(&a, "x", t), y = value_at(&a, "y", t);
+        expect_about(x * x + y * y, 1.0, 1e-9);
+    }
+    shut(&a);
+    shut(&b);
+}
+
+/* A bouncing ball by simulation: h(1) follows from the restitution in closed form. */
+static void test_events(void **state)
+{
+    static const char *const path[] = {"h <= 2"};
+    const dae_optimise_range e = {.name = "e", .lower = 0.1, .upper = 1.0};
+    const double g = 9.81, t = sqrt(2.0 / g), rest = 1.0 - t;
+    optimal q;
+    need_ipopt(state);
+    const dae_optimise_stats *s =
+        optimise(&q,
+                 MODEL("  parameter Real e = 0.7;\n  Real h(start = 1, fixed = true);\n"
+                       "  Real v(start = 0, fixed = true);\nequation\n  der(h) = v;\n"
+                       "  der(v) = -9.81;\n  when h <= 0 then\n    reinit(v, -e*pre(v));\n"
+                       "  end when;"),
+                 &(dae_optimise_request){.end = 1.0,
+                                         .objective = "(h - 0.5)^2",
+                                         .parameters = &e,
+                                         .parameter_count = 1,
+                                         .path = path,
+                                         .path_count = 1});
+    assert_int_equal(s->way, DAE_OPTIMISE_SIMULATION);
+    expect_about(dae_optimum_parameter(q.best, 0), (0.5 + 0.5 * g * rest * rest) / (g * t * rest),
+                 1e-5);
+    expect_about(value_at(&q, "h", 1.0), 0.5, 1e-5);
+    shut(&q);
+}
+
+/* ---- derivatives ---- */
+
+static void perturb(opt_nlp *p)
+{
+    for (int k = 0; k < p->size; k++) p->x[k] += 0.05 * sin(1.0 + 3.0 * k);
+}
+
+/* J v by entries, against differences of the rows. */
+static void check_jacobian(opt_nlp *p, const double *v)
+{
+    assert_true(p->size > 0 && p->rows > 0);
+    const double h = 1e-6;
+    double *values = calloc(p->jacobian, sizeof *values), *x = calloc((size_t)p->size, sizeof *x);
+    double *g = calloc(3 * (size_t)p->rows, sizeof *g);
+    assert_true(opt_nlp_jacobian(p, p->x, values));
+    for (size_t e = 0; e < p->jacobian; e++)
+        g[2 * p->rows + p->jacobian_row[e]] += values[e] * v[p->jacobian_column[e]];
+    for (int k = 0; k < p->size; k++) x[k] = p->x[k] + h * v[k];
+    assert_true(opt_nlp_rows(p, x, g));
+    for (int k = 0; k < p->size; k++) x[k] = p->x[k] - h * v[k];
+    assert_true(opt_nlp_rows(p, x, g + p->rows));
+    for (int i = 0; i < p->rows; i++)
+        expect_about(g[2 * p->rows + i], (g[i] - g[p->rows + i]) / (2.0 * h),
+                     1e-7 * (1.0 + fabs(g[2 * p->rows + i])));
+    free(values);
+    free(x);
+    free(g);
+}
+
+/* Gradient of the Lagrangian. */
+static void lagrangian_slope(opt_nlp *p, const double *x, double factor, const double *lambda,
+                             double *out)
+{
+    double *values = calloc(p->jacobian, sizeof *values);
+    assert_true(opt_nlp_gradient(p, x, out));
+    assert_true(opt_nlp_jacobian(p, x, values));
+    for (int k = 0; k < p->size; k++) out[k] *= factor;
+    for (size_t e = 0; e < p->jacobian; e++)
+        out[p->jacobian_column[e]] += lambda[p->jacobian_row[e]] * values[e];
+    free(values);
+}
+
+static void check_hessian(opt_nlp *p, const double *v)
+{
+    const double h = 1e-6, factor = 0.7;
+    const size_t n = (size_t)p->size;
+    assert_true(p->rows > 0);
+    double *values = calloc(p->hessian, sizeof *values), *x = calloc(n, sizeof *x);
+    double *out = calloc(3 * n, sizeof *out), *lambda = calloc((size_t)p->rows, sizeof *lambda);
+    for (int i = 0; i < p->rows; i++) lambda[i] = cos(2.0 * i);
+    assert_true(opt_nlp_hessian(p, p->x, factor, lambda, values));
+    for (size_t e = 0; e < p->hessian; e++) {
+        const int a = p->hessian_row[e], b = p->hessian_column[e];
+        assert_true(a >= b);
+        out[2 * n + (size_t)a] += values[e] * v[b];
+        if (a != b) out[2 * n + (size_t)b] += values[e] * v[a];
+    }
+    for (size_t k = 0; k < n; k++) x[k] = p->x[k] + h * v[k];
+    lagrangian_slope(p, x, factor, lambda, out);
+    for (size_t k = 0; k < n; k++) x[k] = p->x[k] - h * v[k];
+    lagrangian_slope(p, x, factor, lambda, out + n);
+    for (size_t k = 0; k < n; k++)
+        expect_about(out[2 * n + k], (out[k] - out[n + k]) / (2.0 * h),
+                     1e-6 * (1.0 + fabs(out[2 * n + k])));
+    free(values);
+    free(x);
+    free(out);
+    free(lambda);
+}
+
+/* And the gradient of the objective. */
+static void check_gradient(opt_nlp *p, const double *v)
+{
+    const double h = 1e-6;
+    double *slope = calloc((size_t)p->size, sizeof *slope), *x = calloc((size_t)p->size, sizeof *x);
+    double a, b, sum = 0.0;
+    assert_true(opt_nlp_gradient(p, p->x, slope));
+    for (int k = 0; k < p->size; k++) sum += slope[k] * v[k], x[k] = p->x[k] + h * v[k];
+    assert_true(opt_nlp_objective(p, x, &a));
+    for (int k = 0; k < p->size; k++) x[k] = p->x[k] - h * v[k];
+    assert_true(opt_nlp_objective(p, x, &b));
+    expect_about(sum, (a - b) / (2.0 * h), 1e-6 * (1.0 + fabs(sum)));
+    free(slope);
+    free(x);
+}
+
+/* Index 3, a start that needs all equations, conditions of all kinds, a parameter with others that
+ * follow from it, an objective and an integral. */
+static void test_derivatives(void **state)
+{
+    static const char *const end[] = {"x*vx = 0.1*k", "y <= 0"};
+    static const char *const path[] = {"l*x <= 50*k", "-30 <= u*vx <= 30"};
+    const dae_optimise_range u = {.name = "u", .lower = -20.0, .upper = 20.0};
+    const dae_optimise_range k = {.name = "k", .lower = 0.5, .upper = 2.0};
+    optimal q;
+    opt_nlp p;
+    need_ipopt(state);
+    optimise(&q,
+             MODEL("  parameter Real k = 1;\n  parameter Real m = k^2;\n  input Real u;\n"
+                   "  Real x(start = 0.1), y(start = -1), vx(start = 0), vy, l;\n"
+                   "initial equation\n  l*x = 1;\n  x*vx = 0;\nequation\n  der(x) = vx;\n"
+                   "  der(y) = vy;\n  m*der(vx) = -l*x - u*y;\n  m*der(vy) = -l*y - 9.81*m + u*x;\n"
+                   "  x^2 + y^2 = 1;"),
+             &(dae_optimise_request){.end = 1.0,
+                                     .objective = "k^3 + x^2",
+                                     .integral = "u^2*exp(0.1*x)",
+                                     .controls = &u,
+                                     .control_count = 1,
+                                     .parameters = &k,
+                                     .parameter_count = 1,
+                                     .at_end = end,
+                                     .end_count = 2,
+                                     .path = path,
+                                     .path_count = 2,
+                                     .rtol = 1e-4,
+                                     .intervals = 8});
+    assert_true(q.best->whole_start);
+    assert_int_equal(opt_nlp_new(&p, q.best, &q.best->solution, &q.diag), DAE_OK);
+    double *v = calloc((size_t)p.size, sizeof *v);
+    perturb(&p);
+    for (int round = 0; round < 3; round++) {
+        for (int j = 0; j < p.size; j++) v[j] = sin((1.0 + round) * j + 0.3);
+        check_gradient(&p, v);
+        check_jacobian(&p, v);
+        check_hessian(&p, v);
+    }
+    free(v);
+    opt_nlp_free(&p);
+    shut(&q);
+}
+
+/* ---- what comes out, and what does not ---- */
+
+/* A tolerance that a mesh of few intervals cannot meet is told. */
+static void test_told(void **state)
+{
+    const dae_optimise_range u = {.name = "u"};
+    optimal q;
+    need_ipopt(state);
+    assert_int_equal(try_optimise(&q, OSCILLATOR,
+                                  &(dae_optimise_request){.end = 5.0,
+                                                          .integral = "x1^2 + x2^2 + u^2",
+                                                          .controls = &u,
+                                                          .control_count = 1,
+                                                          .intervals = 4,
+                                                          .max_intervals = 5}),
+                     DAE_OK);
+    const dae_optimise_stats *s = dae_optimum_statistics(q.best);
+    assert_int_equal(s->end, DAE_OPTIMISE_INACCURATE);
+    assert_true(s->error > 1.0 && s->deviation > 1.0);
+    double values[MOST_VALUES];
+    assert_int_equal(dae_optimum_at(q.best, 6.0, values), DAE_ERR_ARGUMENT);
+    shut(&q);
+}
+
+static int stop_at_once(int count, int intervals, double objective, double violation, void *user)
+{
+    (void)intervals, (void)objective, (void)violation, (void)user;
+    return count >= 3;
+}
+
+static void test_stopped(void **state)
+{
+    const dae_optimise_range u = {.name = "u"};
+    optimal q;
+    need_ipopt(state);
+    assert_int_equal(try_optimise(&q, OSCILLATOR,
+                                  &(dae_optimise_request){.end = 5.0,
+                                                          .integral = "x1^2 + x2^2 + u^2",
+                                                          .controls = &u,
+                                                          .control_count = 1,
+                                                          .progress = stop_at_once}),
+                     DAE_OK);
+    assert_int_equal(dae_optimum_statistics(q.best)->end, DAE_OPTIMISE_STOPPED);
+    assert_true(isfinite(dae_optimum_statistics(q.best)->objective));
+    shut(&q);
+}
+
+static void test_refused(void **state)
+{
+    static const char *const unknown[] = {"nobody = 1"}, *const no[] = {"x1"};
+    static const char *const far[] = {"x1 = 100"};
+    const dae_optimise_range u = {.name = "u"}, x = {.name = "x1"}, z = {.name = "z"};
+    const dae_optimise_range empty = {.name = "u", .lower = 1.0, .upper = -1.0};
+    const dae_optimise_request sound = {
+        .end = 5.0, .integral = "u^2", .controls = &u, .control_count = 1};
+    dae_optimise_request r[11];
+    for (int k = 0; k < COUNT(r); k++) r[k] = sound;
+    r[0].controls = &x;
+    r[1].controls = &z;
+    r[2].controls = &empty;
+    r[3].at_end = unknown, r[3].end_count = 1;
+    r[4].path = no, r[4].path_count = 1;
+    r[5].at_end = far, r[5].end_count = 1;
+    r[6].control_count = 0;
+    r[7].integral = NULL;
+    r[8].integral = "log(x1 - 5)";
+    r[9].parameters = &z, r[9].parameter_count = 1;
+    r[10].way = DAE_OPTIMISE_SIMULATION;
+    static const char *const words[] = {
+        "x1 is no input", "no input z",     "bounds of u",           "nobody",
+        "'x1'",           "x1 = 100",       "nothing to vary",       "nothing to minimise",
+        "minimised is",   "no parameter z", "not controls such as u"};
+    need_ipopt(state);
+    for (int k = 0; k < COUNT(r); k++) {
+        optimal q;
+        assert_true(try_optimise(&q, OSCILLATOR, &r[k]) < 0);
+        assert_null(q.best);
+        if (!strstr(q.diag.text, words[k])) print_error("%d: %s\n", k, q.diag.text);
+        assert_non_null(strstr(q.diag.text, words[k]));
+    }
+}
+
+/* A control that the equations differentiate, and events, are refused by name. */
+static void test_refused_models(void **state)
+{
+    const dae_optimise_request r = {
+        .end = 1.0, .integral = "u^2", .controls = &FREE, .control_count = 1};
+    optimal q;
+    need_ipopt(state);
+    assert_int_equal(
+        try_optimise(&q, MODEL("  input Real u;\n  Real x, v;\nequation\n  x = u;\n  der(x) = v;"),
+                     &r),
+        DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(q.diag.text, "derivative of control u"));
+    assert_int_equal(
+        try_optimise(&q,
+                     MODEL("  input Real u;\n  Real x(start = 1, fixed = true);\nequation\n"
+                           "  der(x) = if x > 0.5 then u else -u;"),
+                     &r),
+        DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(q.diag.text, "event"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_riccati),         cmocka_unit_test(test_minimum_time),
+        cmocka_unit_test(test_brachistochrone), cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_van_der_pol),     cmocka_unit_test(test_goddard),
+        cmocka_unit_test(test_pendulum),        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_derivatives),     cmocka_unit_test(test_told),
+        cmocka_unit_test(test_stopped),         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused_models)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
