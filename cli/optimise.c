@@ -311,6 +311,10 @@ static void print_results(optimisation *q, const request *r)
             PLURAL(c->intervals, "interval"), q->wanted.rtol, q->wanted.atol);
     say("  unknown   %s, %s, %s\n", PLURAL(c->states, "state"), PLURAL(c->controls, "control"),
         PLURAL(c->parameters, "parameter"));
+    if (!runs && c->at_start < c->states)
+        say("  free      %d of %s at the start: no initial equation or fixed start value gives "
+            "more\n",
+            c->states - c->at_start, PLURAL(c->states, "state"));
     if (runs)
         say("  work      %s, %s, %.3g s\n", PLURAL(c->iterations, "iteration"),
             PLURAL(c->runs, "run"), q->s->seconds);

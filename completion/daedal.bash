@@ -45,7 +45,7 @@ _daedal() {
     command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run verify sens fit bvp compare check init steady linearise emit demo models methods formulations help version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'run verify sens fit bvp optimise compare check init steady linearise emit demo models methods formulations help version' -- "$cur"))
         return
     fi
     IFS=$'\n'
@@ -69,8 +69,12 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         _daedal_method_options "$1" "$prev"
         return
         ;;
-    --by | --fit | --free)
-        _daedal_parameters "$1"
+    --by | --fit | --free | --vary)
+        if [[ $command == optimise && $prev == --by ]]; then
+            COMPREPLY=($(compgen -W $'auto\ncollocation\nsimulation' -- "$cur"))
+        else
+            _daedal_parameters "$1"
+        fi
         return
         ;;
     --input) _daedal_files csv && return ;;
@@ -119,13 +123,13 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
     --steps) _daedal_files txt && return ;;
     --csv | --history | --tableau) _daedal_files csv && return ;;
     --signals-from) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
-    --json) [[ $command == run || $command == verify || $command == sens || $command == fit ]] && _daedal_files json && return ;;
+    --json) [[ $command == run || $command == verify || $command == sens || $command == fit || $command == optimise ]] && _daedal_files json && return ;;
     --set | --start | --start-time | --stop | --tend | --rtol | --atol | --atol-of | --rtol-of | --interval | --points | \
-        --first | --vars | --variables | --of | --sigma | --ignore | --loss-scale | --iterations | --fit-tolerance | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit | --intervals | --max-intervals | --stages | --tube-x | --tube-y | --nominal | --signals | --inputs | --outputs | --span | --control | --integral | --at-end | --end) return ;;
+        --first | --vars | --variables | --of | --sigma | --ignore | --loss-scale | --iterations | --fit-tolerance | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit | --intervals | --max-intervals | --stages | --tube-x | --tube-y | --nominal | --signals | --inputs | --outputs | --span | --control | --integral | --at-end | --end)--span | --control | --minimise | --maximise | --integral | --path) return ;;
     --at) COMPREPLY=($(compgen -W 'steady' -- "$cur")) && return ;;
     esac
     case $command in
-    run | verify | sens | bvp | check | init | steady | linearise | emit)
+    run | verify | sens | bvp | optimise | check | init | steady | linearise | emit)
         case $cur in
         -*) COMPREPLY=($(compgen -W "$(_daedal_options "$1" "$command")" -- "$cur")) ;;
         *)
@@ -152,7 +156,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         ;;
     models) COMPREPLY=($(compgen -W "$("$1" models 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$cur")) ;;
     help)
-        COMPREPLY=($(compgen -W $'run\nverify\nsens\nfit\nbvp\ncompare\ncheck\ninit\nsteady\nlinearise\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
+        COMPREPLY=($(compgen -W $'run\nverify\nsens\nfit\nbvp\noptimise\ncompare\ncheck\ninit\nsteady\nlinearise\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
         ;;
     esac
 }

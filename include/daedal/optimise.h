@@ -92,6 +92,7 @@ typedef struct dae_optimise_stats {
     double deviation_time;   /* where it is largest, and of what: */
     char deviation_text[DAE_TEXT_SIZE];
     int states, controls, parameters;
+    int at_start; /* conditions there; with less than there are states some of these are free */
     int intervals, meshes; /* of the last mesh; that were solved on */
     int unknowns, conditions;
     long iterations; /* of the search, on all meshes */

@@ -144,6 +144,7 @@ static void set(const ipopt_calls *c, handle h, const ipopt_problem *p)
     c->number(h, (char[]){"acceptable_tol"}, 100.0 * p->tolerance);
     c->number(h, (char[]){"constr_viol_tol"}, p->tolerance);
     c->number(h, (char[]){"bound_relax_factor"}, 1e-10);
+    c->text(h, (char[]){"honor_original_bounds"}, (char[]){"yes"});
     c->text(h, (char[]){"fixed_variable_treatment"}, (char[]){"make_parameter"});
     if (!p->second) c->text(h, (char[]){"hessian_approximation"}, (char[]){"limited-memory"});
     if (!p->warm) return;

@@ -454,5 +454,6 @@ dae_status opt_take_form(dae_optimum *q, dae_diag *diag)
     q->local = DAE_ARRAY(double, columns + most);
     q->scale = DAE_ARRAY(double, columns);
     q->stats.states = q->d;
+    q->stats.at_start = q->start.count;
     return q->local && q->scale ? DAE_OK : opt_no_memory(diag);
 }

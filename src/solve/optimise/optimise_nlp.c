@@ -647,6 +647,9 @@ static void keep(const opt_nlp *p, opt_solution *s)
         const size_t at = (size_t)k;
         s->x[at] = p->x[at] * q->scale[at < back ? at % block : block + at - back];
     }
+    for (int k = 0; k < q->m; k++) /* units leave a rounding */
+        s->x[back + (size_t)k] =
+            fmin(q->upper[q->c + k], fmax(q->lower[q->c + k], s->x[back + (size_t)k]));
 }
 
 dae_status opt_solve_mesh(dae_optimum *q, opt_solution *s, bool warm, ipopt_end *ended,

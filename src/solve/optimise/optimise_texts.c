@@ -199,7 +199,7 @@ static dae_status add_bounds(dae_optimum *q, dae_diag *diag)
     for (int k = 0; k < f->visible_count; k++) {
         const dae_variable_info info = dae_problem_variable_info(q->problem, k);
         const char *name = dae_problem_variable(q->problem, k);
-        bool control = info.discrete || info.alias < 0 || info.alias != k;
+        bool control = info.discrete || info.alias < 0;
         for (int i = 0; i < q->c; i++) control = control || q->variable[i] == k;
         if (control || info.type != DAE_TYPE_REAL) continue;
         if (!(info.min > -INFINITY) && !(info.max < INFINITY)) continue;
