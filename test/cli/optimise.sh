@@ -69,6 +69,18 @@ says 'der(J)'
 ends 6 optimise "$osc" --integral 'x1^2 + x2^2 + u^2' --control u --intervals 4 --max-intervals 5
 says 'less accurate'
 
+# interrupted: the last mesh that was solved, or the last iterate, is printed and written
+"$daedal" optimise "$examples/goddard.mo" --maximise h --control u --vary T=0.05:1 --end 'm >= m_end' --rtol 1e-8 \
+    --max-intervals 100000 -o stopped.csv >out 2>err &
+pid=$!
+sleep 1
+kill -TERM $pid
+wait $pid
+[ $? -eq 143 ] || fail "an interrupted search does not exit with 143"
+says 'interrupted'
+says '^  maximum'
+[ -s stopped.csv ] || fail "nothing is written"
+
 # what is wrong is named
 expect 2 optimise "$osc" --control u
 says 'minimise what'
