@@ -70,9 +70,8 @@ struct dae_optimum {
     int derived;           /* control whose derivative the equations contain; -1: none */
     opt_conditions start, path, end;
     expr objective, integral; /* over the unknowns of the form; EXPR_NONE: none */
-    char *objective_text, *integral_text;
-    int rows;         /* of F */
-    bool whole_start; /* F holds at the start, too: conditions need it */
+    int rows;                 /* of F */
+    bool whole_start;         /* F holds at the start, too: conditions need it */
     opt_program at_point, at_start, at_end;
     double *scale;                   /* B + m: what numbers of a block and p are in units of */
     double *local;                   /* B + m, and weights of rows behind them */
@@ -148,7 +147,6 @@ typedef struct opt_nlp {
     double *x; /* scaled */
     long iterations;
     bool stopped;
-    int intervals;
 } opt_nlp;
 
 dae_status opt_nlp_new(opt_nlp *p, dae_optimum *q, const opt_solution *s, dae_diag *diag);

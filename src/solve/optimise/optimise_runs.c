@@ -194,7 +194,8 @@ static bool evaluate(run_search *w, const double *x)
     dae_status status = DAE_OK;
     for (int k = 0; k < q->m && status == DAE_OK; k++)
         status = dae_problem_set_parameter(q->problem, q->request.parameters[k].name,
-                                           x[k] * w->scale[k], &w->diag);
+                                           fmin(q->upper[k], fmax(q->lower[k], x[k] * w->scale[k])),
+                                           &w->diag);
     if (status != DAE_OK) return false;
     q->stats.runs++;
     status = run_through(w);
@@ -302,6 +303,20 @@ static dae_status explain(const run_search *w, ipopt_end ended, dae_diag *diag)
     return DAE_ERR_CONVERGENCE;
 }
 
+/* Lower, then upper bounds of parameters and of rows. */
+static void fill_bounds(const run_search *w, double *bounds, double *rows)
+{
+    const dae_optimum *q = w->q;
+    for (int k = 0; k < q->m; k++) {
+        bounds[k] = q->lower[k] / w->scale[k];
+        bounds[q->m + k] = q->upper[k] / w->scale[k];
+    }
+    for (int i = 0; i < w->rows; i++) {
+        rows[i] = condition_of(q, i)->lower;
+        rows[w->rows + i] = condition_of(q, i)->upper;
+    }
+}
+
 static dae_status search(run_search *w, double *x, ipopt_end *ended, dae_diag *diag)
 {
     const dae_optimum *q = w->q;
@@ -313,14 +328,7 @@ static dae_status search(run_search *w, double *x, ipopt_end *ended, dae_diag *d
         return opt_no_memory(diag);
     }
     double *upper = bounds + m, *row_lower = bounds + 2 * m, *row_upper = row_lower + w->rows;
-    for (size_t k = 0; k < m; k++) {
-        bounds[k] = q->lower[k] / w->scale[k];
-        upper[k] = q->upper[k] / w->scale[k];
-    }
-    for (int i = 0; i < w->rows; i++) {
-        row_lower[i] = condition_of(q, i)->lower;
-        row_upper[i] = condition_of(q, i)->upper;
-    }
+    fill_bounds(w, bounds, row_lower);
     for (size_t e = 0; e < entries; e++) {
         place[e] = (int)(e / m);
         place[entries + e] = (int)(e % m);

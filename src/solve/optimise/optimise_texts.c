@@ -70,11 +70,10 @@ static bool push(text_list *l, const char *left, size_t length, const char *righ
 
 /* One relation of a condition, left op right. */
 static bool push_relation(text_list *l, opt_conditions *to, const char *whole, const char *left,
-                          const char *op, const char *right, const char *stop)
+                          const char *op, const char *stop)
 {
     const size_t skip = 1 + (op[1] == '=');
     const double lower = *op == '<' ? -INFINITY : 0.0, upper = *op == '>' ? INFINITY : 0.0;
-    (void)right;
     return opt_add(to, whole, lower, upper) &&
            push(l, left, (size_t)(op - left), op + skip, (size_t)(stop - op) - skip);
 }
@@ -92,7 +91,7 @@ static dae_status read_condition(text_list *l, opt_conditions *to, const char *t
         const char *next = op + length;
         size_t more = next_relation(&next);
         const char *stop = more ? next : end;
-        if (!push_relation(l, to, text, left, op, op + length, stop)) return opt_no_memory(diag);
+        if (!push_relation(l, to, text, left, op, stop)) return opt_no_memory(diag);
         left = op + length;
         op = next;
         length = more;
@@ -135,52 +134,44 @@ static dae_input *list_inputs(const dae_optimum *q, arena *a)
     return list;
 }
 
-/* Conditions of the annotation, then those given, as residuals over flat variables. */
+/* Where the k-th given text goes: conditions at the end, on the way, then what is minimised. */
+static void give_expression(dae_optimum *q, int k, expr e)
+{
+    const int all = q->end.count + q->path.count;
+    if (k < q->end.count)
+        q->end.list[k].e = e;
+    else if (k < all)
+        q->path.list[k - q->end.count].e = e;
+    else if (k == all && q->request.objective)
+        q->objective = e;
+    else
+        q->integral = e;
+}
+
+/* Given texts as residuals over flat variables, then conditions of the annotation: given ones stand
+ * where there is no line. */
 static dae_status take_expressions(dae_optimum *q, int given, dae_diag *diag)
 {
     const flat_model *m = q->problem->model->flat;
-    const int annotated = (int)m->terminal_count - given;
     const flat_equation *e = m->terminal_equations;
-    int scalars = 0;
-    for (size_t k = 0; k < m->terminal_count; k++) scalars += e[k].place.line == 0;
-    if (annotated < 0 || scalars != given)
+    int at = 0;
+    for (size_t k = 0; k < m->terminal_count; k++) at += e[k].place.line == 0;
+    if (at != given)
         return diag_set(diag, DAE_ERR_ARGUMENT,
                         "Optimisation: a condition or what is minimised is an array; write one "
                         "for each element.");
-    /* given ones stand where there is no line */
-    int at = 0;
-    const int all = q->end.count + q->path.count;
-    opt_conditions from_model = {0};
+    at = 0;
+    for (size_t k = 0; k < m->terminal_count; k++)
+        if (e[k].place.line == 0) give_expression(q, at++, e[k].residual);
     for (size_t k = 0; k < m->terminal_count; k++) {
-        if (e[k].place.line != 0) {
-            char *name = flat_equation_name(m, &e[k]);
-            opt_condition *c = name ? opt_add(&from_model, name, 0.0, 0.0) : NULL;
-            dae_free(name);
-            if (!c) {
-                opt_conditions_free(&from_model);
-                return opt_no_memory(diag);
-            }
-            c->e = e[k].residual;
-            continue;
-        }
-        if (at < q->end.count)
-            q->end.list[at].e = e[k].residual;
-        else if (at < all)
-            q->path.list[at - q->end.count].e = e[k].residual;
-        else if (at == all && q->request.objective)
-            q->objective = e[k].residual;
-        else
-            q->integral = e[k].residual;
-        at++;
+        if (e[k].place.line == 0) continue;
+        char *name = flat_equation_name(m, &e[k]);
+        opt_condition *c = name ? opt_add(&q->end, name, 0.0, 0.0) : NULL;
+        dae_free(name);
+        if (!c) return opt_no_memory(diag);
+        c->e = e[k].residual;
     }
-    bool ok = true;
-    for (int k = 0; k < from_model.count && ok; k++) {
-        opt_condition *c = opt_add(&q->end, from_model.list[k].text, 0.0, 0.0);
-        if (c) c->e = from_model.list[k].e;
-        ok = c;
-    }
-    opt_conditions_free(&from_model);
-    return ok ? DAE_OK : opt_no_memory(diag);
+    return DAE_OK;
 }
 
 static dae_status set_starts(dae_optimum *q, dae_problem *problem, dae_diag *diag)
