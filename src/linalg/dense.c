@@ -12,8 +12,42 @@ enum { CROSSOVER = 64 };
 enum { SHORT_ROWS_PAY = CROSSOVER + 1 };
 
 static double dense_condition(linear_solver *solver);
+static void dense_solve_rows(linear_solver *solver, int count, double *b);
 
 #include "linalg/dense.inc"
+
+/* Up to four right-hand sides at a time, an element of each in one vector. Sums are those of
+ * solve_kernel, in its order. */
+DAE_WIDE static void solve_four(int n, const dense_solver *s, int count, double *b)
+{
+    four x[CROSSOVER];
+    const ptrdiff_t ld = 4 * (ptrdiff_t)s->blocks;
+    const double *lower = s->lower.part[0], *upper = s->upper.part[0];
+    for (int i = 0; i < n; i++) {
+        x[i] = (four){0.0};
+        for (int k = 0; k < count; k++) x[i][k] = b[k * n + s->permutation[i]];
+    }
+    for (int k = 0; k < n - 1; k++) {
+        const four t = x[k];
+        for (int i = k + 1; i < n; i++) x[i] -= lower[k * ld + i] * t;
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        const four t = x[k] * s->pivot.part[0][k];
+        for (int i = 0; i < k; i++) x[i] -= upper[k * ld + i] * t;
+        for (int j = 0; j < count; j++) b[j * n + k] = t[j];
+    }
+}
+
+static void dense_solve_rows(linear_solver *solver, int count, double *b)
+{
+    const dense_solver *s = (const dense_solver *)solver;
+    const int n = solver->layout->n;
+    if (n > CROSSOVER) {
+        for (int k = 0; k < count; k++) solve_large(s, n, b + (ptrdiff_t)k * n, NULL);
+        return;
+    }
+    for (; count > 0; count -= 4, b += 4 * n) solve_four(n, s, count < 4 ? count : 4, b);
+}
 
 /* The small factors in LAPACK's form: L below, U on and above the diagonal */
 static void compose(dense_solver *s, int n)

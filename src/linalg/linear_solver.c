@@ -38,6 +38,16 @@ void linear_solve_several(linear_solver *const *solvers, int count, double *cons
     for (int k = 0; k < count; k++) solvers[k]->ops->solve(solvers[k], re[k], im[k]);
 }
 
+void linear_solve_rows(linear_solver *solver, int count, double *b)
+{
+    const size_t n = (size_t)solver->layout->n;
+    if (count > 1 && solver->ops->solve_rows) {
+        solver->ops->solve_rows(solver, count, b);
+        return;
+    }
+    for (int k = 0; k < count; k++) linear_solve(solver, b + (size_t)k * n);
+}
+
 void linear_free(linear_solver *solver)
 {
     if (solver) solver->ops->free(solver);

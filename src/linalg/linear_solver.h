@@ -42,6 +42,9 @@ typedef struct linear_solver_ops {
      * than one after the other. */
     void (*solve_several)(linear_solver *const *solvers, int count, double *const *re,
                           double *const *im);
+    /* b := A^-1 b for `count` right-hand sides of n values, one behind the other in b, with the
+     * bits of one by one; NULL: there is no faster way than that. */
+    void (*solve_rows)(linear_solver *solver, int count, double *b);
     /* Estimate of 1/cond_1(A) in [0, 1], from the factors; NULL for complex matrices. */
     double (*condition)(linear_solver *solver);
     void (*free)(linear_solver *solver);
@@ -67,6 +70,8 @@ static inline void linear_solve(linear_solver *s, double *b)
 {
     s->ops->solve(s, b, NULL);
 }
+/* b_k := A^-1 b_k for `count` real right-hand sides, one behind the other */
+void linear_solve_rows(linear_solver *solver, int count, double *b);
 /* b_k := A_k^-1 b_k for `count` solvers of one kind */
 void linear_solve_several(linear_solver *const *solvers, int count, double *const *re,
                           double *const *im);

@@ -16,7 +16,7 @@ enum { PARTS = 2 };
 typedef lapack_complex_double lapack_scalar;
 #define LAPACK_SCALAR(f) LAPACKE_z##f##_work
 #define SOLVER_OPS(kind) complex_##kind
-#define CONDITION(f) NULL /* nobody asks for that of complex matrices */
+#define REAL_ONLY(f) NULL /* nobody asks for it of complex matrices */
 
 #else
 
@@ -24,7 +24,7 @@ enum { PARTS = 1 };
 typedef double lapack_scalar;
 #define LAPACK_SCALAR(f) LAPACKE_d##f##_work
 #define SOLVER_OPS(kind) linear_##kind
-#define CONDITION(f) f
+#define REAL_ONLY(f) f
 
 #endif
 

@@ -262,8 +262,7 @@ static dae_status record_stages(dae_adjoint *j, double h, const double *stages, 
     dae_status status = DAE_OK;
     for (int a = 0; a < x->method->stages && status == DAE_OK; a++) {
         double t = a == x->method->stages - 1 ? x->t + h : x->t + x->method->nodes[a] * h;
-        status = lead_values(x, t);
-        if (status != DAE_OK) return status;
+        lead_recall(&x->lead, t, x->system->point + 2 * (size_t)q->n * (size_t)a);
         tape_inputs at = lead_point(x, t);
         model_tangent_at(x->lead.tangents->rows, &at);
         memcpy(numbers + p.rows + (size_t)a * size, model_tangent_entries(q->rows),

@@ -35,6 +35,7 @@ static dae_status take_stages(dae_sensitivity *x, double h)
         status = lead_values(x, t);
         if (status == DAE_OK) status = lead_linearise(x, t);
         if (status != DAE_OK) return status;
+        lead_keep(&x->lead, q->point + 2 * n * (size_t)a);
         memcpy(q->fy + (size_t)a * q->count, j->dfdy, q->count * sizeof *q->fy);
         memcpy(q->fyp + (size_t)a * q->count, j->dfdyp, q->count * sizeof *q->fyp);
         for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
@@ -59,10 +60,10 @@ static dae_status factor(dae_sensitivity *x, double h)
                     x->t, name ? name : "all variables");
 }
 
-/* Z of direction k: n s values. */
-static void solve_stages(dae_sensitivity *x, double h, int k, double *z)
+/* The right-hand sides of direction k: n s values. */
+static void take_right_side(const dae_sensitivity *x, double h, int k, double *z)
 {
-    stage_system *q = x->system;
+    const stage_system *q = x->system;
     const matrix_layout *of = &x->lead.matrix.jac.layout;
     const double *s = x->s + (size_t)k * (size_t)q->n;
     for (int a = 0; a < q->stages; a++) {
@@ -72,17 +73,19 @@ static void solve_stages(dae_sensitivity *x, double h, int k, double *z)
         matrix_multiply(of, q->fy + (size_t)a * q->count, s, r);
         for (int i = 0; i < q->n; i++) r[i] = -(r[i] + p[i]) * (q->sloped[i] ? h : 1.0);
     }
-    linear_solve(q->solver, z);
-    x->stats.solves++;
 }
 
 /* All Z with one matrix of all stages. */
 static dae_status solve_directly(dae_sensitivity *x, double h, double *stages)
 {
+    const size_t rows = (size_t)x->lead.n * (size_t)x->method->stages;
     dae_status status = factor(x, h);
-    for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
-        solve_stages(x, h, k, stages + (size_t)k * (size_t)x->lead.n * (size_t)x->method->stages);
-    return status;
+    if (status != DAE_OK) return status;
+    for (int k = 0; k < x->directions.count; k++)
+        take_right_side(x, h, k, stages + (size_t)k * rows);
+    linear_solve_rows(x->system->solver, x->directions.count, stages);
+    x->stats.solves += x->directions.count;
+    return DAE_OK;
 }
 
 /* out = factor sum_b weight_b Z_b */

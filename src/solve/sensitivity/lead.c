@@ -280,11 +280,30 @@ dae_status lead_values(dae_sensitivity *x, double t)
     return status;
 }
 
+void lead_keep(const lead *l, double *point)
+{
+    vector_copy(l->n, l->y, point);
+    vector_copy(l->n, l->yp, point + l->n);
+}
+
+void lead_recall(lead *l, double t, const double *point)
+{
+    vector_copy(l->n, point, l->y);
+    vector_copy(l->n, point + l->n, l->yp);
+    l->at = t;
+}
+
+bool lead_states_may_change(const dae_sensitivity *x)
+{
+    const dae_solver *c = x->lead.solver;
+    return c != x->run && is_formulated(c) && c->hybrid->instance->selection;
+}
+
 bool lead_states_hold(dae_sensitivity *x, double t)
 {
     const lead *l = &x->lead;
     dae_solver *c = l->solver;
-    if (c == x->run || !is_formulated(c) || !c->hybrid->instance->selection) return true;
+    if (!lead_states_may_change(x)) return true;
     return model_instance_select(c->hybrid->instance, t, l->y, l->yp, false) == SELECTION_KEPT;
 }
 

@@ -59,6 +59,7 @@ static dae_status explain_broken(dae_sensitivity *x)
 static dae_status choose_states_for(dae_sensitivity *x, double *h)
 {
     enum { MOST_HALVES = 30 };
+    if (!lead_states_may_change(x)) return DAE_OK;
     for (int tries = 0; tries < MOST_HALVES; tries++) {
         dae_status status = lead_values(x, x->t + *h);
         if (status != DAE_OK || lead_states_hold(x, x->t + *h)) return status;

@@ -169,6 +169,12 @@ void lead_free(lead *l);
 bool lead_stands(const dae_sensitivity *x);
 /* Values of the lead's unknowns at a time of the run's last step, in l->y and l->yp. */
 dae_status lead_values(dae_sensitivity *x, double t);
+/* Keep them, 2 n of them, and take them again: a run that is asked for its values a second time may
+ * have to take steps of its own for them, from the beginning of its last one. */
+void lead_keep(const lead *l, double *point);
+void lead_recall(lead *l, double t, const double *point);
+/* Whether its states are a companion's choice, which numbers may change. */
+bool lead_states_may_change(const dae_sensitivity *x);
 /* Whether the states that a companion has chosen are good there, after lead_values. Else others
  * have been: it must be taken anew. */
 bool lead_states_hold(dae_sensitivity *x, double t);

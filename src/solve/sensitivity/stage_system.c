@@ -11,8 +11,8 @@ void stage_system_free(stage_system *q)
     if (!q) return;
     linear_free(q->solver);
     layout_free(&q->layout);
-    dae_free_all(q->slope, q->sloped, q->place, q->values, q->fy, q->fyp, q->explicit_part,
-                 q->first, q);
+    dae_free_all(q->slope, q->sloped, q->place, q->values, q->fy, q->fyp, q->point,
+                 q->explicit_part, q->first, q);
 }
 
 stage_system *stage_system_new(int n, int stages, size_t count, int directions, bool transposed)
@@ -29,9 +29,11 @@ stage_system *stage_system_new(int n, int stages, size_t count, int directions, 
     q->sloped = DAE_ARRAY(bool, n);
     q->fy = DAE_ARRAY(double, count *s);
     q->fyp = DAE_ARRAY(double, count *s);
+    q->point = DAE_ARRAY(double, 2 * (size_t)n * s);
     q->explicit_part = DAE_ARRAY(double, (size_t)n *s *(size_t)directions);
     q->first = DAE_ARRAY(double, 2 * count);
-    if (q->slope && q->sloped && q->fy && q->fyp && q->explicit_part && q->first) return q;
+    if (q->slope && q->sloped && q->fy && q->fyp && q->point && q->explicit_part && q->first)
+        return q;
     stage_system_free(q);
     return NULL;
 }

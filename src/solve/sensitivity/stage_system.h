@@ -24,6 +24,7 @@ typedef struct stage_system {
     double *values;
     linear_solver *solver;
     double *fy, *fyp;      /* per stage: entries of both matrices, for the caller to fill */
+    double *point;         /* per stage: Y and Y' there, the same */
     double *explicit_part; /* per direction and stage: F_p, the same */
     double *first;         /* F_Y and F_Y' where the step begins, */
     double first_t;        /* at this time; NAN: not there */
