@@ -82,10 +82,28 @@ static int check_row(const cell_problem *p, const char *formulation)
     return bad;
 }
 
-/* Derivative arrays are dense: Andrews' mechanism takes seconds a method. */
+/* Derivative arrays are dense: Andrews' mechanism takes seconds a method, and with sanitizers the
+ * car axis does, whose code is that of the pendulum. */
 static bool takes_long(const char *problem, const char *formulation)
 {
-    return !strcmp(problem, "andrews") && !strcmp(formulation, "array");
+#ifdef __SANITIZE_ADDRESS__
+    const bool large = !strcmp(problem, "andrews") || !strcmp(problem, "caraxis");
+#else
+    const bool large = !strcmp(problem, "andrews");
+#endif
+    return large && !strcmp(formulation, "array");
+}
+
+/* The row of a formulation. A step of the car axis' array takes a millisecond: constant ones, which
+ * keep constraints whatever they are, are longer there. */
+static int check_formulation(cell_problem *p, const char *formulation)
+{
+    static const double LONGER = 4.0;
+    const double step = p->fixed_step;
+    if (!strcmp(p->name, "caraxis") && !strcmp(formulation, "array")) p->fixed_step *= LONGER;
+    int bad = check_row(p, formulation);
+    p->fixed_step = step;
+    return bad;
 }
 
 static void check_problem(const char *name)
@@ -95,7 +113,7 @@ static void check_problem(const char *name)
     int bad = check_row(p, "auto");
     for (int f = 0; dae_formulation_name(f); f++)
         if (!takes_long(name, dae_formulation_name(f)))
-            bad += check_row(p, dae_formulation_name(f));
+            bad += check_formulation(p, dae_formulation_name(f));
     cell_problem_free(p);
     assert_int_equal(bad, 0);
 }
@@ -127,8 +145,7 @@ static void andrews(void **state)
     check_problem("andrews");
 }
 
-/* Every method fits somewhere, and so does every formulation; the reference is the closed solution.
- */
+/* Every formulation runs with some method; the reference is the closed solution. */
 static void nothing_is_left_out(void **state)
 {
     (void)state;
@@ -138,7 +155,7 @@ static void nothing_is_left_out(void **state)
     for (int i = 0; i < 5; i++) assert_float_equal(p->reference[i], exact[i], 1e-10);
     for (int f = 0; dae_formulation_name(f); f++) {
         int count = 0;
-        for (int m = 0; dae_method_name(m); m++)
+        for (int m = 0; count == 0 && dae_method_name(m); m++)
             count += cell_run(p, dae_formulation_name(f), m, 1e-2).status == CELL_RUNS;
         if (count == 0) print_error("%s runs nowhere\n", dae_formulation_name(f));
         assert_true(count > 0);

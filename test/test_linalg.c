@@ -163,6 +163,13 @@ static const dae_structure kinds[] = {DAE_STRUCTURE_DENSE, DAE_STRUCTURE_BANDED,
 static const int sizes[] = {1, 2, 3, 4, 7, 8, 9, 17, 32, 33, 64, 65, 100};
 enum { KINDS = 3, SIZES = sizeof sizes / sizeof *sizes };
 
+/* Under valgrind every access of the library counts and its numbers, which other runs check, do
+ * not: their measures by this file take most of the time. */
+static bool looks_at_memory_alone(void)
+{
+    return getenv("TEST_MEMORY_ALONE");
+}
+
 /* Solve with b = A x for random x; check the backward error and the distance to x. */
 static void check_solve(linear_solver *s, const matrix *m, double growth)
 {
@@ -175,8 +182,11 @@ static void check_solve(linear_solver *s, const matrix *m, double growth)
     memcpy(r, b, (size_t)n * sizeof *b);
     s->ops->condition(s); /* leaves the factors as they are */
     linear_solve(s, b);
-    double rcond = exact_condition(n, a), error = 0.0, size = 0.0, residual = 0.0, right = 0.0;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) assert_true(isfinite(b[i]));
+    const bool measured = !looks_at_memory_alone();
+    double rcond = measured ? exact_condition(n, a) : 0.0;
+    double error = 0.0, size = 0.0, residual = 0.0, right = 0.0;
+    for (int i = 0; i < n && measured; i++) {
         right += fabs(r[i]);
         for (int j = 0; j < n; j++) r[i] -= a[i + j * n] * b[j];
         residual += fabs(r[i]);
@@ -458,6 +468,33 @@ static void test_solve_random(void **state)
             }
 }
 
+/* Several right-hand sides at once have the bits of one by one, whatever their number. */
+static void test_solve_rows(void **state)
+{
+    (void)state;
+    enum { ROWS = 9 };
+    seed = 7;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int size = 0; size < SIZES; size++)
+            for (int count = 0; count <= ROWS; count++) {
+                const size_t n = (size_t)sizes[size];
+                matrix m = random_matrix(kinds[kind], sizes[size]);
+                for (int j = 0; j < sizes[size]; j++)
+                    m.values[find_element(&m.layout, j, j)] += 8.0;
+                linear_solver *s = analyse(&m);
+                double *one = new_numbers(ROWS * n), *all = new_numbers(ROWS * n);
+                for (size_t k = 0; k < ROWS * n; k++) one[k] = all[k] = random_number();
+                assert_int_equal(linear_factor(s, m.values), LINEAR_OK);
+                for (size_t k = 0; k < (size_t)count; k++) linear_solve(s, one + k * n);
+                linear_solve_rows(s, count, all); /* the rows behind them stay as they are */
+                assert_memory_equal(one, all, ROWS * n * sizeof *one);
+                free(one);
+                free(all);
+                linear_free(s);
+                matrix_done(&m);
+            }
+}
+
 /* Wide bands leave the narrow kernels; the band may be wider than the matrix. */
 static void test_solve_bands(void **state)
 {
@@ -683,11 +720,12 @@ static void test_refactor_sequence(void **state)
 static void check_condition(const matrix *m)
 {
     const int n = m->layout.n;
-    double *a = to_dense(m), exact = exact_condition(n, a);
+    const bool measured = !looks_at_memory_alone();
+    double *a = to_dense(m), exact = measured ? exact_condition(n, a) : 0.0;
     linear_solver *s = analyse(m);
     if (linear_factor(s, m->values) == LINEAR_OK) {
         double estimate = s->ops->condition(s);
-        assert_true(estimate >= 0.99 * exact && estimate <= 10.0 * exact);
+        assert_true(estimate >= 0.99 * exact && (estimate <= 10.0 * exact || !measured));
     }
     linear_free(s);
     free(a);
@@ -856,6 +894,7 @@ int main(void)
         cmocka_unit_test(test_coloring_random),
         cmocka_unit_test(test_coloring_dense_row_and_empty_columns),
         cmocka_unit_test(test_solve_random),
+        cmocka_unit_test(test_solve_rows),
         cmocka_unit_test(test_solve_bands),
         cmocka_unit_test(test_solve_badly_scaled),
         cmocka_unit_test(test_solve_permuted),
