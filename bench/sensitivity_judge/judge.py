@@ -717,7 +717,7 @@ def main():
     parser.add_argument("--most", type=int, default=10)
     parser.add_argument("--rtol", default="1e-6,1e-9")
     parser.add_argument("--points", type=int, default=51)
-    parser.add_argument("--tolerance", type=float, default=1e-16)
+    parser.add_argument("--tolerance", type=float, default=1e-14)
     parser.add_argument("--stages", type=int, default=9)
     parser.add_argument("--first", type=float, default=1e-4, help="first step, by the whole interval")
     parser.add_argument("--seconds", type=float, default=1200)

@@ -279,7 +279,8 @@ static bool solve_first(run *r, Q h)
     for (int k = 0; k < 40; k++) {
         Q now = correct(r, h);
         if (!finiteq(now) || (k > 3 && now > 10 * last && now > 1e-20Q)) return false;
-        if (now < 1e-29Q || (now < 1e-19Q && now >= last / 4)) return true;
+        if (now < 1e-29Q || (k > 0 && now * now / last < 1e-28Q && now < 1e-16Q)) return true;
+        if (now < 1e-19Q && now >= last / 4) return true; /* rounding, of multipliers mostly */
         if (k > 0 && now > 1e-3Q * last && now > 1e-19Q && !factor_stages(r, h)) return false;
         last = now;
     }
@@ -292,7 +293,8 @@ static void solve_other(run *r, Q h)
     Q last = 1;
     for (int k = 0; k < 60; k++) {
         Q now = correct(r, h);
-        if (now < 1e-29Q || (now < 1e-19Q && now >= last / 4)) return;
+        if (now < 1e-29Q || (k > 0 && now * now / last < 1e-26Q && now < 1e-16Q)) return;
+        if (now < 1e-19Q && now >= last / 4) return; /* rounding, of multipliers mostly */
         last = now;
     }
     stop("a run nearby does not converge", (double)r->t);
@@ -333,7 +335,7 @@ static Q estimate(const run *r)
     Q most = 0;
     for (int v = 0; v < N; v++) {
         if (!is_differentiated[v]) continue;
-        Q sum = 0, size = 1e-8Q * sizes[v];
+        Q sum = 0, size = 1e-3Q * sizes[v];
         for (int i = 0; i < S; i++) {
             sum += lead_weight[i] * r->z[i][v];
             if (fabsq(r->z[i][v]) > size) size = fabsq(r->z[i][v]);
