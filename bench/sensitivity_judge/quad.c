@@ -524,7 +524,7 @@ static void begin_factor(beginning *q)
         norm = sqrtq(norm);
         Q *top = &q->a[(size_t)k * n + k];
         q->diagonal[k] = *top > 0 ? -norm : norm;
-        if (norm < 1e-26Q) stop("the start is not determined", 0);
+        if (norm < 1e-32Q) stop("the start is not determined", 0);
         *top -= q->diagonal[k];
         Q weight = -q->diagonal[k] * *top;
         for (int j = k + 1; j < n; j++) {

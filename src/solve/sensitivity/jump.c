@@ -76,6 +76,7 @@ static dae_status look(dae_sensitivity *x, double t)
     dae_status status = lead_values(x, t);
     if (status == DAE_OK) status = lead_linearise(x, t);
     if (status == DAE_OK) status = lead_factor_states(x);
+    if (status == DAE_OK) status = lead_settle(x, t);
     return status == DAE_OK ? move_with_time(x, t) : status;
 }
 
@@ -238,6 +239,7 @@ dae_status jump_before(void *user)
     for (int k = 0; k < x->directions.count; k++) j->tau[k] = 0.0;
     for (int i = 0; i < s->base->form.n; i++) j->reset[i] = false;
     x->lead.at = NAN;
+    x->lead.as_taken = s->hybrid->pending != EVENT_SAMPLE; /* until it is behind us */
     dae_status status = x->lead.plain ? lead_change(x, true) : DAE_OK;
     if (status == DAE_OK) status = look(x, t);
     if (status == DAE_OK && s->hybrid->pending == EVENT_SAMPLE) status = times_by_clocks(x, t);
@@ -252,6 +254,7 @@ dae_status jump_before(void *user)
         dae_free(y);
     }
     j->at_work = status == DAE_OK;
+    if (!j->at_work) x->lead.as_taken = false;
     j->time = t;
     x->stands = status == DAE_OK;
     return status;
@@ -578,6 +581,7 @@ dae_status jump_after(void *user)
     dae_status status = lead_take(x, t, true);
     if (status == DAE_OK && !sensitivity_room(x)) status = sensitivity_no_memory(x);
     if (status == DAE_OK) status = look(x, t);
+    x->lead.as_taken = false;
     if (status == DAE_OK) status = exchange_new(x, &e);
     for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
         status = leave_event(x, &e, k);

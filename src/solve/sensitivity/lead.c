@@ -119,11 +119,22 @@ dae_status lead_companion_new(const dae_problem *base, const dae_options *tolera
     return status;
 }
 
+/* Values of the run at t in at_y and at_yp: as rows show them, or as an event within the step takes
+ * them, whose interpolant is not refined. Both must be one point where an event is looked at. */
+static dae_status point_of_run(dae_sensitivity *x, double t)
+{
+    dae_solver *s = x->run;
+    if (!x->lead.as_taken || s->run.phase != PHASE_RUNNING) return solver_point(s, t);
+    solver_interpolate(s, t, 0, s->bound.at_y);
+    solver_interpolate(s, t, 1, s->bound.at_yp);
+    return DAE_OK;
+}
+
 /* y, then y' = values of the run at t in the user's unknowns. */
 static dae_status run_values(dae_sensitivity *x, double t, double *y)
 {
     dae_solver *s = x->run;
-    dae_status status = solver_point(s, t);
+    dae_status status = point_of_run(x, t);
     if (status == DAE_OK)
         values_to_user(s, t, s->bound.at_y, s->bound.at_yp, y, y + s->base->form.n);
     return status;
@@ -254,7 +265,7 @@ static dae_status find_values(dae_sensitivity *x, double t)
     lead *l = &x->lead;
     dae_solver *s = x->run, *c = l->solver;
     if (c == s) {
-        dae_status status = solver_point(s, t);
+        dae_status status = point_of_run(x, t);
         if (status != DAE_OK) return status;
         vector_copy(l->n, s->bound.at_y, l->y);
         vector_copy(l->n, s->bound.at_yp, l->yp);
@@ -470,6 +481,21 @@ dae_status lead_factor_states(dae_sensitivity *x)
     iteration_status status = iteration_factor_columns(&l->matrix, cy, cyp);
     dae_free(cy);
     return status == ITERATION_OK ? DAE_OK : explain_matrix(x, x->run->run.t, status);
+}
+
+/* One Newton step for the values that follow from the states: slopes of the run's polynomials are
+ * off by its errors, those behind an event are not, and jumps are differences of both. */
+dae_status lead_settle(dae_sensitivity *x, double t)
+{
+    lead *l = &x->lead;
+    evaluator *e = &l->solver->bound.eval;
+    if (evaluate_residual(e, t, l->y, l->yp, l->work, &e->stats->residuals) != EVAL_OK)
+        return explain_matrix(x, t, ITERATION_RETRY);
+    iteration_status solved = iteration_solve(&l->matrix, NULL, l->work);
+    x->stats.solves++;
+    if (solved != ITERATION_OK) return explain_matrix(x, t, solved);
+    for (int i = 0; i < l->n; i++) *(lead_is_state(l, i) ? &l->yp[i] : &l->y[i]) -= l->work[i];
+    return DAE_OK;
 }
 
 dae_status lead_complete_with(dae_sensitivity *x, double t, double *b, double *s, double *sp)

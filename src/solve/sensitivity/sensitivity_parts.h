@@ -101,6 +101,7 @@ typedef struct lead {
     bool plain;         /* its constraints do not show: S can be integrated, but not completed */
     double *y, *yp;     /* of that point, n each; owned */
     double at;          /* the time of these values; NAN: there are none */
+    bool as_taken;      /* they are to be those that an event at work takes */
     double *user;       /* values of the run in its user's unknowns, y, then y'; owned */
     double *weights;    /* error weights of Y there, borrowed */
     double *work;       /* n; owned */
@@ -192,6 +193,8 @@ tape_inputs lead_point(const dae_sensitivity *x, double t);
 /* Given the states in s: algebraic variables in s, and slopes of states in sp, along direction k
  * (-1: none) with dt of time; at the point that was linearised, whose states factor. */
 dae_status lead_factor_states(dae_sensitivity *x);
+/* After it: the values that follow from the states, by one Newton step. */
+dae_status lead_settle(dae_sensitivity *x, double t);
 dae_status lead_complete(dae_sensitivity *x, double t, int k, double dt, double *s, double *sp);
 /* The same with F_p in b, which is lost. */
 dae_status lead_complete_with(dae_sensitivity *x, double t, double *b, double *s, double *sp);
