@@ -10,7 +10,7 @@
  *
  *     quad TOLERANCE FIRST_STEP < times > derivatives
  *
- * Input: the guess of the start, one number a line for each unknown, then output times. Output: a
+ * Input: for each unknown guesses of its start value and slope there, then output times. Output: a
  * line "t v .." for each time, values of all variables, then their derivatives by each parameter.
  */
 #include <math.h>
@@ -46,6 +46,7 @@ static Q sizes[N + 1]; /* the largest that variables have become */
 static bool truth[RELATIONS + 1];
 static Q node[S + 1], slope[S + 1][S + 1], lead_weight[S];
 static Q moved_by[MOVED + 1];
+static Q guessed_slope[N + 1]; /* of the run at its start */
 
 static void stop(const char *why, double t)
 {
@@ -266,7 +267,8 @@ static Q correct(run *r, Q h)
             r->z[i][v] += b[v * S + i];
             Q size = fabsq(r->z[i][v]) > sizes[v] ? fabsq(r->z[i][v]) : sizes[v];
             Q part = fabsq(b[v * S + i]) / (size > 0 ? size : 1);
-            if (!(part <= most)) most = part;
+            if (!finiteq(part)) return part;
+            if (part > most) most = part;
         }
     return most;
 }
@@ -574,7 +576,8 @@ static void begin_all(Q h)
     find_slopes(START_STAGES + 1, q.c, q.d[0], START_STAGES + 1);
     q.a = malloc((size_t)q.rows * (size_t)q.columns * sizeof(Q));
     q.diagonal = malloc((size_t)q.columns * sizeof(Q));
-    for (int i = 0; i <= START_STAGES; i++) memcpy(first + i * N, runs[0].y, N * sizeof(Q));
+    for (int i = 0; i <= START_STAGES; i++)
+        for (int v = 0; v < N; v++) first[i * N + v] = runs[0].y[v] + q.c[i] * h * guessed_slope[v];
     Q now = 1, last = 1, rest = 0;
     for (int k = 0; k < 60 && (now > 1e-27Q && (now > 1e-22Q || now < last)); k++) {
         last = now;
@@ -730,10 +733,11 @@ int main(int argc, char **argv)
     new_factors(&lu, N * S);
     open_runs();
     for (int v = 0; v < N; v++) {
-        double guess;
-        if (scanf("%lf", &guess) != 1) return 2;
+        double guess, rate;
+        if (scanf("%lf %lf", &guess, &rate) != 2) return 2;
+        guessed_slope[v] = rate;
         for (int j = 0; j < RUNS; j++) runs[j].y[v] = guess;
-        sizes[v] = guess != 0 ? fabsq((Q)guess) : nominal[v];
+        sizes[v] = fabs(guess) > 1e-6 * nominal[v] ? fabsq((Q)guess) : nominal[v];
     }
     if (!begin_plainly()) begin_all(first);
     for (int k = 0; k < RELATIONS; k++) {
