@@ -281,7 +281,7 @@ typedef void (*constraints)(const trial *q, double t, const double complex *v, d
 static void expect_constraints(trial *q, double t, constraints of, int count, const double *p,
                                const char *first, int moving)
 {
-    static const double H = 1e-30, ROUNDING = 1e-13;
+    static const double H = 1e-30, ROUNDING = 1e-11; /* five digits below rtol */
     double complex v[MOST_VALUES], g[8];
     go_to(q, t);
     for (int k = 0; k < q->count; k++) {
