@@ -647,7 +647,7 @@ def judge(given, file, folder):
         print(f"| {name} | - | | no parameters |", flush=True)
         return
     by = largest_effects(given, file, by, given.most)
-    points = ["--points", str(given.points)]
+    points = ["--points", str(given.points)] + (["--stop", given.stop] if given.stop else [])
     if name == "robertson" or given.log_time:
         points += ["--log-time"]
     results = []
@@ -737,6 +737,7 @@ def main():
     parser.add_argument("--stages", type=int, default=9)
     parser.add_argument("--first", type=float, default=1e-4, help="first step, by the whole interval")
     parser.add_argument("--seconds", type=float, default=1200)
+    parser.add_argument("--stop", default="", help="end of the runs, in place of the model's")
     parser.add_argument("--log-time", action="store_true")
     parser.add_argument("--confirm", action="store_true")
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the references")
