@@ -258,8 +258,8 @@ static Q correct(run *r, Q h)
     for (int i = 0; i < S; i++) {
         stage_point(r, h, i, y, yp);
         for (int e = 0; e < N; e++)
-            b[e * S + i] = -row_scale[e * S + i] * equation(e, r->t + node[i + 1] * h, y, yp, r->p,
-                                                            r->d, r->d, truth);
+            b[e * S + i] = -row_scale[e * S + i] *
+                           equation(e, r->t + node[i + 1] * h, y, yp, r->p, r->d, r->d, truth);
     }
     backsolve(&lu, b);
     for (int v = 0; v < N; v++)
@@ -324,9 +324,9 @@ static void extrapolate(run *r, Q h, Q past)
     Q guess[S][N + 1];
     for (int v = 0; v < N; v++)
         for (int i = 0; i < S; i++)
-            guess[i][v] = past > 0 ? polynomial(r, v, 1 + node[i + 1] * h / past,
-                                                is_differentiated[v])
-                                   : r->y[v];
+            guess[i][v] = past > 0
+                              ? polynomial(r, v, 1 + node[i + 1] * h / past, is_differentiated[v])
+                              : r->y[v];
     for (int i = 0; i < S; i++) memcpy(r->z[i], guess[i], N * sizeof(Q));
 }
 
@@ -486,8 +486,7 @@ static void begin_residual(const beginning *q, const run *r, const Q *z, Q *f)
     }
     begin_point(q, 0, z, y, yp);
     define((run *)r, r->t, y);
-    for (int k = 0; k < CONDITIONS; k++)
-        f[q->columns + k] = condition(k, r->t, y, yp, r->p, r->d);
+    for (int k = 0; k < CONDITIONS; k++) f[q->columns + k] = condition(k, r->t, y, yp, r->p, r->d);
     for (int k = 0; k < q->rows; k++) f[k] *= q->scale[k];
 }
 
@@ -521,8 +520,7 @@ static void begin_factor(beginning *q)
     const int n = q->columns;
     for (int k = 0; k < n; k++) {
         Q norm = 0;
-        for (int i = k; i < q->rows; i++)
-            norm += q->a[(size_t)i * n + k] * q->a[(size_t)i * n + k];
+        for (int i = k; i < q->rows; i++) norm += q->a[(size_t)i * n + k] * q->a[(size_t)i * n + k];
         norm = sqrtq(norm);
         Q *top = &q->a[(size_t)k * n + k];
         q->diagonal[k] = *top > 0 ? -norm : norm;
@@ -583,7 +581,8 @@ static void begin_all(Q h)
         last = now;
         if (k < 4 || now > 1e-12Q) begin_matrix(&q, &runs[0], first), begin_factor(&q);
         now = begin_correct(&q, &runs[0], first, &rest);
-        if (getenv("QUAD_TRACE")) fprintf(stderr, "start %d: %.3g rest %.3g\n", k, (double)now, (double)rest);
+        if (getenv("QUAD_TRACE"))
+            fprintf(stderr, "start %d: %.3g rest %.3g\n", k, (double)now, (double)rest);
     }
     if (!(now < 1e-14Q) || !(rest < 1e-9Q)) stop("no consistent start", (double)runs[0].t);
     begin_matrix(&q, &runs[0], first), begin_factor(&q);
@@ -654,7 +653,8 @@ static Q step(Q end, Q h, Q *past, Q tolerance, bool behind_event)
     run *r = &runs[0];
     bool old[RELATIONS + 1];
     for (;;) {
-        Q parts = ceilq(0.999Q * (end - r->t) / h); /* even ones: short steps magnify errors at index 3 */
+        Q parts =
+            ceilq(0.999Q * (end - r->t) / h); /* even ones: short steps magnify errors at index 3 */
         bool last = parts <= 1;
         Q to = last ? end : r->t + (end - r->t) / parts, where, mine = to - r->t;
         memcpy(r->from, r->y, N * sizeof(Q));
@@ -679,8 +679,9 @@ static Q step(Q end, Q h, Q *past, Q tolerance, bool behind_event)
         int k = RELATIONS ? first_change(r, mine, &where) : -1;
         Q rate = 0;
         if (k >= 0) {
-            rate = (relation_at(r, k, where + 1e-6Q, mine) - relation_at(r, k, where - 1e-6Q, mine)) /
-                   (2e-6Q * mine);
+            rate =
+                (relation_at(r, k, where + 1e-6Q, mine) - relation_at(r, k, where - 1e-6Q, mine)) /
+                (2e-6Q * mine);
             for (int i = 0; i < S; i++) /* the stages of the shorter step */
                 for (int v = 0; v < N; v++)
                     keep.z[i][v] = polynomial(r, v, node[i + 1] * where, is_differentiated[v]);
