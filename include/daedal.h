@@ -318,7 +318,6 @@ DAE_API const dae_diag *dae_solver_diag(const dae_solver *solver);
 #include "daedal/forms.h" /* problems in a form with more structure, from callbacks */
 #include "daedal/model.h" /* problems from a model text; names, parameters, start values */
 
-#include "daedal/adjoint.h"     /* gradients of functionals of solutions by many parameters */
 #include "daedal/analysis.h"    /* index and structure */
 #include "daedal/bvp.h"         /* conditions at both ends */
 #include "daedal/fit.h"         /* parameters from data */
@@ -331,6 +330,7 @@ DAE_API const dae_diag *dae_solver_diag(const dae_solver *solver);
 #include "daedal/tables.h"      /* Runge-Kutta methods by coefficients of your own */
 #include "daedal/verify.h"      /* is a result right? */
 
+#include "daedal/adjoint.h"   /* gradients of functionals of solutions by many parameters */
 #include "daedal/linearise.h" /* linear systems beside solutions, and steady states */
 
 #ifdef __cplusplus

@@ -18,21 +18,37 @@
 #error "include daedal.h, which includes this file where it belongs"
 #endif
 
+/* The integrand of functional m at (t, v): *g, its derivatives dv by all v, and dp by p_0 ..
+ * p_count-1 where it has them by itself. All are 0 at the call. Not 0: failure. */
+typedef int (*dae_integrand_fn)(double t, const double *v, int m, double *g, double *dv, double *dp,
+                                void *user);
+
 /* Zero means "absent" for every field but count and functionals. */
 typedef struct dae_adjoint_request {
-    int count;                /* parameters, or start values, of a model */
-    const char *const *names; /* as in dae_sensitivity_request */
+    int count;                /* parameters, or start values */
+    const char *const *names; /* of a model, as in dae_sensitivity_request */
     int functionals;          /* J_0, J_1, .. */
     double rtol, atol;        /* of the mixture; 0: those of the solver */
     double memory; /* bytes for the equations of all steps; beyond it a temporary file has them; 0:
                       1e9 */
+
+    /* Residual callbacks of index 1, as in dae_sensitivity_request. The way back calls them, too.
+     */
+    dae_parameter_derivative_fn derivative;
+    double *values;
+    void *user;
+    const double *y0;
+
+    /* J_m += the integral of g, beside those of dae_adjoint_integral. */
+    dae_integrand_fn integrand;
+    void *integrand_user;
 } dae_adjoint_request;
 
 typedef struct dae_adjoint dae_adjoint;
 DAE_API dae_status dae_adjoint_new_sized(dae_solver *solver, const dae_adjoint_request *request,
                                          size_t size, dae_adjoint **adjoint, dae_diag *diag);
 
-/* Follow the next run of a solver of a model. DAE_ERR_ARGUMENT names what is wrong. */
+/* Follow the next run of a solver. DAE_ERR_ARGUMENT names what is wrong. */
 static inline dae_status dae_adjoint_new(dae_solver *solver, const dae_adjoint_request *request,
                                          dae_adjoint **adjoint, dae_diag *diag)
 {
@@ -41,8 +57,8 @@ static inline dae_status dae_adjoint_new(dae_solver *solver, const dae_adjoint_r
 
 DAE_API void dae_adjoint_free(dae_adjoint *adjoint); /* NULL is fine */
 
-/* J_m += the integral of sum_i weights_i v_i over the run, v all variables of the model
- * (dae_problem_variable_count() weights); before the start. */
+/* J_m += the integral of sum_i weights_i v_i over the run, before its start. v are all variables of
+ * a model (dae_problem_variable_count() weights), or the unknowns of callbacks. */
 DAE_API dae_status dae_adjoint_integral(dae_adjoint *adjoint, int m, const double *weights);
 /* J_m += sum_i weights_i v_i(t), where the solver stands: at the end of a run, or on the way, at
  * times of data. For a sum of squares give 2 (v_i - data_i); its value is then yours to know. */
@@ -50,8 +66,7 @@ DAE_API dae_status dae_adjoint_point(dae_adjoint *adjoint, int m, const double *
 
 /* J_m up to where the solver stands. */
 DAE_API dae_status dae_adjoint_value(const dae_adjoint *adjoint, int m, double *value);
-/* dJ_m/dp_k of the run so far, count values. DAE_ERR_UNSUPPORTED: it had an event that changes its
- * equations or values. */
+/* dJ_m/dp_k of the run so far, count values. DAE_ERR_TOLERANCE: rounding has spoilt it. */
 DAE_API dae_status dae_adjoint_gradient(dae_adjoint *adjoint, int m, double *gradient);
 
 #endif

@@ -182,6 +182,15 @@ void matrix_multiply(const matrix_layout *layout, const double *values, const do
         multiply_banded(layout, values, x, y);
 }
 
+double matrix_column_dot(const matrix_layout *layout, int j, const double *values, const double *x)
+{
+    const matrix_column column = layout_column(layout, j);
+    double sum = 0.0;
+    for (int k = 0; k < column.count; k++)
+        sum += values[column.first + (size_t)k] * x[column_row(&column, k)];
+    return sum;
+}
+
 void matrix_combine(const matrix_layout *layout, double a, const double *A, double b,
                     const double *B, double *C)
 {

@@ -58,6 +58,9 @@ double matrix_one_norm(const matrix_layout *layout, const double *values);
 /* y = A x */
 void matrix_multiply(const matrix_layout *layout, const double *values, const double *x, double *y);
 
+/* A(:,j)' x */
+double matrix_column_dot(const matrix_layout *layout, int j, const double *values, const double *x);
+
 /* C = a A + b B on one layout; C must not overlap A or B */
 void matrix_combine(const matrix_layout *layout, double a, const double *A, double b,
                     const double *B, double *C);

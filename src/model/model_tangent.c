@@ -173,15 +173,33 @@ const double *model_tangent_entries(const model_tangent *m)
     return m->value;
 }
 
-void model_tangent_transposed(const model_tangent *m, const double *entries, const double *weight,
-                              double *s, double *sp, double *inputs)
+/* What entry q with this value hands on of a weight. */
+static void hand_back(const tangent_entry *q, double by, double *s, double *sp, double *inputs,
+                      double *dt)
 {
-    for (size_t k = 0; k < m->count; k++) {
-        const tangent_entry *q = &m->entry[k];
-        double by = weight[q->row] * entries[k];
-        if (by == 0.0) continue;
-        if (q->kind == BY_VALUE && s) s[q->column] += by;
-        if (q->kind == BY_SLOPE && sp) sp[q->column] += by;
-        if (q->kind == BY_INPUT && inputs) inputs[q->column] += by;
-    }
+    if (by == 0.0) return;
+    if (q->kind == BY_VALUE && s) s[q->column] += by;
+    if (q->kind == BY_SLOPE && sp) sp[q->column] += by;
+    if (q->kind == BY_INPUT && inputs) inputs[q->column] += by;
+    if (q->kind == BY_TIME && dt) *dt += by;
+}
+
+void model_tangent_transposed(const model_tangent *m, const double *entries, const double *weight,
+                              double *s, double *sp, double *inputs, double *dt)
+{
+    for (size_t k = 0; k < m->count; k++)
+        hand_back(&m->entry[k], weight[m->entry[k].row] * entries[k], s, sp, inputs, dt);
+}
+
+const double *model_tangent_row_entries(const model_tangent *m, int i, size_t *count)
+{
+    *count = m->first[i + 1] - m->first[i];
+    return m->value + m->first[i];
+}
+
+void model_tangent_row_transposed(const model_tangent *m, int i, const double *entries,
+                                  double weight, double *s, double *sp, double *inputs, double *dt)
+{
+    for (size_t k = m->first[i]; k < m->first[i + 1]; k++)
+        hand_back(&m->entry[k], weight * entries[k - m->first[i]], s, sp, inputs, dt);
 }

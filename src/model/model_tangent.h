@@ -34,12 +34,17 @@ void model_tangent_apply(const model_tangent *m, const double *s, const double *
 double model_tangent_row(const model_tangent *m, int i, const double *s, const double *sp,
                          const double *moved, double dt);
 
-/* The other way round: to s, sp and inputs is added what each contributes to sum_i weight_i e_i, as
- * entries (size_t model_tangent_size of them) say. */
+/* The other way round: to s, sp, inputs and *dt (NULL: not wanted) is added what each contributes
+ * to sum_i weight_i e_i, as entries (size_t model_tangent_size of them) say. */
 void model_tangent_transposed(const model_tangent *m, const double *entries, const double *weight,
-                              double *s, double *sp, double *inputs);
+                              double *s, double *sp, double *inputs, double *dt);
 size_t model_tangent_size(const model_tangent *m);
 const double *model_tangent_entries(const model_tangent *m); /* at the last point */
+
+/* The same for row i alone, and its entries. */
+const double *model_tangent_row_entries(const model_tangent *m, int i, size_t *count);
+void model_tangent_row_transposed(const model_tangent *m, int i, const double *entries,
+                                  double weight, double *s, double *sp, double *inputs, double *dt);
 
 /* An expression over flat variables in terms of the unknowns of a form; EXPR_NONE: one of its
  * variables is out of reach there, or memory. */

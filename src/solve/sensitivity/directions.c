@@ -129,6 +129,7 @@ static bool number_inputs(directions *d, const model_form *f)
         if (slot >= 0 && d->inputs.memory[slot] < 0) d->inputs.memory[slot] = d->inputs.count++;
     }
     if (!add_dependent(d, f)) return false;
+    d->first_discrete = d->inputs.count;
     for (size_t v = 0; v < m->variable_count; v++) {
         const flat_variable *q = &m->variables[v];
         if (!q->discrete || q->type != FLAT_REAL) continue;

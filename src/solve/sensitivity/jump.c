@@ -16,6 +16,7 @@
 #include "solve/run/run.h"
 #include "solve/sensitivity/rough.h"
 #include "solve/sensitivity/sensitivity_parts.h"
+#include "solve/sensitivity/tangent_ledger.h"
 
 struct jump {
     bool at_work, passed; /* an event is at work; there was one */
@@ -77,6 +78,7 @@ static dae_status look(dae_sensitivity *x, double t)
     if (status == DAE_OK) status = lead_linearise(x, t);
     if (status == DAE_OK) status = lead_factor_states(x);
     if (status == DAE_OK) status = lead_settle(x, t);
+    if (status == DAE_OK) ledger_point(x->ledger, &x->lead);
     return status == DAE_OK ? move_with_time(x, t) : status;
 }
 
@@ -160,6 +162,7 @@ static dae_status time_of_relation(dae_sensitivity *x, const model_tangent *c, s
             return refuse_grazing(x, r, t);
         if (!found) j->tau[k] = tau;
     }
+    if (!found) ledger_tau_of_relation(x->ledger, &x->lead, (int)r, rate);
     return DAE_OK;
 }
 
@@ -182,6 +185,19 @@ static dae_status times_by_relations(dae_sensitivity *x, double t)
     return status == DAE_OK && several ? refuse_several(x, t) : status;
 }
 
+/* What inputs do to the count-th tick of a clock; false: memory. */
+static bool record_clock(dae_sensitivity *x, const model_tangent *slope, double count)
+{
+    const double weight[2] = {1.0, count};
+    double *moves = x->ledger ? DAE_ARRAY(double, x->directions.inputs.count) : NULL;
+    if (!x->ledger) return true;
+    if (!moves) return false;
+    model_tangent_transposed(slope, model_tangent_entries(slope), weight, NULL, NULL, moves, NULL);
+    ledger_tau_of_clock(x->ledger, x->directions.inputs.count, moves);
+    dae_free(moves);
+    return true;
+}
+
 /* tau of sample(start, interval): both may move. */
 static dae_status times_by_clocks(dae_sensitivity *x, double t)
 {
@@ -200,8 +216,9 @@ static dae_status times_by_clocks(dae_sensitivity *x, double t)
             model_tangent_apply(slope, NULL, NULL, directions_moved(&x->directions, k), 0.0, by);
             x->jump->tau[k] = by[0] + c->count * by[1];
         }
+        bool recorded = record_clock(x, slope, c->count);
         model_tangent_free(slope);
-        break;
+        return recorded ? DAE_OK : sensitivity_no_memory(x);
     }
     return DAE_OK;
 }
@@ -223,6 +240,8 @@ static dae_status take_totals(dae_sensitivity *x)
         double *total = j->total + 2 * (size_t)k * base;
         lead_to_user(x, d, dp, total, total + base);
     }
+    ledger_time(x->ledger, j->time_s, j->time_p);
+    ledger_to_user(x->ledger);
     dae_free(d);
     return DAE_OK;
 }
@@ -233,7 +252,6 @@ dae_status jump_before(void *user)
     dae_solver *s = x->run;
     const double t = s->run.t;
     if (!x->stands) return DAE_OK;
-    if (x->recorder && x->recorder->event) return x->recorder->event(x->recorder->user);
     if (!x->jump && !(x->jump = jump_new(x))) return sensitivity_no_memory(x);
     struct jump *j = x->jump;
     for (int k = 0; k < x->directions.count; k++) j->tau[k] = 0.0;
@@ -241,7 +259,9 @@ dae_status jump_before(void *user)
     x->lead.at = NAN;
     x->lead.as_taken = s->hybrid->pending != EVENT_SAMPLE; /* until it is behind us */
     dae_status status = x->lead.plain ? lead_change(x, true) : DAE_OK;
+    ledger_begin(x->ledger); /* what a change has recorded is kept already */
     if (status == DAE_OK) status = look(x, t);
+    if (status == DAE_OK && x->ledger) status = x->recorder->event_begins(x->recorder->user);
     if (status == DAE_OK && s->hybrid->pending == EVENT_SAMPLE) status = times_by_clocks(x, t);
     if (status == DAE_OK && s->hybrid->pending != EVENT_SAMPLE) status = times_by_relations(x, t);
     if (status == DAE_OK) status = take_totals(x);
@@ -380,6 +400,8 @@ static dae_status exchange_apply(dae_sensitivity *x, exchange *e, int k, double 
     const double *total = x->jump->total + 2 * (size_t)k * (size_t)x->run->base->form.n;
     double *A = e->moves + m * m, *b = A + m * m, *sp = e->work + n;
     if (e->count == 0) return DAE_OK;
+    ledger_pin(x->ledger,
+               &(ledger_exchange){e->count, e->pinned, e->state, e->user, e->sign, e->moves});
     for (int j = 0; j < e->count; j++) d[e->state[j]] = 0.0;
     vector_copy((int)n, d, e->work);
     dae_status status = lead_complete(x, x->jump->time, k, x->jump->tau[k], e->work, sp);
@@ -403,8 +425,10 @@ static void discretes_take_pre(dae_sensitivity *x, int k)
     for (size_t v = 0; v < m->variable_count; v++) {
         const flat_variable *q = &m->variables[v];
         if (!q->discrete || q->type != FLAT_REAL) continue;
-        moved[x->directions.inputs.memory[q->memory_pre]] =
-            moved[x->directions.inputs.memory[q->memory]];
+        const int pre = x->directions.inputs.memory[q->memory_pre];
+        const int now = x->directions.inputs.memory[q->memory];
+        moved[pre] = moved[now];
+        ledger_copy(x->ledger, pre, now);
     }
 }
 
@@ -427,18 +451,31 @@ typedef struct discrete_move {
     bool changed;
 } discrete_move;
 
-static void set_rate(discrete_move *q, int variable, double rate)
+static void set_rate(discrete_move *q, int input, double rate)
 {
-    const flat_variable *v = &q->x->run->base->model->flat->variables[variable];
-    if (v->type != FLAT_REAL) return;
-    double *at = &q->moved[q->x->directions.inputs.memory[v->memory]];
+    double *at = &q->moved[input];
     if (fabs(*at - rate) > 1e-13 * fmax(fabs(*at), fabs(rate))) q->changed = true;
     *at = rate;
 }
 
-static double rate_of_row(const discrete_move *q, int row)
+/* A variable moves as a row of the actions says. */
+static void set_by_row(discrete_move *q, int variable, int row)
 {
-    return model_tangent_row(q->actions, row, q->s, q->sp, q->moved, q->dt);
+    const flat_variable *v = &q->x->run->base->model->flat->variables[variable];
+    const int input = q->x->directions.inputs.memory[v->memory];
+    if (v->type != FLAT_REAL) return;
+    set_rate(q, input, model_tangent_row(q->actions, row, q->s, q->sp, q->moved, q->dt));
+    ledger_rate(q->x->ledger, &q->x->lead, input, row);
+}
+
+/* A variable moves as pre of it. */
+static void set_by_pre(discrete_move *q, int variable)
+{
+    const flat_variable *v = &q->x->run->base->model->flat->variables[variable];
+    const int *input = q->x->directions.inputs.memory;
+    if (v->type != FLAT_REAL) return;
+    set_rate(q, input[v->memory], q->moved[input[v->memory_pre]]);
+    ledger_copy(q->x->ledger, input[v->memory], input[v->memory_pre]);
 }
 
 /* Variables that a clause defines keep pre(v), unless a branch is active. */
@@ -448,14 +485,12 @@ static void move_when(discrete_move *q, const flat_model *m, size_t w, int branc
     for (size_t b = 0; b < when->branch_count; b++)
         for (size_t i = 0; i < when->branches[b].action_count; i++) {
             const flat_action *a = &when->branches[b].actions[i];
-            if (a->kind != ACTION_ASSIGN || m->variables[a->variable].type != FLAT_REAL) continue;
-            int pre = q->x->directions.inputs.memory[m->variables[a->variable].memory_pre];
-            set_rate(q, a->variable, q->moved[pre]);
+            if (a->kind == ACTION_ASSIGN) set_by_pre(q, a->variable);
         }
     for (size_t i = 0; branch >= 0 && i < when->branches[branch].action_count; i++) {
         const flat_action *a = &when->branches[branch].actions[i];
         if (a->kind == ACTION_ASSIGN)
-            set_rate(q, a->variable, rate_of_row(q, action_row(m, w, (size_t)branch) + (int)i));
+            set_by_row(q, a->variable, action_row(m, w, (size_t)branch) + (int)i);
     }
 }
 
@@ -471,7 +506,7 @@ static bool discretes_move(dae_sensitivity *x, const model_tangent *actions, int
         if (m->event_order[i].is_when)
             move_when(&q, m, index, active[index]);
         else
-            set_rate(&q, m->discretes[index].variable, rate_of_row(&q, (int)index));
+            set_by_row(&q, m->discretes[index].variable, (int)index);
     }
     return q.changed;
 }
@@ -492,9 +527,11 @@ static void act(dae_sensitivity *x, const model_tangent *actions, int k, const d
             if (a->kind != ACTION_REINIT) continue;
             u = f->first_unknown[hybrid_root(f, a->variable, &sign)];
             if (u < 0) continue;
+            const int row = action_row(m, w, (size_t)b) + (int)i;
             total[u] =
-                sign * model_tangent_row(actions, action_row(m, w, (size_t)b) + (int)i, d, dp,
-                                         directions_moved(&x->directions, k), x->jump->tau[k]);
+                sign * model_tangent_row(actions, row, d, dp, directions_moved(&x->directions, k),
+                                         x->jump->tau[k]);
+            ledger_reinit(x->ledger, &x->lead, u, sign, row);
             x->jump->reset[u] = true;
         }
     }
@@ -510,13 +547,16 @@ static dae_status pass_direction(dae_sensitivity *x, const model_tangent *action
     const int n = x->run->base->form.n;
     double *dp = d + x->lead.n, *total = j->total + 2 * (size_t)k * (size_t)n;
     lead_from_user(x, total, total + n, d, dp);
+    ledger_from_user(x->ledger);
     for (int round = 0; round < MOST_ROUNDS; round++) {
         dae_status status = exchange_apply(x, e, k, d);
         if (status == DAE_OK) status = lead_complete(x, t, k, j->tau[k], d, dp);
         if (status != DAE_OK) return status;
+        ledger_complete(x->ledger, true);
         if (!discretes_move(x, actions, k, x->run->hybrid->active, d, dp, j->tau[k])) break;
     }
     lead_to_user(x, d, dp, total, total + n);
+    ledger_to_user(x->ledger);
     act(x, actions, k, d, dp);
     discretes_take_pre(x, k);
     return DAE_OK;
@@ -528,6 +568,7 @@ static dae_status take_lead(dae_sensitivity *x)
     dae_status status = lead_take(x, x->run->run.t, true);
     if (status == DAE_OK) status = lead_values(x, x->run->run.t);
     if (status == DAE_OK) status = lead_linearise(x, x->run->run.t);
+    if (status == DAE_OK) ledger_point(x->ledger, &x->lead);
     return status == DAE_OK ? lead_factor_states(x) : status;
 }
 
@@ -550,6 +591,19 @@ dae_status jump_acting(void *user)
 
 /* ---- behind the event ---- */
 
+/* S -= Y' tau of the states, and the rest by the equations. The slopes of time are lost. */
+static void record_leaving(dae_sensitivity *x)
+{
+    struct jump *j = x->jump;
+    if (!x->ledger) return;
+    for (int i = 0; i < x->lead.n; i++) {
+        j->time_p[i] = 0.0;
+        j->time_s[i] = lead_is_state(&x->lead, i) ? -j->time_s[i] : 0.0;
+    }
+    ledger_time(x->ledger, j->time_s, j->time_p);
+    ledger_complete(x->ledger, false);
+}
+
 /* S = D - Y' tau of the states, and the rest by the equations. */
 static dae_status leave_event(dae_sensitivity *x, exchange *e, int k)
 {
@@ -558,10 +612,12 @@ static dae_status leave_event(dae_sensitivity *x, exchange *e, int k)
     const double *total = j->total + 2 * (size_t)k * (size_t)n;
     double *s = x->s + (size_t)k * (size_t)x->lead.n, *sp = x->sp + (size_t)k * (size_t)x->lead.n;
     lead_from_user(x, total, total + n, s, sp);
+    ledger_from_user(x->ledger);
     dae_status status = exchange_apply(x, e, k, s);
     if (status != DAE_OK) return status;
     for (int i = 0; i < x->lead.n; i++)
         if (lead_is_state(&x->lead, i)) s[i] -= j->time_s[i] * j->tau[k];
+    record_leaving(x);
     return lead_complete(x, j->time, k, 0.0, s, sp);
 }
 
@@ -586,6 +642,7 @@ dae_status jump_after(void *user)
     for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
         status = leave_event(x, &e, k);
     exchange_free(&e);
+    if (status == DAE_OK && x->ledger) status = x->recorder->event_ends(x->recorder->user);
     x->stands = status == DAE_OK;
     return status;
 }

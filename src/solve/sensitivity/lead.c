@@ -11,6 +11,7 @@
 #include "solve/run/run.h"
 #include "solve/sensitivity/sensitivity_parts.h"
 #include "solve/sensitivity/stage_system.h"
+#include "solve/sensitivity/tangent_ledger.h"
 
 dae_status sensitivity_no_memory(const dae_sensitivity *x)
 {
@@ -37,7 +38,7 @@ static void lead_release(lead *l)
 {
     if (l->solver) iteration_free(&l->matrix);
     dae_free_all(l->y, l->user);
-    l->y = l->yp = l->work = l->user = NULL;
+    l->y = l->yp = l->work = l->values = l->user = NULL;
     l->solver = NULL;
     l->row = l->row_outputs = NAN;
 }
@@ -191,12 +192,13 @@ static bool lead_room(dae_sensitivity *x)
     lead *l = &x->lead;
     const size_t n = (size_t)l->solver->bound.n;
     l->n = (int)n;
-    l->y = DAE_ARRAY(double, 3 * n);
+    l->y = DAE_ARRAY(double, 3 * n + (size_t)x->directions.named);
     if (!l->y) return false;
     l->user = DAE_ARRAY(double, 2 * (size_t)x->run->base->form.n);
     if (!l->user) return false;
     l->yp = l->y + n;
     l->work = l->y + 2 * n;
+    l->values = l->y + 3 * n;
     l->at = NAN;
     l->weights = l->solver->bound.norm.weights;
     l->form = l->solver->hybrid ? l->solver->hybrid->instance->form : NULL;
@@ -363,24 +365,66 @@ dae_status lead_linearise(dae_sensitivity *x, double t)
     return DAE_OK;
 }
 
-/* dF/dp_k of callbacks by a central difference in a number that they read. */
-static dae_status differ(dae_sensitivity *x, double t, int k, double *out)
+/* Move number k that callbacks read, or all of them in the proportions of the mixture (k < 0), by a
+ * part of their sizes away from `kept`. What single numbers move by, exactly. */
+static double move_values(dae_sensitivity *x, int k, double part, const double *kept)
+{
+    const directions *d = &x->directions;
+    double *p = x->request.values;
+    if (k >= 0) {
+        p[k] = kept[k] + part * d->list[k].size;
+        return p[k] - kept[k];
+    }
+    for (int i = 0; i < d->named; i++) p[i] = kept[i] + part * d->mix[i] * d->list[i].size;
+    return part;
+}
+
+/* dF/dp_k of callbacks at (t, y, y') by a central difference in a number that they read; k < 0:
+ * along the mixture. */
+static dae_status differ(dae_sensitivity *x, double t, const double *y, const double *yp, int k,
+                         double *out)
 {
     static const double REACH = 6e-6; /* cube root of the unit of rounding */
     lead *l = &x->lead;
-    double *p = &x->request.values[k], kept = *p, by = REACH * x->directions.list[k].size;
     evaluator *e = &l->solver->bound.eval;
-    *p = kept + by;
-    const double up = *p - kept;
-    eval_status status = evaluate_residual(e, t, l->y, l->yp, out, &e->stats->residuals);
-    *p = kept - by;
-    const double down = kept - *p;
-    if (status == EVAL_OK)
-        status = evaluate_residual(e, t, l->y, l->yp, l->work, &e->stats->residuals);
-    *p = kept;
+    const size_t bytes = (size_t)x->directions.named * sizeof *l->values;
+    memcpy(l->values, x->request.values, bytes);
+    const double up = move_values(x, k, REACH, l->values);
+    eval_status status = evaluate_residual(e, t, y, yp, out, &e->stats->residuals);
+    const double down = -move_values(x, k, -REACH, l->values);
+    if (status == EVAL_OK) status = evaluate_residual(e, t, y, yp, l->work, &e->stats->residuals);
+    memcpy(x->request.values, l->values, bytes);
     if (status != EVAL_OK) return explain_matrix(x, t, ITERATION_RETRY);
     for (int i = 0; i < l->n; i++) out[i] = (out[i] - l->work[i]) / (up + down);
     return DAE_OK;
+}
+
+dae_status lead_explicit_named(dae_sensitivity *x, double t, const double *y, const double *yp,
+                               int k, double *out)
+{
+    const lead *l = &x->lead;
+    vector_zero(l->n, out);
+    if (!x->request.derivative) return x->request.values ? differ(x, t, y, yp, k, out) : DAE_OK;
+    if (x->request.derivative(t, y, yp, k, out, x->request.user) == 0 && vector_finite(l->n, out))
+        return DAE_OK;
+    x->run->diag.t = t;
+    return diag_set(&x->run->diag, DAE_ERR_CALLBACK,
+                    "%s: the derivative by parameter %d failed at t = %.9g.", x->what, k, t);
+}
+
+/* The same along the mixture. */
+static dae_status explicit_mixed(dae_sensitivity *x, double t, double *out)
+{
+    const directions *d = &x->directions;
+    lead *l = &x->lead;
+    if (!x->request.derivative && x->request.values) return differ(x, t, l->y, l->yp, -1, out);
+    dae_status status = DAE_OK;
+    vector_zero(l->n, out);
+    for (int k = 0; k < d->named && status == DAE_OK; k++) {
+        status = lead_explicit_named(x, t, l->y, l->yp, k, l->work);
+        vector_axpy(l->n, d->mix[k] * d->list[k].size, l->work, out);
+    }
+    return status;
 }
 
 dae_status lead_explicit(dae_sensitivity *x, double t, int k, double dt, double *out)
@@ -393,13 +437,8 @@ dae_status lead_explicit(dae_sensitivity *x, double t, int k, double dt, double 
         return DAE_OK;
     }
     if (k < 0) return DAE_OK;
-    if (!x->request.derivative) return x->request.values ? differ(x, t, k, out) : DAE_OK;
-    if (x->request.derivative(t, l->y, l->yp, k, out, x->request.user) == 0 &&
-        vector_finite(l->n, out))
-        return DAE_OK;
-    x->run->diag.t = t;
-    return diag_set(&x->run->diag, DAE_ERR_CALLBACK,
-                    "%s: the derivative by parameter %d failed at t = %.9g.", x->what, k, t);
+    if (x->directions.mix) return explicit_mixed(x, t, out);
+    return lead_explicit_named(x, t, l->y, l->yp, k, out);
 }
 
 /* `made`, or derivatives of expressions of the form made now, taken at the point. */
@@ -561,6 +600,14 @@ static double *user_sensitivities(const dae_sensitivity *x)
     return user;
 }
 
+/* What lead_change does to S behind the choice. */
+static void record_change(dae_sensitivity *x)
+{
+    ledger_point(x->ledger, &x->lead);
+    ledger_from_user(x->ledger);
+    if (!x->lead.plain) ledger_complete(x->ledger, false);
+}
+
 dae_status lead_change(dae_sensitivity *x, bool whole)
 {
     const size_t n = (size_t)x->run->base->form.n;
@@ -568,20 +615,23 @@ dae_status lead_change(dae_sensitivity *x, bool whole)
     const int before = x->lead.n;
     double *user = user_sensitivities(x);
     if (!user) return sensitivity_no_memory(x);
+    ledger_begin(x->ledger);
+    ledger_to_user(x->ledger);
     dae_status status = lead_take(x, x->t, whole);
     /* pieces of this step stay where other states of the same unknowns were chosen: rows are asked
      * for behind the choice */
     if (status != DAE_OK || x->lead.form != form || x->lead.n != before) pieces_drop(x);
     if (status == DAE_OK && !sensitivity_room(x)) status = sensitivity_no_memory(x);
-    bool plain = x->lead.plain;
-    if (status == DAE_OK && !plain) status = lead_values(x, x->t);
-    if (status == DAE_OK && !plain) status = lead_linearise(x, x->t);
+    const bool plain = x->lead.plain;
+    if (status == DAE_OK && (!plain || x->ledger)) status = lead_values(x, x->t);
+    if (status == DAE_OK && (!plain || x->ledger)) status = lead_linearise(x, x->t);
     if (status == DAE_OK && !plain) status = lead_factor_states(x);
+    if (status == DAE_OK) record_change(x);
     for (size_t k = 0; k < (size_t)x->directions.count && status == DAE_OK; k++) {
         double *s = x->s + k * (size_t)x->lead.n, *sp = x->sp + k * (size_t)x->lead.n;
         lead_from_user(x, user + 2 * k * n, user + (2 * k + 1) * n, s, sp);
         if (!plain) status = lead_complete(x, x->t, (int)k, 0.0, s, sp);
     }
     dae_free(user);
-    return status;
+    return status == DAE_OK && x->ledger ? x->recorder->changed(x->recorder->user) : status;
 }

@@ -28,7 +28,8 @@ typedef struct directions {
     int named;
     direction *list;       /* named */
     double *mix;           /* named: parts in the mixture; owned, NULL: there is none */
-    tangent_inputs inputs; /* parameters that move in some direction, and discrete Reals */
+    tangent_inputs inputs; /* parameters that move in some direction, then discrete Reals, */
+    int first_discrete;    /* from this number on: events set how they move */
     double *moved;         /* rows of inputs.count, how fast they move: named, then the mixture */
     int *dependent;        /* parameters that follow from others that move; owned, */
     int dependent_count;
@@ -104,7 +105,8 @@ typedef struct lead {
     bool as_taken;      /* they are to be those that an event at work takes */
     double *user;       /* values of the run in its user's unknowns, y, then y'; owned */
     double *weights;    /* error weights of Y there, borrowed */
-    double *work;       /* n; owned */
+    double *work;       /* n, */
+    double *values;     /* numbers that callbacks read, while they are moved; both behind y */
     double row; /* the time at which values were given out last, with linearised equations */
     double row_outputs; /* .. and derivatives of all variables; NAN: these are of another time */
 } lead;
@@ -117,13 +119,17 @@ typedef struct piece {
     double *start, *stages; /* count rows of n; count times stages rows of n; owned */
 } piece;
 
-/* Who keeps the linear equations of every step: the adjoint. */
+struct tangent_ledger;
+
+/* Who keeps all that is done to the first direction: the adjoint. */
 typedef struct step_recorder {
     void *user;
     /* A step of length h from x->t is about to be taken; stages: X_a - S of the first direction. */
     dae_status (*step)(void *user, double h, const double *stages);
     dae_status (*started)(void *user);
-    dae_status (*event)(void *user); /* one is about to happen */
+    dae_status (*event_begins)(void *user); /* with values before it */
+    dae_status (*event_ends)(void *user);   /* with those behind it */
+    dae_status (*changed)(void *user);      /* the ledger is complete */
 } step_recorder;
 
 struct dae_sensitivity {
@@ -144,6 +150,7 @@ struct dae_sensitivity {
     double *rates; /* of states where the run began, named rows of the lead's size then; owned, kept
                       for mixtures alone */
     const step_recorder *recorder; /* borrowed; NULL: none */
+    struct tangent_ledger *ledger; /* what it records between steps; borrowed, NULL: nothing */
     double h;                      /* the step that the error test permits; 0: no limit known */
     piece *pieces;                 /* of the last step of the run; owned */
     int piece_count;
@@ -181,7 +188,10 @@ bool lead_states_may_change(const dae_sensitivity *x);
 bool lead_states_hold(dae_sensitivity *x, double t);
 /* dF/dY and dF/dY' at l->y, l->yp, in l->matrix.jac. */
 dae_status lead_linearise(dae_sensitivity *x, double t);
-/* out = dF/dp_k + dt dF/dt there, after lead_linearise. */
+/* out = dF/dp_k of callbacks at (t, y, y'), for the k-th direction with a name. */
+dae_status lead_explicit_named(dae_sensitivity *x, double t, const double *y, const double *yp,
+                               int k, double *out);
+/* out = dF/dp_k + dt dF/dt at l->y, l->yp, after lead_linearise. */
 dae_status lead_explicit(dae_sensitivity *x, double t, int k, double dt, double *out);
 /* Derivatives of crossing functions, or of all variables, taken there. NULL: memory. */
 model_tangent *lead_crossings(dae_sensitivity *x, double t);

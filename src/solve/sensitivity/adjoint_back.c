@@ -1,0 +1,228 @@
+/* The way back through all records.
+ *
+ * A step solves M X = C S - P for its stages X_a, with P_a = F_inputs(t_a) moved, C_a = (1/h)
+ * (sum_b inverse_ab) F_Y'(t_a), and ends with S+ = X_s, S'+ = (1/h) sum_b inverse_sb (X_b - S). For
+ * dJ = sum_a u_a X_a + .. the transposed equations M' mu = u give dJ = (C' mu) S - mu P: what S of
+ * the step before counts for, and what the inputs do [discrete adjoint; Sandu 2006]. */
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/run/run.h"
+#include "solve/sensitivity/adjoint_parts.h"
+
+/* Work space of a sweep for one functional. */
+typedef struct sweep {
+    ledger_weights w;     /* what S, S' and inputs count for behind the record */
+    double *direct;       /* named: what p_k does by itself */
+    double *u;            /* n s: what the stages do, then mu */
+    double *before;       /* n: what S where the step begins does */
+    double *fp;           /* n: dF/dp_k of callbacks */
+    stage_system *system; /* transposed */
+    int space;            /* that it is for; -1: none */
+    double *numbers;      /* of a record in the file */
+    size_t room;
+    long point; /* points up to this number are to come */
+} sweep;
+
+static dae_status no_memory(const dae_adjoint *j)
+{
+    return sensitivity_no_memory(j->x);
+}
+
+static void sweep_free(sweep *q)
+{
+    dae_free_all(q->w.s, q->w.inputs, q->w.user, q->direct, q->numbers);
+    stage_system_free(q->system);
+    stage_system_free(q->w.at);
+}
+
+static bool sweep_new(sweep *q, const dae_adjoint *j, int m)
+{
+    const directions *d = &j->x->directions;
+    const size_t s = (size_t)j->x->method->stages, inputs = (size_t)d->inputs.count;
+    size_t n = 0;
+    for (int i = 0; i < j->ledger.space_count; i++)
+        if ((size_t)j->ledger.spaces[i].n > n) n = (size_t)j->ledger.spaces[i].n;
+    *q = (sweep){.space = -1, .point = j->point_count, .w = {.functional = m, .at_space = -1}};
+    q->w.s = DAE_ARRAY(double, 5 * n + n * s);
+    q->w.user = DAE_ARRAY(double, 2 * (size_t)j->x->run->base->form.n);
+    q->w.inputs = dae_copy(j->inputs + (size_t)m * inputs, inputs, sizeof(double));
+    q->direct = dae_copy(j->direct + m * d->named, (size_t)d->named, sizeof(double));
+    if (!q->w.s || !q->w.user || !q->w.inputs || !q->direct) return false;
+    q->w.sp = q->w.s + n;
+    q->w.work = q->w.s + 2 * n;
+    q->before = q->w.s + 3 * n;
+    q->fp = q->w.s + 4 * n;
+    q->u = q->w.s + 5 * n;
+    return true;
+}
+
+/* The numbers of a record; NULL: memory, or the file. */
+static const double *numbers_of(dae_adjoint *j, sweep *q, const adjoint_record *r)
+{
+    if (r->numbers) return r->numbers;
+    if (!dae_grow(&q->numbers, &q->room, r->count, sizeof *q->numbers)) return NULL;
+    if (fseek(j->file, r->at * (long)sizeof(double), SEEK_SET) != 0) return NULL;
+    return fread(q->numbers, sizeof(double), r->count, j->file) == r->count ? q->numbers : NULL;
+}
+
+/* Points behind a record add to what S and S' count for. */
+static void add_points(const dae_adjoint *j, sweep *q, long record)
+{
+    for (; q->point > 0 && j->points[q->point - 1].record == record; q->point--) {
+        const point_record *p = &j->points[q->point - 1];
+        if (p->functional != q->w.functional) continue;
+        vector_axpy(p->n, 1.0, p->weight, q->w.s);
+        vector_axpy(p->n, 1.0, p->weight + p->n, q->w.sp);
+    }
+}
+
+/* ---- a step ---- */
+
+/* X'_a = (1/h) sum_b inverse_ab (X_b - S) counts for `weight`: so do X_b, and S. */
+static void spread_slope(const collocation *c, double h, int a, int n, const double *weight,
+                         double *u, double *before)
+{
+    for (int b = 0; b < c->stages; b++) {
+        double by = c->inverse[a * c->stages + b] / h;
+        vector_axpy(n, by, weight, u + (size_t)b * (size_t)n);
+        vector_axpy(n, -by, weight, before);
+    }
+}
+
+/* What the stages of a step count for before its equations are looked at. */
+static void seed_stages(const dae_adjoint *j, sweep *q, double h, int n, const double *integrals)
+{
+    const collocation *c = j->x->method;
+    const size_t s = (size_t)c->stages;
+    vector_zero(n * c->stages, q->u);
+    vector_zero(n, q->before);
+    vector_axpy(n, 1.0, q->w.s, q->u + (s - 1) * (size_t)n);
+    spread_slope(c, h, c->stages - 1, n, q->w.sp, q->u, q->before);
+    if (!j->integrated[q->w.functional]) return;
+    for (int m = 0; m < q->w.functional; m++)
+        if (j->integrated[m]) integrals += 2 * s * (size_t)n;
+    for (size_t a = 0; a < s; a++) {
+        vector_axpy(n, 1.0, integrals + a * (size_t)n, q->u + a * (size_t)n);
+        spread_slope(c, h, (int)a, n, integrals + (s + a) * (size_t)n, q->u, q->before);
+    }
+}
+
+/* What the explicit part of stage a, with -mu, does to inputs, or to parameters of callbacks. */
+static dae_status explicit_back(dae_adjoint *j, sweep *q, const tangent_space *space,
+                                const adjoint_record *r, int a, const double *part,
+                                const double *minus_mu)
+{
+    const collocation *c = j->x->method;
+    const int named = j->x->directions.named;
+    if (space->tangents) {
+        model_tangent_transposed(space->tangents->rows, part, minus_mu, NULL, NULL, q->w.inputs,
+                                 NULL);
+        return DAE_OK;
+    }
+    const double t = a == c->stages - 1 ? r->t + r->h : r->t + c->nodes[a] * r->h;
+    dae_status status = DAE_OK;
+    for (int k = 0; k < named && status == DAE_OK; k++) {
+        status = lead_explicit_named(j->x, t, part, part + space->n, k, q->fp);
+        if (status == DAE_OK) q->direct[k] += vector_dot(space->n, minus_mu, q->fp);
+    }
+    return status;
+}
+
+/* What mu = M'^-1 u hands on: to S where the step begins, and to what is explicit. */
+static dae_status hand_on(dae_adjoint *j, sweep *q, const adjoint_record *r, const double *numbers)
+{
+    const collocation *c = j->x->method;
+    const tangent_space *space = &j->ledger.spaces[r->space];
+    const step_parts p = adjoint_parts(j, space);
+    const size_t n = (size_t)space->n;
+    dae_status status = DAE_OK;
+    for (int a = 0; a < c->stages && status == DAE_OK; a++) {
+        double *mu = q->u + (size_t)a * n, sum = 0.0;
+        const double *fyp = numbers + p.fyp + (size_t)a * space->layout.count;
+        for (int i = 0; i < space->n; i++)
+            if (q->system->sloped[i]) mu[i] *= r->h;
+        for (int b = 0; b < c->stages; b++) sum += c->inverse[a * c->stages + b];
+        for (int i = 0; i < space->n; i++)
+            q->before[i] += sum / r->h * matrix_column_dot(&space->layout, i, fyp, mu);
+        for (int i = 0; i < space->n; i++) mu[i] = -mu[i];
+        status =
+            explicit_back(j, q, space, r, a, numbers + p.explicit_part + (size_t)a * p.one, mu);
+    }
+    return status;
+}
+
+static dae_status explain_linear(const dae_adjoint *j, linear_status status)
+{
+    if (status == LINEAR_MEMORY) return no_memory(j);
+    return diag_set(&j->x->run->diag, DAE_ERR_SINGULAR,
+                    "Adjoint: the transposed equations of a step cannot be factored.");
+}
+
+/* One step back: what S and S' at its beginning count for. */
+static dae_status step_back(dae_adjoint *j, sweep *q, const adjoint_record *r,
+                            const double *numbers)
+{
+    const tangent_space *space = &j->ledger.spaces[r->space];
+    const step_parts p = adjoint_parts(j, space);
+    if (q->space != r->space) {
+        stage_system_free(q->system);
+        q->system = stage_system_new(space->n, j->x->method->stages, space->layout.count, 0, true);
+        q->space = r->space;
+    }
+    if (!q->system) return no_memory(j);
+    memcpy(q->system->fy, numbers, p.fyp * sizeof *numbers);
+    memcpy(q->system->fyp, numbers + p.fyp, p.fyp * sizeof *numbers);
+    linear_status factored = stage_system_factor(q->system, &space->layout, j->x->method, r->h);
+    if (factored != LINEAR_OK) return explain_linear(j, factored);
+    seed_stages(j, q, r->h, space->n, numbers + p.integrals);
+    linear_solve(q->system->solver, q->u);
+    dae_status status = hand_on(j, q, r, numbers);
+    vector_copy(space->n, q->before, q->w.s);
+    vector_zero(space->n, q->w.sp);
+    return status;
+}
+
+/* ---- all records ---- */
+
+static dae_status record_back(dae_adjoint *j, sweep *q, long i)
+{
+    const adjoint_record *r = &j->records[i];
+    const double *numbers = numbers_of(j, q, r);
+    if (!numbers) return no_memory(j);
+    add_points(j, q, i);
+    if (!r->ledger) return step_back(j, q, r, numbers);
+    linear_status status =
+        ledger_back(&j->ledger, numbers, r->count, j->x->run->base->form.n, &q->w);
+    return status == LINEAR_OK ? DAE_OK : explain_linear(j, status);
+}
+
+/* gradient_k = what S_k at the start, inputs that move with p_k, and p_k itself count for. */
+static void gather(const dae_adjoint *j, const sweep *q, double *gradient)
+{
+    const directions *d = &j->x->directions;
+    const int n = j->start_n;
+    for (int k = 0; k < d->named; k++) {
+        const double *s = j->start + 2 * (size_t)k * (size_t)n;
+        gradient[k] = vector_dot(n, q->w.s, s) + vector_dot(n, q->w.sp, s + n) + q->direct[k];
+        if (d->inputs.count > 0)
+            gradient[k] += vector_dot(d->inputs.count, q->w.inputs, directions_named(d, k));
+    }
+}
+
+dae_status adjoint_sweep(dae_adjoint *j, int m, double *gradient)
+{
+    sweep q;
+    dae_status status = sweep_new(&q, j, m) ? DAE_OK : no_memory(j);
+    for (long i = j->record_count - 1; i >= 0 && status == DAE_OK; i--)
+        status = record_back(j, &q, i);
+    if (status == DAE_OK) {
+        add_points(j, &q, -1);
+        gather(j, &q, gradient);
+    }
+    sweep_free(&q);
+    return status;
+}

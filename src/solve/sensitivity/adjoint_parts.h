@@ -1,0 +1,87 @@
+/* What the files of the adjoint share: all that was done to the mixture of sensitivities, as
+ * records, and what functionals count of it. */
+#ifndef DAE_SOLVE_SENSITIVITY_ADJOINT_PARTS_H
+#define DAE_SOLVE_SENSITIVITY_ADJOINT_PARTS_H
+
+#include <stdio.h>
+
+#include "solve/sensitivity/tangent_ledger.h"
+
+/* A step, or what was done between steps (a ledger). Numbers of a step: F_Y and F_Y' of all stages;
+ * what F_p follows from, which are derivatives of the rows by inputs, or y and y' of callbacks;
+ * then for each functional with an integral what X_a and X'_a count for. */
+typedef struct adjoint_record {
+    bool ledger;
+    int space;
+    double t, h;     /* where the step begins; its length */
+    double *numbers; /* owned; NULL: in the file */
+    size_t count;
+    long at; /* there, in numbers */
+} adjoint_record;
+
+/* What S and S' behind a record count for in a functional. */
+typedef struct point_record {
+    long record; /* its number; -1: where the run begins */
+    int functional, n;
+    double *weight; /* n of S, then n of S'; owned */
+} point_record;
+
+struct dae_adjoint {
+    dae_sensitivity *x; /* owned: the mixture */
+    step_recorder recorder;
+    tangent_ledger ledger;
+    dae_integrand_fn integrand;
+    void *integrand_user;
+    int functionals, variables;
+    double limit, used; /* bytes for numbers; in memory */
+    FILE *file;
+    long filed; /* numbers in it */
+    adjoint_record *records;
+    size_t record_room;
+    long record_count;
+    point_record *points; /* in the order of records */
+    size_t point_room;
+    long point_count;
+    double *integral;    /* functionals rows of variables; owned, as the following */
+    bool *integrated;    /* functionals */
+    double *value;       /* J, */
+    double *mixed;       /* and its derivative along the mixture; functionals each */
+    double *inputs;      /* functionals rows of inputs: what they count for since the last event */
+    double *direct;      /* functionals rows of named: what p_k counts for in integrands */
+    double *before;      /* functionals: integrands before an event, */
+    double *behind;      /* and behind it */
+    double *outputs;     /* all variables at a point, */
+    double *weighted;    /* what they count for, */
+    double *by_v, *by_p; /* and derivatives of an integrand by them, and by p */
+    double *state;       /* 2 n: S and S' of a stage */
+    size_t state_room;
+    double *start; /* named rows of 2 start_n: S and S' where the run began */
+    int start_n;
+};
+
+/* ---- adjoint_record.c ---- */
+
+extern const step_recorder adjoint_recorder;
+/* Forget the run so far. */
+void adjoint_forget(dae_adjoint *j);
+/* How many numbers a step has, and where its parts begin. */
+typedef struct step_parts {
+    size_t fyp, explicit_part, one, integrals, all; /* one: numbers of F_p of a stage */
+} step_parts;
+step_parts adjoint_parts(const dae_adjoint *j, const tangent_space *q);
+/* All variables at t in j->outputs, and their derivatives there: NULL for callbacks, where they are
+ * the unknowns. */
+dae_status adjoint_outputs(dae_adjoint *j, double t, model_tangent **v);
+/* The derivative along (s, sp) and the mixture of sum_i weight_i v_i, and what all count for. */
+double adjoint_along(const dae_adjoint *j, const model_tangent *v, const double *weight,
+                     const double *s, const double *sp);
+void adjoint_spread(const dae_adjoint *j, const model_tangent *v, const double *weight, double *s,
+                    double *sp, double *inputs);
+/* A point with these weights where S stands, for functional m. */
+dae_status adjoint_add_point(dae_adjoint *j, int m, const double *weights);
+
+/* ---- adjoint_back.c ---- */
+
+dae_status adjoint_sweep(dae_adjoint *j, int m, double *gradient);
+
+#endif

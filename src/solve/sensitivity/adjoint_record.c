@@ -1,0 +1,384 @@
+/* What the adjoint keeps of a run: the linear equations of every step, what events do, and what
+ * functionals count of both. */
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/run/run.h"
+#include "solve/sensitivity/adjoint_parts.h"
+
+static dae_status no_memory(const dae_adjoint *j)
+{
+    return sensitivity_no_memory(j->x);
+}
+
+void adjoint_forget(dae_adjoint *j)
+{
+    for (long i = 0; i < j->record_count; i++) dae_free(j->records[i].numbers);
+    for (long i = 0; i < j->point_count; i++) dae_free(j->points[i].weight);
+    ledger_reset(&j->ledger);
+    j->record_count = j->point_count = 0;
+    if (j->file) fclose(j->file);
+    j->file = NULL;
+    j->filed = 0;
+    j->used = 0.0;
+    dae_free(j->start);
+    j->start = NULL;
+}
+
+/* ---- records ---- */
+
+/* Numbers beyond the memory that is allowed go to a temporary file. */
+static dae_status file_record(dae_adjoint *j, adjoint_record *r)
+{
+    const double bytes = (double)r->count * sizeof(double);
+    if (j->used + bytes <= j->limit) {
+        j->used += bytes;
+        return DAE_OK;
+    }
+    if (!j->file) j->file = tmpfile();
+    bool ok = j->file && fwrite(r->numbers, sizeof(double), r->count, j->file) == r->count;
+    dae_free(r->numbers);
+    r->numbers = NULL;
+    r->at = j->filed;
+    j->filed += (long)r->count;
+    if (ok) return DAE_OK;
+    return diag_set(
+        &j->x->run->diag, DAE_ERR_FILE,
+        "Adjoint: a temporary file for %.3g bytes cannot be written; allow more memory.",
+        (double)j->filed * sizeof(double));
+}
+
+/* One more record, whose numbers become its own. */
+static dae_status add_record(dae_adjoint *j, adjoint_record r)
+{
+    if (!dae_grow(&j->records, &j->record_room, (size_t)j->record_count + 1, sizeof *j->records)) {
+        dae_free(r.numbers);
+        return no_memory(j);
+    }
+    j->records[j->record_count] = r;
+    return file_record(j, &j->records[j->record_count++]);
+}
+
+/* ---- the start: S of every parameter ---- */
+
+static bool is_zero(size_t n, const double *v)
+{
+    for (size_t i = 0; i < n; i++)
+        if (v[i] != 0.0) return false;
+    return true;
+}
+
+/* S and S' in the k-th direction with a name where the run begins; b: n values of work. */
+static dae_status start_direction(dae_adjoint *j, int k, double *b)
+{
+    dae_sensitivity *x = j->x;
+    const size_t n = (size_t)x->lead.n;
+    double *s = j->start + 2 * (size_t)k * n, *sp = s + n;
+    dae_status status = DAE_OK;
+    vector_copy((int)n, x->rates + (size_t)k * n, s);
+    vector_zero((int)n, b);
+    if (x->lead.form)
+        model_tangent_apply(x->lead.tangents->rows, NULL, NULL, directions_named(&x->directions, k),
+                            0.0, b);
+    else
+        status = lead_explicit_named(x, x->t, x->lead.y, x->lead.yp, k, b);
+    if (status != DAE_OK || (is_zero(n, s) && is_zero(n, b))) return status;
+    return lead_complete_with(x, x->t, b, s, sp);
+}
+
+static dae_status record_start(void *user)
+{
+    dae_adjoint *j = user;
+    dae_sensitivity *x = j->x;
+    const size_t n = (size_t)x->lead.n, named = (size_t)x->directions.named;
+    const size_t m = (size_t)j->functionals;
+    adjoint_forget(j);
+    vector_zero((int)m, j->value);
+    vector_zero((int)m, j->mixed);
+    memset(j->inputs, 0, m * (size_t)x->directions.inputs.count * sizeof *j->inputs);
+    memset(j->direct, 0, m * named * sizeof *j->direct);
+    j->start_n = x->lead.n;
+    j->start = DAE_ARRAY(double, 2 * n * named);
+    double *b = DAE_ARRAY(double, n);
+    dae_status status = j->start && b ? DAE_OK : no_memory(j);
+    for (size_t k = 0; k < named && status == DAE_OK; k++) status = start_direction(j, (int)k, b);
+    if (status == DAE_OK && !ledger_take_space(&j->ledger, &x->lead)) status = no_memory(j);
+    dae_free(b);
+    return status;
+}
+
+/* ---- variables of a point ---- */
+
+dae_status adjoint_outputs(dae_adjoint *j, double t, model_tangent **v)
+{
+    const lead *l = &j->x->lead;
+    *v = NULL;
+    if (!l->form) {
+        vector_copy(l->n, l->y, j->outputs);
+        return DAE_OK;
+    }
+    *v = lead_outputs(j->x, t);
+    if (!*v) return no_memory(j);
+    model_instance_outputs(l->solver->hybrid->instance, t, l->y, l->yp, j->outputs);
+    return DAE_OK;
+}
+
+double adjoint_along(const dae_adjoint *j, const model_tangent *v, const double *weight,
+                     const double *s, const double *sp)
+{
+    const double *moved = directions_moved(&j->x->directions, 0);
+    double sum = 0.0;
+    if (!v) return vector_dot(j->variables, weight, s);
+    for (int i = 0; i < j->variables; i++)
+        if (weight[i] != 0.0) sum += weight[i] * model_tangent_row(v, i, s, sp, moved, 0.0);
+    return sum;
+}
+
+void adjoint_spread(const dae_adjoint *j, const model_tangent *v, const double *weight, double *s,
+                    double *sp, double *inputs)
+{
+    if (v)
+        model_tangent_transposed(v, model_tangent_entries(v), weight, s, sp, inputs, NULL);
+    else
+        vector_axpy(j->variables, 1.0, weight, s);
+}
+
+/* ---- integrals ---- */
+
+/* The integrand of functional m at t, with its derivatives in by_v and by_p. */
+static dae_status take_integrand(dae_adjoint *j, int m, double t, double *value)
+{
+    const double *w = j->integral + (size_t)m * (size_t)j->variables;
+    vector_zero(j->variables, j->by_v);
+    vector_zero(j->x->directions.named, j->by_p);
+    *value = 0.0;
+    if (j->integrand &&
+        (j->integrand(t, j->outputs, m, value, j->by_v, j->by_p, j->integrand_user) != 0 ||
+         !isfinite(*value) || !vector_finite(j->variables, j->by_v) ||
+         !vector_finite(j->x->directions.named, j->by_p))) {
+        j->x->run->diag.t = t;
+        return diag_set(&j->x->run->diag, DAE_ERR_CALLBACK,
+                        "Adjoint: the integrand of functional %d failed at t = %.9g, or is not "
+                        "finite there.",
+                        m, t);
+    }
+    for (int i = 0; i < j->variables; i++) {
+        if (w[i] != 0.0) *value += w[i] * j->outputs[i];
+        j->by_v[i] += w[i];
+    }
+    return DAE_OK;
+}
+
+/* What moves p alone: of integrand m, `by` times. */
+static void count_parameters(dae_adjoint *j, int m, double by)
+{
+    const directions *d = &j->x->directions;
+    double *direct = j->direct + (size_t)m * (size_t)d->named;
+    for (int k = 0; k < d->named; k++) {
+        direct[k] += by * j->by_p[k];
+        j->mixed[m] += by * j->by_p[k] * d->mix[k] * d->list[k].size;
+    }
+}
+
+static int integral_count(const dae_adjoint *j)
+{
+    int count = 0;
+    for (int m = 0; m < j->functionals; m++) count += j->integrated[m];
+    return count;
+}
+
+/* S and S' of the mixture at stage a, from X_a - S of all stages. */
+static void take_state(dae_adjoint *j, double h, int a, const double *stages)
+{
+    const collocation *c = j->x->method;
+    const size_t n = (size_t)j->x->lead.n, s = (size_t)c->stages;
+    vector_copy((int)n, j->x->s, j->state);
+    vector_axpy((int)n, 1.0, stages + (size_t)a * n, j->state);
+    vector_zero((int)n, j->state + n);
+    for (size_t b = 0; b < s; b++)
+        vector_axpy((int)n, c->inverse[(size_t)a * s + b] / h, stages + b * n, j->state + n);
+}
+
+/* The integrals of a stage: what its values count for, and their derivative along the mixture. */
+static dae_status record_integrals(dae_adjoint *j, double h, int a, const double *stages, double t,
+                                   double *numbers)
+{
+    const collocation *c = j->x->method;
+    const size_t n = (size_t)j->x->lead.n, s = (size_t)c->stages;
+    const double by = h * c->b[a];
+    model_tangent *v;
+    dae_status status = adjoint_outputs(j, t, &v);
+    if (status == DAE_OK) take_state(j, h, a, stages);
+    for (int m = 0, at = 0; m < j->functionals && status == DAE_OK; m++) {
+        double value;
+        if (!j->integrated[m]) continue;
+        double *part = numbers + (size_t)at++ * 2 * s * n + (size_t)a * n;
+        status = take_integrand(j, m, t, &value);
+        if (status != DAE_OK) break;
+        for (int i = 0; i < j->variables; i++) j->weighted[i] = by * j->by_v[i];
+        j->value[m] += by * value;
+        j->mixed[m] += adjoint_along(j, v, j->weighted, j->state, j->state + n);
+        adjoint_spread(j, v, j->weighted, part, part + s * n,
+                       j->inputs + (size_t)m * (size_t)j->x->directions.inputs.count);
+        count_parameters(j, m, by);
+    }
+    return status;
+}
+
+/* ---- steps ---- */
+
+step_parts adjoint_parts(const dae_adjoint *j, const tangent_space *q)
+{
+    const size_t s = (size_t)j->x->method->stages;
+    step_parts p;
+    p.fyp = s * q->layout.count;
+    p.explicit_part = 2 * p.fyp;
+    p.one = q->tangents ? model_tangent_size(q->tangents->rows) : 2 * (size_t)q->n;
+    p.integrals = p.explicit_part + s * p.one;
+    p.all = p.integrals + (size_t)integral_count(j) * 2 * s * (size_t)q->n;
+    return p;
+}
+
+/* What F_p follows from at the point at hand. */
+static void record_explicit(dae_adjoint *j, double t, const step_parts *p, double *to)
+{
+    const lead *l = &j->x->lead;
+    if (!l->form) {
+        vector_copy(l->n, l->y, to);
+        vector_copy(l->n, l->yp, to + l->n);
+        return;
+    }
+    tape_inputs at = lead_point(j->x, t);
+    model_tangent_at(l->tangents->rows, &at);
+    memcpy(to, model_tangent_entries(l->tangents->rows), p->one * sizeof *to);
+}
+
+/* That, and integrals, at all stages. */
+static dae_status record_stages(dae_adjoint *j, double h, const double *stages, double *numbers)
+{
+    dae_sensitivity *x = j->x;
+    const step_parts p = adjoint_parts(j, &j->ledger.spaces[j->ledger.space]);
+    dae_status status = DAE_OK;
+    for (int a = 0; a < x->method->stages && status == DAE_OK; a++) {
+        double t = a == x->method->stages - 1 ? x->t + h : x->t + x->method->nodes[a] * h;
+        lead_recall(&x->lead, t, x->system->point + 2 * (size_t)x->lead.n * (size_t)a);
+        record_explicit(j, t, &p, numbers + p.explicit_part + (size_t)a * p.one);
+        if (p.all > p.integrals)
+            status = record_integrals(j, h, a, stages, t, numbers + p.integrals);
+    }
+    return status;
+}
+
+static dae_status record_step(void *user, double h, const double *stages)
+{
+    dae_adjoint *j = user;
+    dae_sensitivity *x = j->x;
+    if (!ledger_take_space(&j->ledger, &x->lead) ||
+        !dae_grow(&j->state, &j->state_room, 2 * (size_t)x->lead.n, sizeof *j->state))
+        return no_memory(j);
+    const step_parts p = adjoint_parts(j, &j->ledger.spaces[j->ledger.space]);
+    double *numbers = DAE_ARRAY(double, p.all);
+    if (!numbers) return no_memory(j);
+    memcpy(numbers, x->system->fy, p.fyp * sizeof *numbers);
+    memcpy(numbers + p.fyp, x->system->fyp, p.fyp * sizeof *numbers);
+    dae_status status = record_stages(j, h, stages, numbers);
+    if (status != DAE_OK) {
+        dae_free(numbers);
+        return status;
+    }
+    return add_record(
+        j, (adjoint_record){
+               .space = j->ledger.space, .t = x->t, .h = h, .numbers = numbers, .count = p.all});
+}
+
+/* ---- between steps ---- */
+
+/* The ledger is complete: it becomes a record. */
+static dae_status record_ledger(void *user)
+{
+    dae_adjoint *j = user;
+    double *numbers =
+        j->ledger.failed ? NULL : dae_copy(j->ledger.numbers, j->ledger.count, sizeof(double));
+    if (!numbers) return no_memory(j);
+    return add_record(
+        j, (adjoint_record){.ledger = true, .numbers = numbers, .count = j->ledger.count});
+}
+
+/* values_m = the integrand of functional m where the run stands. */
+static dae_status take_integrands(dae_adjoint *j, double *values)
+{
+    model_tangent *v;
+    if (integral_count(j) == 0) return DAE_OK;
+    const double t = j->x->run->run.t;
+    dae_status status = lead_values(j->x, t);
+    if (status == DAE_OK) status = adjoint_outputs(j, t, &v);
+    for (int m = 0; m < j->functionals && status == DAE_OK; m++) {
+        values[m] = 0.0;
+        if (j->integrated[m]) status = take_integrand(j, m, t, &values[m]);
+    }
+    return status;
+}
+
+/* What inputs that events set have counted for so far belongs before the event. */
+static dae_status record_event(void *user)
+{
+    dae_adjoint *j = user;
+    const directions *d = &j->x->directions;
+    const int all = d->inputs.count, first = d->first_discrete;
+    if (all > first) ledger_inputs_count(&j->ledger, j->functionals, first, all, j->inputs);
+    for (int m = 0; m < j->functionals; m++)
+        vector_zero(all - first, j->inputs + (size_t)m * (size_t)all + first);
+    return take_integrands(j, j->before);
+}
+
+/* An integral over [.., te] and [te, ..] moves with te by what its integrand jumps. */
+static dae_status record_jumps(dae_adjoint *j)
+{
+    double tau = 0.0;
+    dae_status status = take_integrands(j, j->behind);
+    if (status != DAE_OK) return status;
+    jump_last(j->x->jump, 0, NULL, &tau);
+    for (int m = 0; m < j->functionals; m++) {
+        j->before[m] -= j->behind[m];
+        j->mixed[m] += j->before[m] * tau;
+    }
+    ledger_functionals(&j->ledger, j->functionals, j->before);
+    return DAE_OK;
+}
+
+static dae_status record_event_end(void *user)
+{
+    dae_adjoint *j = user;
+    dae_status status = integral_count(j) > 0 ? record_jumps(j) : DAE_OK;
+    return status == DAE_OK ? record_ledger(j) : status;
+}
+
+dae_status adjoint_add_point(dae_adjoint *j, int m, const double *weights)
+{
+    dae_sensitivity *x = j->x;
+    const size_t n = (size_t)x->lead.n;
+    model_tangent *v;
+    if (!dae_grow(&j->points, &j->point_room, (size_t)j->point_count + 1, sizeof *j->points))
+        return no_memory(j);
+    dae_status status = lead_values(x, x->t);
+    if (status == DAE_OK) status = adjoint_outputs(j, x->t, &v);
+    if (status != DAE_OK) return status;
+    double *weight = DAE_ARRAY(double, 2 * n);
+    if (!weight) return no_memory(j);
+    for (int i = 0; i < j->variables; i++)
+        if (weights[i] != 0.0) j->value[m] += weights[i] * j->outputs[i];
+    j->mixed[m] += adjoint_along(j, v, weights, x->s, x->sp);
+    adjoint_spread(j, v, weights, weight, weight + n,
+                   j->inputs + (size_t)m * (size_t)x->directions.inputs.count);
+    j->points[j->point_count++] = (point_record){j->record_count - 1, m, (int)n, weight};
+    return DAE_OK;
+}
+
+const step_recorder adjoint_recorder = {.step = record_step,
+                                        .started = record_start,
+                                        .event_begins = record_event,
+                                        .event_ends = record_event_end,
+                                        .changed = record_ledger};
