@@ -55,6 +55,7 @@ typedef struct request {
     const char *csv, *json, *mat, *plot, *history, *tableau, *variables;
     bool verify, all;    /* --verify, --all */
     settings by;         /* --by, lists of names; owned */
+    settings gradients;  /* --gradient, likewise; owned */
     bool of_given;       /* --of, which is in variables */
     bool relative;       /* --relative */
     settings ends, free; /* --end, --free (lists of names); owned */

@@ -68,6 +68,7 @@ enum option_id {
     OPT_LIMIT,
     OPT_ALL,
     OPT_BY,
+    OPT_GRADIENT,
     OPT_OF,
     OPT_RELATIVE,
     OPT_FIT,
@@ -157,6 +158,7 @@ static const struct option long_options[] = {
     {"limit", required_argument, NULL, OPT_LIMIT},
     {"all", no_argument, NULL, OPT_ALL},
     {"by", required_argument, NULL, OPT_BY},
+    {"gradient", required_argument, NULL, OPT_GRADIENT},
     {"of", required_argument, NULL, OPT_OF},
     {"relative", no_argument, NULL, OPT_RELATIVE},
     {"fit", required_argument, NULL, OPT_FIT},
@@ -375,6 +377,7 @@ static int read_output_option(request *r, int id, const char *text)
     case OPT_LIMIT: return read_number(id, text, 0.0, false, &r->limit);
     case OPT_ALL: r->all = true; return CLI_OK;
     case OPT_BY: return settings_push(&r->by, text);
+    case OPT_GRADIENT: return settings_push(&r->gradients, text);
     case OPT_RELATIVE: r->relative = true; return CLI_OK;
     case OPT_OF:
         r->of_given = true;
@@ -664,10 +667,11 @@ static int check_first_step(const request *r)
 /* Words that other commands have no use for. */
 static int check_sensitivities(const request *r)
 {
-    const char *word = r->by.count > 0 ? "--by"
-                       : r->of_given   ? "--of"
-                       : r->relative   ? "--relative"
-                                       : NULL;
+    const char *word = r->by.count > 0          ? "--by"
+                       : r->gradients.count > 0 ? "--gradient"
+                       : r->of_given            ? "--of"
+                       : r->relative            ? "--relative"
+                                                : NULL;
     if (r->fit.given && r->command != &fit_command)
         return complain(CLI_USAGE, "option '--%s' is for 'daedal fit'", r->fit.given);
     bool way = r->command == &optimise_command && !r->of_given && !r->relative;
@@ -734,6 +738,7 @@ void request_free(request *r)
     settings_free(&r->atols);
     settings_free(&r->rtols);
     settings_free(&r->by);
+    settings_free(&r->gradients);
     settings_free(&r->fit.parameters);
     settings_free(&r->fit.sigmas);
     settings_free(&r->fit.ignored);

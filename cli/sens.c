@@ -268,6 +268,7 @@ static int sens_request(sens *q, request *r)
     int code = check_words(r);
     if (code == CLI_OK) code = request_open(r, q->s);
     if (code == CLI_OK) code = sens_read_by(q, r);
+    if (code == CLI_OK && r->gradients.count > 0) return sens_gradient(q, r);
     if (code == CLI_OK) code = sens_add_columns(q, r);
     if (code == CLI_OK) code = session_prepare(q->s, &r->options);
     if (code == CLI_OK) code = make_sensitivity(q);
@@ -300,6 +301,7 @@ const command sens_command = {
         "  daedal sens pendulum.mo --by '*'             all parameters\n"
         "  daedal sens pendulum.mo --by L,x -o s.csv    x: by its start value; into a table\n"
         "  daedal sens pendulum.mo --by L,g --of x,y --plot s.svg\n"
+        "  daedal sens heater.mo --by '*' --gradient 'integral(P)'\n"
         "\n"
         "Solves the model as 'daedal run' with the same options does, and beside it the\n"
         "derivatives of all variables by each parameter or start value: exact ones, through\n"
@@ -310,6 +312,9 @@ const command sens_command = {
         "\n"
         "  --by NAME,..         parameters, arrays of them, or patterns 'k*' (Real, neither\n"
         "                       final nor structural); variables stand for their start values\n"
+        "  --gradient NAME,..   only the value of NAME at the end, or that of integral(NAME) over\n"
+        "                       the run, by all of --by: one way back through the run each,\n"
+        "                       however many parameters there are; -o FILE.csv, .json\n"
         "  --of NAME,..         only these variables, in files, picture and table, as --vars\n"
         "  --relative           files have k/max|x| dx/dk in place of dx/dk: max|x| is the\n"
         "                       largest |x| of the run (not x, which passes 0), 1 where that is\n"

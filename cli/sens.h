@@ -37,6 +37,13 @@ int sens_add_columns(sens *q, const request *r);
 double sens_factor(const sens *q, int i, int k);
 /* q->effects, and all around them. Exit code. */
 int sens_rank(sens *q, const request *r, report_effects *effects);
+/* Unit of the parameter or start value of direction k. */
+const char *sens_unit(const sens *q, int k);
 void sens_free(sens *q);
+
+/* ---- sens_gradient.c ---- */
+
+/* Gradients in place of trajectories, as --gradient asks for. Exit code. */
+int sens_gradient(sens *q, request *r);
 
 #endif

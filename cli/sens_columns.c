@@ -204,7 +204,7 @@ static char *joined(const char *a, const char *x, const char *b, const char *k, 
     return text;
 }
 
-static const char *unit_of(const sens *q, int k)
+const char *sens_unit(const sens *q, int k)
 {
     const direction *d = &q->by[k];
     return d->parameter >= 0 ? dae_problem_parameter_unit(q->s->problem, d->parameter)
@@ -222,7 +222,7 @@ static bool name_column(sens *q, const request *r, int i, int k)
     const char *x = session_name(s, variable);
     bool start = d->parameter < 0;
     at[0] = joined("d(", x, start ? ")/d(start(" : ")/d(", d->name, start ? "))" : ")");
-    at[all] = r->relative ? strdup("") : quotient(session_unit(s, variable), unit_of(q, k));
+    at[all] = r->relative ? strdup("") : quotient(session_unit(s, variable), sens_unit(q, k));
     at[2 * all] = joined(r->relative ? "relative derivative of " : "derivative of ", x, " by ",
                          start ? "the start value of " : "", d->name);
     return at[0] && at[all] && at[2 * all];
@@ -268,7 +268,7 @@ static report_effect find_effect(const sens *q, int k)
 {
     const session *s = q->s;
     report_effect e = {.name = q->by[k].name,
-                       .unit = unit_of(q, k),
+                       .unit = sens_unit(q, k),
                        .value = q->by[k].value,
                        .start = q->by[k].parameter < 0,
                        .event_derivative = NAN};

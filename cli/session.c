@@ -545,7 +545,7 @@ static int add_row(session *s, recorder *rows, double t)
 {
     watch_bounds(s, t);
     for (int k = 0; k < s->n_recorded; k++) s->row[k] = s->y[s->recorded[k]];
-    if (s->more.count > 0) {
+    if (s->more.fill) {
         int code = s->more.fill(s, t, s->row + s->n_recorded, s->more.user);
         if (code != CLI_OK) return code;
     }

@@ -266,6 +266,34 @@ report_status report_effects_json(FILE *stream, const report_series *series, con
                                   const dae_diag *diag, const report_effects *effects,
                                   report_error *error);
 
+/* A parameter, or a start value. Texts are borrowed. */
+typedef struct report_input {
+    const char *name, *unit;
+    double value;
+    bool start; /* a start value, not a parameter */
+} report_input;
+
+/* Numbers of a run, and their derivatives. Borrowed. */
+typedef struct report_gradient {
+    int functionals;
+    const char *const *names; /* of the numbers, */
+    const double *values;     /* and what they are */
+    int count;
+    const report_input *list;
+    const double *derivatives; /* functionals rows of count */
+} report_gradient;
+
+/* (p/|J|) dJ/dp, a p or J that is 0 counts as 1 */
+double report_gradient_relative(const report_gradient *gradient, int functional, int parameter);
+/* A table for people of one number, parameters in this order. */
+report_status report_gradient_table(FILE *stream, const report_gradient *gradient, int functional,
+                                    const int *order, report_error *error);
+/* A line for each pair: of,is,by,at,derivative. */
+report_status report_gradient_csv(FILE *stream, const report_gradient *gradient,
+                                  report_error *error);
+report_status report_gradient_json(FILE *stream, const char *model, const report_gradient *gradient,
+                                   report_error *error);
+
 /* ---------------------------------------------------------------------------------------------
  * Parameters from data
  * ------------------------------------------------------------------------------------------- */

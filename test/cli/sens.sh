@@ -117,6 +117,43 @@ if command -v gnuplot >/dev/null; then
     expect 0 sens decay.mo --by x0,idle --plot p.png
 fi
 
+# gradients: z at the end and its integral in closed form; through events they are those of trajectories
+expect 0 sens decay.mo --by k,x0,idle,x --gradient 'z,integral(z)' --rtol 1e-8 -o g.csv --json g.json
+says '^z = 0.2197'
+says '^integral(z) = 5.890'
+says '^  x (start)  *3 '
+says 'wrote g.csv (8 derivatives)'
+python3 - <<'END' || fail "the gradient is wrong"
+import csv, json, math
+e = math.exp(-4)
+exact = {'z': (6*e - 24*e, 4*e, 0, 4*e), 'integral(z)': (12*e, 2*(1 - e), 0, 2*(1 - e))}
+rows = list(csv.DictReader(open('g.csv')))
+assert [r['by'] for r in rows[:4]] == ['k', 'x0', 'idle', 'x (start)'] and rows[3]['at'] == '3'
+for i, row in enumerate(rows):
+    assert abs(float(row['derivative']) - exact[row['of']][i % 4]) < 1e-6, row
+j = json.load(open('g.json'))['gradients']
+assert [g['of'] for g in j] == ['z', 'integral(z)'] and abs(j[1]['by'][1]['relative'] - 1) < 1e-6
+END
+awk '/^integral/ { on = 1 } on && /^  x0/ { a = NR } on && /^  k / { b = NR } on && /^  idle/ { c = NR } END { exit !(a < b && b < c) }' out ||
+    fail "not the largest first"
+expect 0 sens "$models/ball.mo" --by e,g,h0 --stop 1 --rtol 1e-8 --gradient h -o b.csv --quiet
+silent
+expect 0 sens "$models/ball.mo" --by e,g,h0 --stop 1 --rtol 1e-8 --of h -o t.csv --quiet
+python3 - <<'END' || fail "the gradient of the ball is not that of its trajectories"
+import csv
+back = [float(r['derivative']) for r in csv.DictReader(open('b.csv'))]
+forward = list(map(float, list(csv.reader(open('t.csv')))[-1]))[2:]
+assert all(abs(a - b) <= 1e-6*max(1, abs(b)) for a, b in zip(back, forward)), (back, forward)
+END
+expect 2 sens decay.mo --by k --gradient 'z^2'
+says "unknown variable 'z^2'"
+expect 2 sens decay.mo --by k --gradient high
+says "'high' is no Real"
+expect 2 sens decay.mo --by k --gradient z --relative
+says "relative is for trajectories"
+expect 2 run decay.mo --gradient z
+says "option '--gradient' is for 'daedal sens'"
+
 # what is wrong is named
 expect 2 sens decay.mo
 says "by what? '--by NAME,..' takes start values of variables, and the parameters k, x0, zero, idle, c, many\[1\], many\[2\]"
