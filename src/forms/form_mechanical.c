@@ -450,6 +450,12 @@ static double sample_point(const dae_mechanical *form, int k, double t, const do
     return t + (double)k * 0.37 * time_scale_of(form->time_scale);
 }
 
+void form_instance_forget(form_instance *x)
+{
+    x->mw.mass.factored = x->mw.mass_kept = false;
+    x->bw.s_known = false;
+}
+
 /* M is constant if it has the same bits at a point and at others all around, and diagonal if it is
  * at all of them. A model with events may change M at one; there nothing is concluded. True if the
  * form looks different now. */

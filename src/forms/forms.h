@@ -188,6 +188,9 @@ const form_set *form_instance_set(const form_instance *instance);
  */
 const char *form_constraint(const form_instance *instance, int constraint, int *row);
 
+/* Numbers that callbacks read have moved: what is kept between points is no more. */
+void form_instance_forget(form_instance *instance);
+
 /* Look at the mass matrix at a point and around: whether it is constant or diagonal, where nothing
  * was declared. Before a method starts. */
 bool form_instance_look(form_instance *instance, double t, const double *y);

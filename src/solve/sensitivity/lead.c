@@ -85,7 +85,7 @@ static bool is_plain(const dae_solver *s)
 static lead_key key_of(const dae_solver *s)
 {
     return (lead_key){s->bound.problem, s->modes ? s->modes->current : NULL, s->bound.method,
-                      s->modes ? s->modes->choices : 0};
+                      s->modes ? s->modes->choices : s->bound.choices};
 }
 
 bool lead_stands(const dae_sensitivity *x)
@@ -192,13 +192,15 @@ static bool lead_room(dae_sensitivity *x)
     lead *l = &x->lead;
     const size_t n = (size_t)l->solver->bound.n;
     l->n = (int)n;
-    l->y = DAE_ARRAY(double, 3 * n + (size_t)x->directions.named);
+    const size_t forms = lead_has_forms(l) ? 7 * n : 0;
+    l->y = DAE_ARRAY(double, 3 * n + (size_t)x->directions.named + forms);
     if (!l->y) return false;
     l->user = DAE_ARRAY(double, 2 * (size_t)x->run->base->form.n);
     if (!l->user) return false;
     l->yp = l->y + n;
     l->work = l->y + 2 * n;
     l->values = l->y + 3 * n;
+    l->forms = l->values + x->directions.named;
     l->at = NAN;
     l->weights = l->solver->bound.norm.weights;
     l->form = l->solver->hybrid ? l->solver->hybrid->instance->form : NULL;
@@ -235,11 +237,6 @@ dae_status lead_take(dae_sensitivity *x, double t, bool whole)
     const bool fit = lead_is_fit(s) && !(x->apart && chooses_states(s));
     l->plain = !whole && !fit && is_plain(s);
     if (fit || l->plain) return take_solver(x, s);
-    if (!s->hybrid)
-        return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
-                        "%s: callbacks must have the residual form, of index 1, not one with more "
-                        "structure. A model text may have any index.",
-                        x->what);
     double *y = DAE_ARRAY(double, 2 * (size_t)s->base->form.n);
     dae_status status = y ? run_values(x, t, y) : sensitivity_no_memory(x);
     if (status == DAE_OK) status = lead_take_at(x, t, y);
@@ -252,6 +249,11 @@ dae_status lead_take_at(dae_sensitivity *x, double t, const double *y)
     lead *l = &x->lead;
     dae_status status = DAE_OK;
     lead_release(l);
+    if (!x->run->hybrid) {
+        dae_solver *chosen = NULL;
+        status = lead_take_form(x, t, y, &chosen);
+        return status == DAE_OK ? take_solver(x, chosen) : status;
+    }
     if (!l->companion)
         status =
             lead_companion_new(x->run->base, &x->run->base_options, &l->companion, &x->run->diag);
@@ -309,13 +311,15 @@ void lead_recall(lead *l, double t, const double *point)
 bool lead_states_may_change(const dae_sensitivity *x)
 {
     const dae_solver *c = x->lead.solver;
-    return c != x->run && is_formulated(c) && c->hybrid->instance->selection;
+    if (c == x->run) return false;
+    return lead_has_forms(&x->lead) || (is_formulated(c) && c->hybrid->instance->selection);
 }
 
 bool lead_states_hold(dae_sensitivity *x, double t)
 {
     const lead *l = &x->lead;
     dae_solver *c = l->solver;
+    if (c != x->run && lead_has_forms(l)) return lead_form_holds(x, t);
     if (!lead_states_may_change(x)) return true;
     return model_instance_select(c->hybrid->instance, t, l->y, l->yp, false) == SELECTION_KEPT;
 }
@@ -357,6 +361,8 @@ dae_status lead_linearise(dae_sensitivity *x, double t)
         iteration_evaluate(&l->matrix, t, l->y, l->yp, 1.0 / h, h, l->weights, NULL);
     x->stats.jacobians++;
     l->row = l->row_outputs = NAN;
+    if (status == ITERATION_OK && lead_has_forms(l) && lead_sharpen(x, t) != EVAL_OK)
+        status = ITERATION_RETRY;
     if (status != ITERATION_OK) return explain_matrix(x, t, status);
     if (l->form) {
         tape_inputs at = lead_point(x, t);
@@ -404,6 +410,10 @@ dae_status lead_explicit_named(dae_sensitivity *x, double t, const double *y, co
 {
     const lead *l = &x->lead;
     vector_zero(l->n, out);
+    if (lead_has_forms(l) && x->request.values)
+        return lead_differ_form(x, t, y, yp, k, out) == EVAL_OK
+                   ? DAE_OK
+                   : explain_matrix(x, t, ITERATION_RETRY);
     if (!x->request.derivative) return x->request.values ? differ(x, t, y, yp, k, out) : DAE_OK;
     if (x->request.derivative(t, y, yp, k, out, x->request.user) == 0 && vector_finite(l->n, out))
         return DAE_OK;

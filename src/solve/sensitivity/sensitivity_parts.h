@@ -103,6 +103,8 @@ typedef struct lead {
     double *y, *yp;     /* of that point, n each; owned */
     double at;          /* the time of these values; NAN: there are none */
     bool as_taken;      /* they are to be those that an event at work takes */
+    double *forms;      /* 7 n, for differences of callbacks in mechanical form; behind y */
+    bool renew;         /* the companion has chosen other positions: make another one */
     double *user;       /* values of the run in its user's unknowns, y, then y'; owned */
     double *weights;    /* error weights of Y there, borrowed */
     double *work;       /* n, */
@@ -219,6 +221,21 @@ void lead_to_user(const dae_sensitivity *x, const double *s, const double *sp, d
                   double *user_sp);
 void lead_from_user(const dae_sensitivity *x, const double *user_s, const double *user_sp,
                     double *s, double *sp);
+
+/* ---- lead_forms.c: callbacks in mechanical form ---- */
+
+bool lead_has_forms(const lead *l);
+/* A companion for the run at t and values y, then y'. */
+dae_status lead_take_form(dae_sensitivity *x, double t, const double *y, dae_solver **chosen);
+/* Whether its choice of positions is good at l->y. */
+bool lead_form_holds(dae_sensitivity *x, double t);
+/* dF/dY and dF/dY' at l->y, l->yp by differences that are good enough for S. */
+eval_status lead_sharpen(dae_sensitivity *x, double t);
+/* dF/dp_k at (t, y, y'), likewise. */
+eval_status lead_differ_form(dae_sensitivity *x, double t, const double *y, const double *yp, int k,
+                             double *out);
+/* Whether y0 of direction k meets the linearised constraints of positions and velocities. */
+dae_status lead_check_start(dae_sensitivity *x, int k);
 
 /* ---- collocation_step.c ---- */
 

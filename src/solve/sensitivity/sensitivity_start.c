@@ -395,6 +395,8 @@ dae_status sensitivity_start(dae_sensitivity *x)
     if (status == DAE_OK) take_states(x);
     if (status == DAE_OK) status = complete_all(x);
     if (status == DAE_OK && x->run->hybrid) status = check_all_fixed(x);
+    for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
+        if (lead_has_forms(&x->lead) && x->request.y0) status = lead_check_start(x, k);
     x->stands = status == DAE_OK;
     return status;
 }

@@ -1,0 +1,206 @@
+/* Sensitivities of callbacks in mechanical form: those of the same pendulum as a model, on the
+ * linearised constraints of all levels. */
+#include "model_run.h"
+
+enum { NQ = 2, N = 5, BY = 3 };
+
+/* p = (g, L, m): m v' = (0, -m g) - q lambda, 0 = (q.q - L^2)/2 */
+static int mass(const dae_mechanical_point *at, double *M, void *user)
+{
+    const double *p = user;
+    (void)at;
+    M[0] = M[3] = p[2];
+    return 0;
+}
+
+static int force(const dae_mechanical_point *at, double *f, void *user)
+{
+    const double *p = user;
+    (void)at;
+    f[0] = 0.0;
+    f[1] = -p[2] * p[0];
+    return 0;
+}
+
+static int rod(const dae_mechanical_point *at, double *g, void *user)
+{
+    const double *p = user;
+    g[0] = 0.5 * (at->q[0] * at->q[0] + at->q[1] * at->q[1] - p[1] * p[1]);
+    return 0;
+}
+
+static int gradient(const dae_mechanical_point *at, double *G, void *user)
+{
+    (void)user;
+    G[0] = at->q[0];
+    G[1] = at->q[1];
+    return 0;
+}
+
+static int curvature(const dae_mechanical_point *at, double *g, void *user)
+{
+    (void)user;
+    g[0] = at->v[0] * at->v[0] + at->v[1] * at->v[1];
+    return 0;
+}
+
+static const char *const text =
+    MODEL("  parameter Real g = 9.81;\n  parameter Real L = 1.2;\n  parameter Real m = 0.7;\n"
+          "  Real x(start = L), y(start = 0, fixed = true), vx, vy(start = 0, fixed = true), f;\n"
+          "equation\n  der(x) = vx;\n  der(y) = vy;\n  m*der(vx) = -f*x;\n"
+          "  m*der(vy) = -f*y - m*g;\n  x^2 + y^2 = L^2;");
+
+static const char *const names[N] = {"x", "y", "vx", "vy", "f"}, *const by[BY] = {"g", "L", "m"};
+
+/* S of the model at 0.3, 0.6, 0.9, to rtol. */
+static void take_reference(double (*s)[BY][N])
+{
+    run r;
+    dae_sensitivity *x = NULL;
+    double slopes[MOST_VALUES];
+    prepare(&r, text);
+    r.options.rtol = 1e-10;
+    r.options.atol = 1e-12;
+    r.options.method = "radau";
+    assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+    dae_sensitivity_request request = {.count = BY, .names = by};
+    assert_int_equal(dae_sensitivity_new(r.solver, &request, &x, &r.diag), DAE_OK);
+    assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+    for (int row = 0; row < 3; row++) {
+        const double t = 0.3 * (row + 1);
+        assert_int_equal(dae_solver_run(r.solver, t, NULL, NULL), DAE_OK);
+        for (int k = 0; k < BY; k++) {
+            assert_int_equal(dae_sensitivity_variables(x, t, k, slopes), DAE_OK);
+            for (int i = 0; i < N; i++)
+                s[row][k][i] = slopes[dae_problem_find_variable(r.problem, names[i])];
+        }
+    }
+    dae_sensitivity_free(x);
+    end(&r);
+}
+
+/* Positions and velocities stay on the linearised constraints. */
+static void expect_levels(const double *y, const double *s, int k, double L, double close)
+{
+    const double position = y[0] * s[0] + y[1] * s[1] - (k == 1 ? L : 0.0);
+    const double velocity = y[2] * s[0] + y[3] * s[1] + y[0] * s[2] + y[1] * s[3];
+    if (fabs(position) > close || fabs(velocity) > close)
+        print_error("by %s: levels %g and %g\n", by[k], position, velocity);
+    assert_true(fabs(position) <= close);
+    assert_true(fabs(velocity) <= close);
+}
+
+static void open_form(dae_mechanical *form, double *p, const char *method, const double *y0,
+                      dae_problem **problem, dae_solver **solver, dae_sensitivity **x)
+{
+    dae_diag diag = {0};
+    dae_options options = dae_options_default();
+    options.rtol = 1e-7;
+    options.atol = 1e-9;
+    options.method = method;
+    assert_int_equal(dae_problem_from_mechanical(form, problem, &diag), DAE_OK);
+    assert_int_equal(dae_solver_new(*problem, &options, solver, &diag), DAE_OK);
+    dae_sensitivity_request request = {.count = BY, .values = p, .y0 = y0};
+    dae_status status = dae_sensitivity_new(*solver, &request, x, &diag);
+    if (status != DAE_OK) print_error("%s\n", diag.text);
+    assert_int_equal(status, DAE_OK);
+}
+
+static void expect_ran(dae_solver *solver, dae_status status)
+{
+    if (status != DAE_OK) print_error("%s\n", dae_solver_diag(solver)->text);
+    assert_int_equal(status, DAE_OK);
+}
+
+static void test_pendulum(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"auto", "radau", "prk", "hem"};
+    double reference[3][BY][N];
+    take_reference(reference);
+    for (int i = 0; i < 8; i++) {
+        double p[BY] = {9.81, 1.2, 0.7}, y[N], s[N];
+        const double y0[BY * N] = {0, 0, 0, 0, 0, 1}, start[N] = {1.2};
+        const bool given = i >= 4; /* derivatives of the constraint */
+        dae_mechanical form = {.nq = NQ,
+                               .nlambda = 1,
+                               .mass = mass,
+                               .force = force,
+                               .constraint = rod,
+                               .user = p,
+                               .scleronomic = true,
+                               .gradient = given ? gradient : NULL,
+                               .curvature = given ? curvature : NULL};
+        dae_problem *problem;
+        dae_solver *solver;
+        dae_sensitivity *x;
+        open_form(&form, p, methods[i % 4], y0, &problem, &solver, &x);
+        expect_ran(solver, dae_solver_start(solver, 0.0, start, NULL));
+        for (int row = 0; row < 3; row++) {
+            const double t = 0.3 * (row + 1);
+            expect_ran(solver, dae_solver_run(solver, t, y, NULL));
+            for (int k = 0; k < BY; k++) {
+                expect_ran(solver, dae_sensitivity_at(x, t, k, s));
+                expect_levels(y, s, k, p[1], 10.0 * 1e-7); /* y is the run's, with its errors */
+                for (int j = 0; j < N; j++) {
+                    const double off = fabs(s[j] - reference[row][k][j]);
+                    if (off > 100.0 * 1e-7 * fmax(fabs(reference[row][k][j]), 1.0))
+                        print_error("%s %d: %s by %s at %g: %.9g, not %.9g\n", methods[i % 4],
+                                    given, names[j], by[k], t, s[j], reference[row][k][j]);
+                    assert_true(off <= 100.0 * 1e-7 * fmax(fabs(reference[row][k][j]), 1.0));
+                }
+            }
+        }
+        assert_true(p[0] == 9.81 && p[1] == 1.2 && p[2] == 0.7);
+        dae_sensitivity_free(x);
+        dae_solver_free(solver);
+        dae_problem_free(problem);
+    }
+}
+
+/* y0 that leaves the rod is refused by name; so are derivatives of residuals, and adjoints. */
+static int derivative(double t, const double *y, const double *yp, int k, double *f, void *user)
+{
+    (void)t, (void)y, (void)yp, (void)k, (void)f, (void)user;
+    return 0;
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    double p[BY] = {9.81, 1.2, 0.7};
+    const double y0[BY * N] = {0, 0, 0, 0, 0, 2}, start[N] = {1.2};
+    dae_mechanical form = {.nq = NQ,
+                           .nlambda = 1,
+                           .mass = mass,
+                           .force = force,
+                           .constraint = rod,
+                           .user = p,
+                           .scleronomic = true};
+    dae_problem *problem;
+    dae_solver *solver;
+    dae_sensitivity *x;
+    dae_adjoint *adjoint = NULL;
+    dae_diag diag = {0};
+    open_form(&form, p, "radau", y0, &problem, &solver, &x);
+    assert_int_equal(dae_solver_start(solver, 0.0, start, NULL), DAE_ERR_INITIAL);
+    assert_non_null(strstr(dae_solver_diag(solver)->text, "q[0] would move by 2"));
+    dae_sensitivity_free(x);
+    dae_sensitivity_request wrong = {.count = BY, .derivative = derivative};
+    assert_int_equal(dae_sensitivity_new(solver, &wrong, &x, &diag), DAE_OK);
+    assert_int_equal(dae_solver_start(solver, 0.0, start, NULL), DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(dae_solver_diag(solver)->text, "give `values`"));
+    dae_sensitivity_free(x);
+    dae_adjoint_request back = {.count = BY, .functionals = 1, .values = p};
+    assert_int_equal(dae_adjoint_new(solver, &back, &adjoint, &diag), DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(diag.text, "have sensitivities"));
+    dae_solver_free(solver);
+    dae_problem_free(problem);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pendulum),
+                                       cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
