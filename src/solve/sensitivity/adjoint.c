@@ -49,10 +49,6 @@ static dae_status check_request(const dae_solver *s, const dae_adjoint_request *
         return diag_set(diag, DAE_ERR_ARGUMENT,
                         "Adjoint: functionals = %d must be positive, memory = %g not negative.",
                         r->functionals, r->memory);
-    if (s->base->forms)
-        return diag_set(diag, DAE_ERR_UNSUPPORTED,
-                        "Adjoint: callbacks must have the residual form, of index 1; those in "
-                        "mechanical form have sensitivities.");
     if (s->base->model && (r->derivative || r->values || r->y0))
         return diag_set(diag, DAE_ERR_ARGUMENT,
                         "Adjoint of a model: `derivative`, `values` and `y0` are for callbacks; a "

@@ -125,6 +125,11 @@ static dae_status explicit_back(dae_adjoint *j, sweep *q, const tangent_space *s
     }
     const double t = a == c->stages - 1 ? r->t + r->h : r->t + c->nodes[a] * r->h;
     dae_status status = DAE_OK;
+    if (j->x->run->base->forms) {
+        for (int k = 0; k < named; k++)
+            q->direct[k] += vector_dot(space->n, minus_mu, part + (size_t)k * (size_t)space->n);
+        return DAE_OK;
+    }
     for (int k = 0; k < named && status == DAE_OK; k++) {
         status = lead_explicit_named(j->x, t, part, part + space->n, k, q->fp);
         if (status == DAE_OK) q->direct[k] += vector_dot(space->n, minus_mu, q->fp);

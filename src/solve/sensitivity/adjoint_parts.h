@@ -8,8 +8,9 @@
 #include "solve/sensitivity/tangent_ledger.h"
 
 /* A step, or what was done between steps (a ledger). Numbers of a step: F_Y and F_Y' of all stages;
- * what F_p follows from, which are derivatives of the rows by inputs, or y and y' of callbacks;
- * then for each functional with an integral what X_a and X'_a count for. */
+ * what F_p follows from, which are derivatives of the rows by inputs, or y and y' of callbacks, or
+ * itself where their rows may change; then for each functional with an integral what X_a and X'_a
+ * count for. */
 typedef struct adjoint_record {
     bool ledger;
     int space;

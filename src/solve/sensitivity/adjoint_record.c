@@ -236,24 +236,33 @@ step_parts adjoint_parts(const dae_adjoint *j, const tangent_space *q)
     step_parts p;
     p.fyp = s * q->layout.count;
     p.explicit_part = 2 * p.fyp;
-    p.one = q->tangents ? model_tangent_size(q->tangents->rows) : 2 * (size_t)q->n;
+    p.one = 2 * (size_t)q->n;
+    if (q->tangents) p.one = model_tangent_size(q->tangents->rows);
+    if (j->x->run->base->forms) p.one = (size_t)j->x->directions.named * (size_t)q->n;
     p.integrals = p.explicit_part + s * p.one;
     p.all = p.integrals + (size_t)integral_count(j) * 2 * s * (size_t)q->n;
     return p;
 }
 
 /* What F_p follows from at the point at hand. */
-static void record_explicit(dae_adjoint *j, double t, const step_parts *p, double *to)
+static dae_status record_explicit(dae_adjoint *j, double t, const step_parts *p, double *to)
 {
     const lead *l = &j->x->lead;
+    dae_status status = DAE_OK;
+    if (lead_has_forms(l)) { /* later other positions may be chosen, and the rows be others */
+        for (int k = 0; k < j->x->directions.named && status == DAE_OK; k++)
+            status = lead_explicit_named(j->x, t, l->y, l->yp, k, to + (size_t)k * (size_t)l->n);
+        return status;
+    }
     if (!l->form) {
         vector_copy(l->n, l->y, to);
         vector_copy(l->n, l->yp, to + l->n);
-        return;
+        return status;
     }
     tape_inputs at = lead_point(j->x, t);
     model_tangent_at(l->tangents->rows, &at);
     memcpy(to, model_tangent_entries(l->tangents->rows), p->one * sizeof *to);
+    return status;
 }
 
 /* That, and integrals, at all stages. */
@@ -265,8 +274,8 @@ static dae_status record_stages(dae_adjoint *j, double h, const double *stages, 
     for (int a = 0; a < x->method->stages && status == DAE_OK; a++) {
         double t = a == x->method->stages - 1 ? x->t + h : x->t + x->method->nodes[a] * h;
         lead_recall(&x->lead, t, x->system->point + 2 * (size_t)x->lead.n * (size_t)a);
-        record_explicit(j, t, &p, numbers + p.explicit_part + (size_t)a * p.one);
-        if (p.all > p.integrals)
+        status = record_explicit(j, t, &p, numbers + p.explicit_part + (size_t)a * p.one);
+        if (status == DAE_OK && p.all > p.integrals)
             status = record_integrals(j, h, a, stages, t, numbers + p.integrals);
     }
     return status;

@@ -427,7 +427,8 @@ static dae_status explicit_mixed(dae_sensitivity *x, double t, double *out)
 {
     const directions *d = &x->directions;
     lead *l = &x->lead;
-    if (!x->request.derivative && x->request.values) return differ(x, t, l->y, l->yp, -1, out);
+    if (!x->request.derivative && x->request.values && !lead_has_forms(l))
+        return differ(x, t, l->y, l->yp, -1, out);
     dae_status status = DAE_OK;
     vector_zero(l->n, out);
     for (int k = 0; k < d->named && status == DAE_OK; k++) {
@@ -625,23 +626,25 @@ dae_status lead_change(dae_sensitivity *x, bool whole)
     const int before = x->lead.n;
     double *user = user_sensitivities(x);
     if (!user) return sensitivity_no_memory(x);
-    ledger_begin(x->ledger);
-    ledger_to_user(x->ledger);
+    /* callbacks keep their unknowns, and S meets their equations already: nothing happens to it */
+    struct tangent_ledger *ledger = form ? x->ledger : NULL;
+    ledger_begin(ledger);
+    ledger_to_user(ledger);
     dae_status status = lead_take(x, x->t, whole);
     /* pieces of this step stay where other states of the same unknowns were chosen: rows are asked
      * for behind the choice */
     if (status != DAE_OK || x->lead.form != form || x->lead.n != before) pieces_drop(x);
     if (status == DAE_OK && !sensitivity_room(x)) status = sensitivity_no_memory(x);
     const bool plain = x->lead.plain;
-    if (status == DAE_OK && (!plain || x->ledger)) status = lead_values(x, x->t);
-    if (status == DAE_OK && (!plain || x->ledger)) status = lead_linearise(x, x->t);
+    if (status == DAE_OK && (!plain || ledger)) status = lead_values(x, x->t);
+    if (status == DAE_OK && (!plain || ledger)) status = lead_linearise(x, x->t);
     if (status == DAE_OK && !plain) status = lead_factor_states(x);
-    if (status == DAE_OK) record_change(x);
+    if (status == DAE_OK && ledger) record_change(x);
     for (size_t k = 0; k < (size_t)x->directions.count && status == DAE_OK; k++) {
         double *s = x->s + k * (size_t)x->lead.n, *sp = x->sp + k * (size_t)x->lead.n;
         lead_from_user(x, user + 2 * k * n, user + (2 * k + 1) * n, s, sp);
         if (!plain) status = lead_complete(x, x->t, (int)k, 0.0, s, sp);
     }
     dae_free(user);
-    return status == DAE_OK && x->ledger ? x->recorder->changed(x->recorder->user) : status;
+    return status == DAE_OK && ledger ? x->recorder->changed(x->recorder->user) : status;
 }

@@ -179,21 +179,34 @@ eval_status lead_differ_form(dae_sensitivity *x, double t, const double *y, cons
 
 /* ---- the start ---- */
 
+/* y0_i of direction k, which is integrated. */
+static double asked_start(const dae_sensitivity *x, int k, int i)
+{
+    const directions *d = &x->directions;
+    const size_t n = (size_t)x->lead.n;
+    double sum = 0.0;
+    if (!d->mix) return x->request.y0[(size_t)k * n + (size_t)i];
+    for (size_t j = 0; j < (size_t)d->named; j++)
+        sum += d->mix[j] * d->list[j].size * x->request.y0[j * n + (size_t)i];
+    return sum;
+}
+
 dae_status lead_check_start(dae_sensitivity *x, int k)
 {
     const dae_solver *s = x->run;
-    const double *asked = x->request.y0 + (size_t)k * (size_t)x->lead.n;
-    const double *found = x->s + (size_t)k * (size_t)x->lead.n, p = x->directions.list[k].size;
+    const double *found = x->s + (size_t)k * (size_t)x->lead.n;
+    const double p = directions_size(&x->directions, k);
     const int positions = 2 * x->lead.solver->bound.form_set->mechanical->nq;
     for (int i = 0; i < positions; i++) {
-        const double off = fabs(asked[i] - found[i]), most = fmax(fabs(asked[i]), fabs(found[i]));
+        const double asked = asked_start(x, k, i);
+        const double off = fabs(asked - found[i]), most = fmax(fabs(asked), fabs(found[i]));
         if (off <= 1e-4 * most || off * p <= 1e-6 * fabs(x->lead.y[i]) + 1e3 * s->base_options.atol)
             continue;
         diag_variable(&x->run->diag, i, problem_variable(s->base, i));
         return diag_set(&x->run->diag, DAE_ERR_INITIAL,
                         "%s: y0 of direction %d does not meet the constraints: %s would move by "
                         "%.6g, and they let it move by %.6g.",
-                        x->what, k, x->run->diag.variable_name, asked[i], found[i]);
+                        x->what, k, x->run->diag.variable_name, asked, found[i]);
     }
     return DAE_OK;
 }
