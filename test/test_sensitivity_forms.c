@@ -202,6 +202,92 @@ static void test_adjoint(void **state)
     dae_problem_free(problem);
 }
 
+/* On a circle of radius p0 with the speed p1: y' = p1 (-y2, y1) + (z - p2) y, 0 = (y.y - p0^2)/2,
+ * so that z = p2. Index 2. */
+static int turn(const dae_hessenberg_point *at, double *f, void *user)
+{
+    const double *p = user;
+    f[0] = -p[1] * at->y[1] + (at->z[0] - p[2]) * at->y[0];
+    f[1] = p[1] * at->y[0] + (at->z[0] - p[2]) * at->y[1];
+    return 0;
+}
+
+static int circle(const dae_hessenberg_point *at, double *g, void *user)
+{
+    const double *p = user;
+    g[0] = 0.5 * (at->y[0] * at->y[0] + at->y[1] * at->y[1] - p[0] * p[0]);
+    return 0;
+}
+
+static int circle_y(const dae_hessenberg_point *at, double *G, void *user)
+{
+    (void)user;
+    G[0] = at->y[0];
+    G[1] = at->y[1];
+    return 0;
+}
+
+static void expect_turn(const dae_hessenberg *form, const char *formulation, double *p)
+{
+    enum { SIZE = 3 };
+    const double rtol = 1e-7, y0[BY * SIZE] = {1}, start[SIZE] = {1.5, 0.0, 0.7};
+    dae_problem *problem;
+    dae_solver *solver;
+    dae_sensitivity *x = NULL;
+    dae_diag diag = {0};
+    dae_options options = dae_options_default();
+    options.rtol = rtol;
+    options.atol = 1e-9;
+    options.method = "radau";
+    options.formulation = formulation;
+    assert_int_equal(dae_problem_from_hessenberg(form, &problem, &diag), DAE_OK);
+    assert_int_equal(dae_solver_new(problem, &options, &solver, &diag), DAE_OK);
+    dae_sensitivity_request request = {.count = BY, .values = p, .y0 = y0};
+    assert_int_equal(dae_sensitivity_new(solver, &request, &x, &diag), DAE_OK);
+    expect_ran(solver, dae_solver_start(solver, 0.0, start, NULL));
+    for (int row = 1; row <= 4; row++) {
+        const double t = 0.8 * row, c = cos(2.0 * t), s = sin(2.0 * t);
+        const double exact[SIZE] = {1.5 * c, 1.5 * s, 0.7};
+        const double slopes[BY][SIZE] = {{c, s, 0}, {-1.5 * t * s, 1.5 * t * c, 0}, {0, 0, 1}};
+        double y[SIZE], found[SIZE];
+        expect_ran(solver, dae_solver_run(solver, t, y, NULL));
+        for (int i = 0; i < SIZE; i++) assert_true(fabs(y[i] - exact[i]) <= 100.0 * rtol);
+        for (int k = 0; k < BY; k++) {
+            expect_ran(solver, dae_sensitivity_at(x, t, k, found));
+            for (int i = 0; i < SIZE; i++) {
+                if (fabs(found[i] - slopes[k][i]) > 100.0 * rtol)
+                    print_error("%d by %d at %g: %.9g, not %.9g\n", i, k, t, found[i],
+                                slopes[k][i]);
+                assert_true(fabs(found[i] - slopes[k][i]) <= 100.0 * rtol);
+            }
+            const double level = y[0] * found[0] + y[1] * found[1] - (k == 0 ? p[0] : 0.0);
+            assert_true(fabs(level) <= 10.0 * rtol);
+        }
+    }
+    dae_sensitivity_free(x);
+    dae_solver_free(solver);
+    dae_problem_free(problem);
+}
+
+/* In closed form, integrated as given and in the formulation that sensitivities take; the component
+ * that the constraint determines changes on the way. */
+static void test_hessenberg(void **state)
+{
+    (void)state;
+    static const char *const formulations[] = {"auto", "reduced", "index1"};
+    for (int i = 0; i < 6; i++) {
+        double p[BY] = {1.5, 2.0, 0.7};
+        dae_hessenberg form = {.ny = 2,
+                               .nz = 1,
+                               .f = turn,
+                               .g = circle,
+                               .g_y = i < 3 ? circle_y : NULL,
+                               .autonomous = true,
+                               .user = p};
+        expect_turn(&form, formulations[i % 3], p);
+    }
+}
+
 /* y0 that leaves the rod is refused by name; so are derivatives of residuals. */
 static int derivative(double t, const double *y, const double *yp, int k, double *f, void *user)
 {
@@ -240,8 +326,8 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pendulum),
-                                       cmocka_unit_test(test_adjoint),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pendulum), cmocka_unit_test(test_adjoint),
+        cmocka_unit_test(test_hessenberg), cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

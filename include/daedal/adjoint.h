@@ -32,7 +32,7 @@ typedef struct dae_adjoint_request {
     double memory; /* bytes for the equations of all steps; beyond it a temporary file has them; 0:
                       1e9 */
 
-    /* Residual callbacks of index 1, as in dae_sensitivity_request. The way back calls them, too.
+    /* Callbacks, as in dae_sensitivity_request. The way back calls residual ones, too.
      */
     dae_parameter_derivative_fn derivative;
     double *values;

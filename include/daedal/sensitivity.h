@@ -29,7 +29,8 @@ typedef struct dae_sensitivity_request {
     const char *const *names;
 
     /* Residual callbacks of index 1: either the derivative, or the `count` numbers that callbacks
-     * read, which are moved to take differences, and put back. */
+     * read, which are moved to take differences, and put back. Callbacks in mechanical and
+     * Hessenberg form: these numbers. */
     dae_parameter_derivative_fn derivative;
     double *values;
     void *user;        /* of derivative */

@@ -193,6 +193,28 @@ const form_rewriting hessenberg_as_given = {.rows = hessenberg_rows,
 const form_rewriting hessenberg_index1 = {
     .rows = hessenberg_rows, .levels = LEVEL_VELOCITY, .multiplier = DAE_KIND_INDEX1};
 
+/* F = (y1' - f1, g_y f + g_t, g, k), y2 the chosen components of y that g determines: both levels
+ * of the constraints, index 1. The rows of the first two are where y1 and y2 are. */
+static eval_status hessenberg_reduced_rows(form_instance *x, double t, const double *y,
+                                           const double *yp, double *F)
+{
+    const hessenberg_form *form = &x->hessenberg;
+    const double *z = y + form->ny, *u = z + form->nz;
+    double *c = F + form->ny, *rate = x->mw.dense + (size_t)form->ny * (size_t)form->nz;
+    eval_status status = form->f(x, t, y, z, u, F);
+    if (!status && form->nu > 0) status = form->k(x, t, y, z, u, c + form->nz);
+    if (!status) status = hessenberg_rate(x, t, y, F, rate);
+    if (!status) status = form->g(x, t, y, c);
+    for (int i = 0, next = 0; i < form->ny; i++)
+        F[i] = x->mw.dependent[i] ? rate[next++] : yp[i] - F[i];
+    return status;
+}
+
+const form_rewriting hessenberg_reduced = {.rows = hessenberg_reduced_rows,
+                                           .levels = LEVEL_POSITION | LEVEL_VELOCITY,
+                                           .chooses = true,
+                                           .multiplier = DAE_KIND_INDEX1};
+
 /* F = (E x' - f, g), both if that makes n rows */
 static eval_status quasilinear_given_rows(form_instance *x, double t, const double *y,
                                           const double *yp, double *F)
@@ -322,13 +344,17 @@ static dae_kind mechanical_kind(const form_source *s, const form_rewriting *how,
     return how->multiplier;
 }
 
-/* dependent: the positions p2, which are algebraic, and so are their velocities; NULL: the first.
- */
+/* dependent: the positions p2, which are algebraic, and so are their velocities, or y2 of the
+ * Hessenberg form; NULL: the first. */
 static void set_chosen_kinds(const form_source *s, const bool *dependent, dae_kind *kinds)
 {
-    for (int i = 0; i < s->as.m.nq; i++)
-        if (dependent ? dependent[i] : i < s->constraints)
-            kinds[i] = kinds[s->as.m.nq + i] = DAE_KIND_INDEX1;
+    const bool mechanical = s->kind == KIND_MECHANICAL;
+    const int n = mechanical ? s->as.m.nq : s->as.h.ny;
+    for (int i = 0; i < n; i++) {
+        if (dependent ? !dependent[i] : i >= s->constraints) continue;
+        kinds[i] = DAE_KIND_INDEX1;
+        if (mechanical) kinds[n + i] = DAE_KIND_INDEX1;
+    }
 }
 
 static void set_kinds(const form_source *s, const form_rewriting *how, dae_kind *kinds)

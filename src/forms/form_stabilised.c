@@ -221,19 +221,46 @@ static int dense_gradient(const form_instance *x, const double *values, double *
     return kept;
 }
 
-form_choice form_instance_choose(form_instance *x, double t, const double *y, bool anew)
+/* The same of g_y, all rows. */
+static int dense_of_hessenberg(const form_instance *x, const double *values, double *G)
+{
+    const form_matrix *m = &x->hessenberg.g_y_matrix;
+    const double *nominal = x->source->as.h.nominal;
+    memset(G, 0, (size_t)m->rows * (size_t)m->columns * sizeof *G);
+    for (form_entry e = {0}; form_matrix_next(m, &e);)
+        G[e.row * m->columns + e.column] = values[e.at] * (nominal ? nominal[e.column] : 1.0);
+    return m->rows;
+}
+
+/* The derivatives of the constraints by what is chosen from, dense; their number, -1: they cannot
+ * be evaluated. */
+static int take_dense(form_instance *x, double t, const double *y)
 {
     const mechanical_form *form = &x->mechanical;
     mechanical_work *w = &x->mw;
-    int n = form->nq;
-    if (!x->rewriting->chooses || form->nl == 0) return CHOICE_KEPT;
+    if (x->source->kind == KIND_HESSENBERG)
+        return x->hessenberg.g_y(x, t, y, x->hw.values) == EVAL_OK
+                   ? dense_of_hessenberg(x, x->hw.values, w->dense)
+                   : -1;
     multibody_at(x, y);
-    if (form->evaluate(x, t, y, y + n, NULL, NULL, w->G, NULL, NULL) != EVAL_OK)
-        return CHOICE_EVALUATION;
-    int k = dense_gradient(x, w->G, w->dense);
+    if (form->evaluate(x, t, y, y + form->nq, NULL, NULL, w->G, NULL, NULL) != EVAL_OK) return -1;
+    return dense_gradient(x, w->G, w->dense);
+}
+
+form_choice form_instance_choose(form_instance *x, double t, const double *y, bool anew)
+{
+    mechanical_work *w = &x->mw;
+    const bool hessenberg = x->source->kind == KIND_HESSENBERG;
+    const int n = hessenberg ? x->hessenberg.ny : x->mechanical.nq;
+    if (!x->rewriting->chooses || x->source->constraints == 0) return CHOICE_KEPT;
+    int k = take_dense(x, t, y);
+    if (k < 0) return CHOICE_EVALUATION;
     if (!anew && positions_eliminate(k, n, w->dense, w->dependent, true) <= POSITIONS_WORST)
         return CHOICE_KEPT;
-    dense_gradient(x, w->G, w->dense);
+    if (hessenberg)
+        dense_of_hessenberg(x, x->hw.values, w->dense);
+    else
+        dense_gradient(x, w->G, w->dense);
     memcpy(w->before, w->dependent, (size_t)n * sizeof(bool));
     if (!(positions_eliminate(k, n, w->dense, w->dependent, false) < INFINITY))
         return CHOICE_SINGULAR;
@@ -255,24 +282,33 @@ void form_instance_complete(const form_instance *x, double *y, double *yp)
     }
 }
 
+/* What is chosen from, and the first ones until there is a point. False: memory. */
+static bool choice_room(mechanical_work *w, size_t n, size_t k)
+{
+    w->dependent = DAE_ARRAY(bool, 3 * n + k);
+    if (!w->dependent) return false;
+    w->before = w->dependent + 2 * n + k;
+    for (size_t i = 0; i < k && i < n; i++) w->dependent[i] = true;
+    return true;
+}
+
 bool stabilised_build(form_instance *x)
 {
     mechanical_work *w = &x->mw;
     size_t n = (size_t)x->mechanical.nq, k = (size_t)x->mechanical.nl;
     const form_matrix square = {.rows = (int)n, .columns = (int)n, .count = n * n};
     w->K = DAE_ARRAY(double, x->mechanical.G_matrix.count);
-    w->dependent = DAE_ARRAY(bool, 3 * n + k);
-    if (!w->K || !w->dependent || !differencer_new(&w->along, &square)) return false;
-    w->before = w->dependent + 2 * n + k;
-    for (size_t i = 0; i < k && i < n; i++) w->dependent[i] = true; /* until there is a point */
-    return true;
+    return w->K && choice_room(w, n, k) && differencer_new(&w->along, &square);
 }
 
 bool stabilised_prepare_choice(form_instance *x)
 {
-    if (!x->mw.dense)
-        x->mw.dense = DAE_ARRAY(double, (size_t)x->mechanical.nq *(size_t)x->mechanical.nl);
-    return x->mw.dense;
+    const bool hessenberg = x->source->kind == KIND_HESSENBERG;
+    const size_t n = (size_t)(hessenberg ? x->hessenberg.ny : x->mechanical.nq);
+    const size_t k = (size_t)(hessenberg ? x->hessenberg.nz : x->mechanical.nl);
+    if (!x->mw.dense) x->mw.dense = DAE_ARRAY(double, n *k + k);
+    if (!x->mw.dense) return false;
+    return x->mw.dependent || choice_room(&x->mw, n, k);
 }
 
 void stabilised_release(form_instance *x)

@@ -214,8 +214,8 @@ typedef struct form_rewriting {
     unsigned levels; /* LEVEL_..: that are among the rows */
     bool weighted;   /* mechanical: q' = .. is multiplied by M */
     bool kinematic;  /* mechanical: rows q' = v, but for positions that are chosen */
-    bool
-        chooses; /* mechanical: positions p2, at a point: they and their velocities are algebraic */
+    bool chooses; /* positions p2, at a point: they and their velocities are algebraic; Hessenberg:
+                     components y2 */
     bool positions;                /* mechanical: some constraint must have a position level, */
     bool holonomic;                /* and all of them */
     bool patterned;                /* the pattern follows from the patterns of the description */
@@ -240,6 +240,8 @@ extern const form_rewriting mechanical_ggl2; /* of second order [Wun05 (7.19)] *
 extern const form_rewriting mechanical_fuehrer, mechanical_odassl;
 /* Minimal extension, positions are chosen; and without its new unknowns */
 extern const form_rewriting mechanical_minimal, mechanical_reduced;
+/* y1' = f1, constraints of both levels, y2 is chosen */
+extern const form_rewriting hessenberg_reduced;
 /* A'(A x' - b) = 0 for A = [E; g_x], b = [f; -g_t]; the same with g = 0 and + g_x' mu */
 extern const form_rewriting quasilinear_squares, quasilinear_ggl;
 

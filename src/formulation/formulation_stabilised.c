@@ -367,7 +367,7 @@ const formulation formulation_reduced = {
     .citation = "Wunderlich, thesis, TU Berlin 2005, section 7.2.2",
     .mechanical = true,
     .chooses_positions = true,
-    .callbacks = {[KIND_MECHANICAL] = &mechanical_reduced},
+    .callbacks = {[KIND_MECHANICAL] = &mechanical_reduced, [KIND_HESSENBERG] = &hessenberg_reduced},
     .build = build_reduced,
     .fits = reduced_fits,
 };

@@ -1,5 +1,6 @@
-/* Callbacks in mechanical form: a companion on the equations of index 1 that show the constraints
- * of all levels (formulation `reduced`), and derivatives of its equations by differences.
+/* Callbacks in mechanical and Hessenberg form: a companion on the equations of index 1 that show
+ * the constraints of all levels (formulation `reduced`), and derivatives of its equations by
+ * differences.
  *
  * Acceleration terms of constraints may be differences themselves, with errors of 1e-10: one-sided
  * differences of those are no good for S. Four points with large increments leave errors of the
@@ -28,8 +29,8 @@ bool lead_has_forms(const lead *l)
 static dae_status refuse_form(const dae_sensitivity *x)
 {
     return diag_set(&x->run->diag, DAE_ERR_UNSUPPORTED,
-                    "%s: callbacks must have the residual form, of index 1, or the mechanical one. "
-                    "A model text may have any index.",
+                    "%s: callbacks must have the residual form, of index 1, the mechanical or the "
+                    "Hessenberg one. A model text may have any index.",
                     x->what);
 }
 
@@ -51,12 +52,12 @@ dae_status lead_take_form(dae_sensitivity *x, double t, const double *y, dae_sol
     dae_solver *s = x->run;
     lead *l = &x->lead;
     dae_status status = DAE_OK;
-    if (!s->base->forms || form_source_kind(s->base->forms) != KIND_MECHANICAL)
-        return refuse_form(x);
+    const form_kind kind = s->base->forms ? form_source_kind(s->base->forms) : FORM_KINDS;
+    if (kind != KIND_MECHANICAL && kind != KIND_HESSENBERG) return refuse_form(x);
     if (x->request.derivative)
         return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
-                        "%s: callbacks in mechanical form give `values`, the numbers that they "
-                        "read; `derivative` is that of residual callbacks.",
+                        "%s: callbacks in a form with more structure give `values`, the numbers "
+                        "that they read; `derivative` is that of residual callbacks.",
                         x->what);
     if (l->renew) {
         dae_solver_free(l->companion);
@@ -67,6 +68,12 @@ dae_status lead_take_form(dae_sensitivity *x, double t, const double *y, dae_sol
     if (status != DAE_OK) return status;
     status = begin_callbacks(l->companion, t, y, y + s->base->form.n);
     if (status != DAE_OK) s->diag = l->companion->diag;
+    const form_set *set = l->companion->bound.form_set;
+    if (status == DAE_OK && !set->mechanical && !set->hessenberg)
+        return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                        "%s: some constraints follow from others; such systems are not linearised. "
+                        "Leave them out.",
+                        x->what);
     *chosen = l->companion;
     return status;
 }
@@ -102,8 +109,10 @@ static void combine(int n, const double *f, double increment, double *out)
 static void take_sizes(const dae_sensitivity *x, double *size)
 {
     const lead *l = &x->lead;
-    const int n = l->n, nq = x->lead.solver->bound.form_set->mechanical->nq;
-    const int begins[4] = {0, nq, 2 * nq, n};
+    const form_set *set = l->solver->bound.form_set;
+    const int first = set->mechanical ? set->mechanical->nq : set->hessenberg->ny;
+    const int second = set->mechanical ? 2 * first : first + set->hessenberg->nz;
+    const int begins[4] = {0, first, second, l->n};
     for (int part = 0; part < 3; part++) {
         double most = 0.0;
         for (int i = begins[part]; i < begins[part + 1]; i++) {
@@ -196,7 +205,8 @@ dae_status lead_check_start(dae_sensitivity *x, int k)
     const dae_solver *s = x->run;
     const double *found = x->s + (size_t)k * (size_t)x->lead.n;
     const double p = directions_size(&x->directions, k);
-    const int positions = 2 * x->lead.solver->bound.form_set->mechanical->nq;
+    const form_set *set = x->lead.solver->bound.form_set;
+    const int positions = set->mechanical ? 2 * set->mechanical->nq : set->hessenberg->ny;
     for (int i = 0; i < positions; i++) {
         const double asked = asked_start(x, k, i);
         const double off = fabs(asked - found[i]), most = fmax(fabs(asked), fabs(found[i]));
