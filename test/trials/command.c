@@ -189,7 +189,7 @@ bool table_read(table *t, const char *path)
 
 void table_free(table *t)
 {
-    names_free(t->names, t->columns);
+    trial_names_free(t->names, t->columns);
     free(t->values);
     *t = (table){0};
 }
@@ -238,7 +238,7 @@ char **listed_names(const char *daedal, const char *list, const char *scratch, i
     return names;
 }
 
-void names_free(char **names, int count)
+void trial_names_free(char **names, int count)
 {
     for (int i = 0; i < count; i++) free(names[i]);
     free(names);

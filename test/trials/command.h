@@ -41,6 +41,6 @@ int table_first_nonfinite(const table *t);
 /* What `daedal methods` or `daedal formulations` lists; count in *count. NULL: the command failed.
  */
 char **listed_names(const char *daedal, const char *list, const char *scratch, int *count);
-void names_free(char **names, int count);
+void trial_names_free(char **names, int count);
 
 #endif

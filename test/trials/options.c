@@ -285,8 +285,8 @@ int main(int argc, char **argv)
     remove(f.csv);
     remove(f.out);
     remove(f.err);
-    names_free(f.methods, f.method_count);
-    names_free(f.formulations, f.formulation_count);
+    trial_names_free(f.methods, f.method_count);
+    trial_names_free(f.formulations, f.formulation_count);
     printf("%.1f s of processor time, %.1f s of them for run %d\n", f.seconds, f.slowest,
            f.slowest_run);
     printf("exit codes 0: %d, 1: %d, 2 (refused, not counted): %d, 3: %d\n", f.codes[0], f.codes[1],

@@ -305,7 +305,7 @@ int main(int argc, char **argv)
     }
     free(list);
     clean_up(&r);
-    names_free(methods, count);
+    trial_names_free(methods, count);
     free(r.known);
     for (int i = 0; i < SLOWEST && r.slowest[i].seconds >= 1.0; i++)
         printf("%.1f s: %s\n", r.slowest[i].seconds, r.slowest[i].what);
