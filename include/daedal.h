@@ -320,6 +320,7 @@ DAE_API const dae_diag *dae_solver_diag(const dae_solver *solver);
 
 #include "daedal/analysis.h"    /* index and structure */
 #include "daedal/bvp.h"         /* conditions at both ends */
+#include "daedal/checkpoint.h"  /* runs that are saved, and go on in another process */
 #include "daedal/fit.h"         /* parameters from data */
 #include "daedal/integrator.h"  /* integrators from outside in the place of a method */
 #include "daedal/methods.h"     /* methods and formulations on offer */

@@ -83,6 +83,29 @@ void event_finder_free(event_finder *finder)
     dae_free_all(finder->real_store, finder->int_store, finder->unresolved, finder->fit, finder);
 }
 
+/* Vectors change places among the samples, so that each is saved by itself. */
+void event_finder_persist(event_finder *f, persist *p)
+{
+    const size_t count = (size_t)f->count;
+    double *vectors[] = {f->g,    f->band,      f->overshoot, f->entry_g,  f->entry_band, f->trial,
+                         f->peak, f->last_peak, f->extent,    f->rounding, f->dropped,    f->far};
+    persist_same(p, count, "the problem has other events");
+    PERSIST_STRUCT(p, f, GAP(event_finder, eval), GAP(event_finder, tolerance),
+                   GAPS(event_finder, g, last_peak), GAPS(event_finder, entry_g, entry_sign),
+                   GAPS(event_finder, bound, bound_for_all), GAP(event_finder, flags),
+                   GAPS(event_finder, overshoot, samples), GAPS(event_finder, far, fit),
+                   GAPS(event_finder, dropped, dropped), GAPS(event_finder, state, int_store));
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        PERSIST_ARRAY(p, vectors[k], count);
+    for (int k = 0; k < CAPACITY; k++) {
+        PERSIST_STRUCT(p, &f->samples[k], GAP(sample, g));
+        PERSIST_ARRAY(p, f->samples[k].g, count);
+    }
+    PERSIST_ARRAY(p, f->int_store, 6 * count);
+    PERSIST_ARRAY(p, f->unresolved, 4 * count);
+    PERSIST_ARRAY(p, f->fit, count);
+}
+
 const int *event_finder_flags(const event_finder *finder)
 {
     return finder->flags;

@@ -3,6 +3,7 @@
 #ifndef DAE_CONTROL_EVENTS_H
 #define DAE_CONTROL_EVENTS_H
 
+#include "base/persist.h"
 #include "problem/residual.h"
 
 /* Dense output of the last step: y(t), and y'(t) where yp is not NULL. Returns 0, or an
@@ -16,6 +17,8 @@ typedef struct event_finder event_finder;
 dae_status event_finder_new(event_finder **finder, evaluator *eval, double tolerance,
                             dae_diag *diag);
 void event_finder_free(event_finder *finder); /* NULL is fine */
+/* Where the search stands. What bounds the components is made anew before. */
+void event_finder_persist(event_finder *finder, persist *p);
 
 /* Forget everything and evaluate g at the (re)start point. An event that is zero there is not
  * reported; it is armed once it has moved away from zero (DASRT's and IDA's rule, made strict). At

@@ -175,3 +175,25 @@ double norm_of(const error_norm *norm, const double *v, const double *scale)
     double size = norm->user_norm(norm->n, norm->work, norm->weights, norm->user);
     return size >= 0.0 ? size : NAN; /* no norm: no test can pass */
 }
+
+void norm_persist(error_norm *norm, persist *p)
+{
+    const int n = norm->n;
+    PERSIST_ARRAY(p, norm->weights, n);
+    PERSIST_ARRAY(p, norm->scale, n);
+    PERSIST_ARRAY(p, norm->tested_own, n);
+    PERSIST_ARRAY(p, norm->newton_own, n);
+    PERSIST_ARRAY(p, norm->exempt, n);
+    PERSIST(p, norm->exempt_count);
+    PERSIST(p, norm->reach);
+    const bool raised = persist_flag(p, norm->floor_own);
+    if (p->reading && raised && !norm->floor_own) {
+        norm->floor_own = DAE_ARRAY(double, n);
+        p->no_memory = p->no_memory || !norm->floor_own;
+    }
+    if (raised && norm->floor_own) PERSIST_ARRAY(p, norm->floor_own, n);
+    if (p->reading) {
+        norm->floor = raised ? norm->floor_own : NULL;
+        choose_tested(norm);
+    }
+}

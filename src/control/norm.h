@@ -2,6 +2,7 @@
 #ifndef DAE_CONTROL_NORM_H
 #define DAE_CONTROL_NORM_H
 
+#include "base/persist.h"
 #include "daedal.h"
 
 /* Three scales, each the reciprocal of a weight per variable:
@@ -54,6 +55,9 @@ void norm_drop_floors(error_norm *norm);
 
 /* Set the Newton scale for a step of size h. */
 void norm_set_step(error_norm *norm, double h);
+
+/* Weights, who leaves the test, and raised tolerances, of or for a norm that is classified. */
+void norm_persist(error_norm *norm, persist *p);
 
 /* The size that rounding errors of y_i are to be seen against: |y_i|, and where it is small what
  * the tolerances take for its size, atol_i / rtol_i, but at most `most`. */

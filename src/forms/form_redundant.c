@@ -174,3 +174,39 @@ int form_instance_apart(form_instance *x, double t, const double *y, const doubl
     x->eval->failure = before;
     return at;
 }
+
+/* ---- checkpoints ---- */
+
+/* Redundant constraints, with what says how they follow. */
+static void redundant_persist(form_instance *x, persist *p)
+{
+    const size_t m = (size_t)x->mechanical.nl, n = (size_t)x->mechanical.nq;
+    const bool any = persist_flag(p, x->redundant);
+    if (p->reading) form_redundant_free(x);
+    if (!any || !persist_ok(p)) return;
+    if (p->reading) {
+        x->redundant = DAE_ARRAY(bool, m);
+        x->relations = DAE_ARRAY(double, 2 * m * n + 2 * m * m);
+        x->set.mechanical = NULL;
+        p->no_memory = p->no_memory || !x->redundant || !x->relations;
+    }
+    if (!persist_ok(p)) return;
+    PERSIST_ARRAY(p, x->redundant, m);
+    PERSIST_ARRAY(p, x->relations, 2 * m * n + 2 * m * m);
+}
+
+bool form_instance_persist(form_instance *x, persist *p)
+{
+    multibody_work *b = &x->bw;
+    const bool chooses = x->rewriting && x->rewriting->chooses && x->mw.dependent;
+    PERSIST(p, x->releases);
+    if (x->source->kind == KIND_MECHANICAL) redundant_persist(x, p);
+    if (chooses) PERSIST_ARRAY(p, x->mw.dependent, x->mechanical.nq);
+    if (x->source->full && b->s) {
+        PERSIST_ARRAY(p, b->s, x->source->as.m.ns);
+        PERSIST_ARRAY(p, b->s_q, x->source->as.m.nq);
+        PERSIST(p, b->s_t);
+        PERSIST(p, b->s_known);
+    }
+    return chooses && persist_ok(p);
+}

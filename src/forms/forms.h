@@ -8,6 +8,7 @@
 #ifndef DAE_FORMS_FORMS_H
 #define DAE_FORMS_FORMS_H
 
+#include "base/persist.h"
 #include "problem/residual.h"
 
 /* Forms that a problem can offer, and that a method can work on. */
@@ -190,6 +191,10 @@ const char *form_constraint(const form_instance *instance, int constraint, int *
 
 /* Numbers that callbacks read have moved: what is kept between points is no more. */
 void form_instance_forget(form_instance *instance);
+
+/* What was chosen and found out at numbers: positions, constraints that follow from others, contact
+ * points. Whether the residual form is another one since (form_residual_chosen). */
+bool form_instance_persist(form_instance *instance, persist *p);
 
 /* Look at the mass matrix at a point and around: whether it is constant or diagonal, where nothing
  * was declared. Before a method starts. */

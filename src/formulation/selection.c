@@ -897,3 +897,24 @@ int selection_culprits(const selection *s, const int **equation)
     *equation = s->culprit;
     return s->culprits;
 }
+
+void selection_persist(selection *s, persist *p)
+{
+    const size_t columns = (size_t)s->columns, count = (size_t)s->count;
+    persist_same(p, columns, "the equations have other variables");
+    persist_same(p, count, "the equations have other states");
+    PERSIST_ARRAY(p, s->scale, columns);
+    for (int k = 0; k < s->components; k++) {
+        component *q = &s->component[k];
+        PERSIST_ARRAY(p, q->dummy, q->rows * q->stages);
+        PERSIST_ARRAY(p, q->partner, q->rows);
+        PERSIST(p, q->chosen);
+    }
+    PERSIST_ARRAY(p, s->chosen, count);
+    PERSIST_ARRAY(p, s->previous, count);
+    PERSIST_ARRAY(p, s->is_dummy, columns * (size_t)(s->most_stages + 1));
+    PERSIST(p, s->quality);
+    PERSIST_ARRAY(p, s->term_start, count + 1);
+    PERSIST_ARRAY(p, s->term_candidate, s->most_terms);
+    PERSIST_ARRAY(p, s->term_weight, s->most_terms);
+}

@@ -14,6 +14,7 @@
 #ifndef DAE_FORMULATION_SELECTION_H
 #define DAE_FORMULATION_SELECTION_H
 
+#include "base/persist.h"
 #include "expr/code.h"
 #include "formulation/formulation.h"
 
@@ -22,6 +23,9 @@ typedef struct selection selection;
 /* For a formulated system with candidates, all of the graph compiled; NULL: memory. */
 selection *selection_new(const analysed *a, formulated *f);
 void selection_free(selection *s);
+
+/* The choice, of or for a selection of the same system. */
+void selection_persist(selection *s, persist *p);
 
 /* Parameters or memory have changed. */
 void selection_prepare(selection *s, const tape_inputs *in);

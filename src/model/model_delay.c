@@ -175,3 +175,28 @@ void model_instance_recall(model_instance *m, double t, const double *y, const d
     }
     if (changed) model_instance_prepare(m);
 }
+
+/* ---- checkpoints ---- */
+
+static void past_persist(delay_past *past, persist *p)
+{
+    uint64_t count = past->count;
+    PERSIST(p, count);
+    if (p->reading && count > (p->count - p->at) / sizeof *past->piece)
+        persist_refuse(p, "it ends within the past of a delayed value");
+    if (!persist_ok(p)) return;
+    if (p->reading && !dae_grow(&past->piece, &past->capacity, count + 1, sizeof *past->piece)) {
+        p->no_memory = true;
+        return;
+    }
+    PERSIST_STRUCT(p, past, GAP(delay_past, piece), GAP(delay_past, capacity));
+    past->count = count;
+    PERSIST_ARRAY(p, past->piece, count);
+}
+
+void delay_table_persist(delay_table *t, persist *p)
+{
+    persist_same(p, t->flat->delay_count, "the model has other delayed values");
+    PERSIST_STRUCT(p, t, GAP(delay_table, flat), GAP(delay_table, past), GAP(delay_table, work));
+    for (size_t i = 0; i < t->flat->delay_count; i++) past_persist(&t->past[i], p);
+}

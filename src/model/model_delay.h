@@ -2,6 +2,7 @@
 #ifndef DAE_MODEL_MODEL_DELAY_H
 #define DAE_MODEL_MODEL_DELAY_H
 
+#include "base/persist.h"
 #include "modelica/flatten/flat.h"
 
 /* Where a piece begins something may break: the value jumps (0), its slope does (1), a derivative
@@ -40,6 +41,9 @@ typedef struct delay_table {
 
 delay_table *delay_table_new(const flat_model *flat); /* NULL: memory, or there are no delays */
 void delay_table_free(delay_table *t);                /* NULL is fine */
+
+/* All pasts, of or for a table of the same model. */
+void delay_table_persist(delay_table *t, persist *p);
 
 /* Times this close to a break, and this lag, are at the break. */
 double delay_slack(double t, double lag);

@@ -26,3 +26,33 @@ void *vectors_place(const vector_layout *layout, int n, void *memory)
     }
     return at;
 }
+
+/* Pointer i of a group, as the number of its vector. */
+static void persist_place(char *base, double **pointer, const vector_layout *layout, int n,
+                          persist *p)
+{
+    double *first = (double *)(void *)(base + layout->size);
+    const size_t room = (vectors_size(layout, n) - layout->size) / sizeof(double);
+    uint64_t place = p->reading || !*pointer ? 0 : (uint64_t)(*pointer - first);
+    PERSIST(p, place);
+    if (place > room) persist_refuse(p, "a vector of the method is out of place");
+    if (p->reading && persist_ok(p)) *pointer = first + place;
+}
+
+void vectors_persist(const vector_layout *layout, int n, void *memory, persist *p)
+{
+    enum { KEPT = sizeof layout->gaps / sizeof *layout->gaps };
+    persist_gap gaps[GROUPS + KEPT];
+    char *base = memory;
+    for (int g = 0; g < GROUPS; g++)
+        gaps[g] = (persist_gap){layout->groups[g].offset,
+                                (size_t)layout->groups[g].pointers * sizeof(double *)};
+    memcpy(gaps + GROUPS, layout->gaps, sizeof layout->gaps);
+    persist_around(p, memory, layout->size, gaps, GROUPS + KEPT);
+    for (int g = 0; g < GROUPS; g++) {
+        double **pointer = (double **)(void *)(base + layout->groups[g].offset);
+        for (int i = 0; i < layout->groups[g].pointers; i++)
+            persist_place(base, &pointer[i], layout, n, p);
+    }
+    persist_bytes(p, base + layout->size, vectors_size(layout, n) - layout->size);
+}

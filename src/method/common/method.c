@@ -13,3 +13,16 @@ void method_clear(const method_context *ctx, void *state, void *scratch)
     vectors_place(&ctx->method->memory->state, ctx->n, state);
     vectors_place(&ctx->method->memory->scratch, ctx->n, scratch);
 }
+
+void method_persist(const method_context *ctx, void *state, persist *p)
+{
+    const method_memory *memory = ctx->method->memory;
+    const size_t vectors = vectors_size(&memory->state, ctx->n);
+    size_t all, scratch;
+    method_size(ctx->method, ctx->n, &all, &scratch);
+    vectors_persist(&memory->state, ctx->n, state, p);
+    if (ctx->method->persist)
+        ctx->method->persist(state, ctx, p);
+    else
+        persist_bytes(p, (char *)state + vectors, all - vectors);
+}

@@ -125,6 +125,9 @@ typedef struct method {
      * functions: the method needs none. Made before start, for ctx->forms; NULL: out of memory. */
     void *(*cache_new)(const method_context *ctx);
     void (*cache_free)(void *cache); /* NULL is fine */
+    /* What of the state its vectors and numbers do not have: which table, what is behind them;
+     * NULL: there are but bytes behind. */
+    void (*persist)(void *state, const method_context *ctx, persist *p);
 } method;
 
 /* What a method does, by functions whose names begin with that of its family. */
@@ -137,6 +140,9 @@ typedef struct method {
 void method_size(const method *m, int n, size_t *state, size_t *scratch);
 /* Both structs zeroed, with their vectors in place: what a start begins with. */
 void method_clear(const method_context *ctx, void *state, void *scratch);
+/* Save the state, or read it over that of a method that has started: pointers to tables and forms
+ * are those of the start, and so are matrices. */
+void method_persist(const method_context *ctx, void *state, persist *p);
 
 /* Every method. A family begins a line, and its default comes first. */
 /* clang-format off */

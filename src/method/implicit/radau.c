@@ -25,7 +25,8 @@ static const double DENSE_WEIGHT = 0.1;
 
 static const method_memory radau_memory = {
     .state = {sizeof(radau_state),
-              {VECTORS(radau_state, y, yp_old), BLOCKS(radau_state, Z, Z, MOST_STAGES)}},
+              {VECTORS(radau_state, y, yp_old), BLOCKS(radau_state, Z, Z, MOST_STAGES)},
+              {GAP(radau_state, m), GAP(radau_state, failure)}},
     .scratch = {sizeof(radau_scratch),
                 {VECTORS(radau_scratch, y, scale),
                  COLLOCATION_VECTORS(radau_scratch, MOST_STAGES)}},
@@ -429,6 +430,18 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
     w->interpolates = false;
 }
 
+/* The stages of the last step tell its table. */
+static void radau_persist(void *state, const method_context *ctx, persist *p)
+{
+    radau_state *s = state;
+    int stages = s->m ? s->m->stages : 0;
+    (void)ctx;
+    PERSIST(p, stages);
+    const collocation *m = stages > 0 && stages <= MOST_STAGES ? radau_iia(stages) : NULL;
+    if (stages != 0 && !m) persist_refuse(p, "the last step has stages that radau does not have");
+    if (p->reading && persist_ok(p)) s->m = m;
+}
+
 #define RADAU_METHOD(id, label, about, highest, stages)                                            \
     const method method_##id = {                                                                   \
         .name = label,                                                                             \
@@ -444,6 +457,7 @@ static void radau_accept(void *state, void *scratch, const method_context *ctx)
         .table = (stages) ? &(const int){stages} : NULL,                                           \
         METHOD_STEPS(radau),                                                                       \
         METHOD_CACHE(radau),                                                                       \
+        .persist = radau_persist,                                                                  \
     }
 
 RADAU_METHOD(radau, "radau", "Radau IIA collocation, orders 5, 9 and 13 by itself; F(t,y,y') = 0",

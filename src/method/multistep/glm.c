@@ -67,7 +67,8 @@ static void room_for_start(int n, size_t *state, size_t *scratch)
 
 static const method_memory glm_memory = {
     .state = {sizeof(glm_state),
-              {VECTORS(glm_state, y, yp_old), BLOCKS(glm_state, Y, Yp, GLM_STAGES)}},
+              {VECTORS(glm_state, y, yp_old), BLOCKS(glm_state, Y, Yp, GLM_STAGES)},
+              {GAP(glm_state, start)}},
     .scratch = {sizeof(glm_scratch),
                 {VECTORS(glm_scratch, x, rough), BLOCKS(glm_scratch, Y, Ypp, GLM_STAGES)}},
     .more = room_for_start,
@@ -518,6 +519,14 @@ static void glm_interpolate(const void *state, const method_context *ctx, double
     }
 }
 
+/* The starting method has done its step: behind the first one nobody asks it. */
+static void glm_persist(void *state, const method_context *ctx, persist *p)
+{
+    const glm_state *s = state;
+    (void)ctx;
+    if (s->taken == 0) persist_refuse(p, "the starting method of glm is at work");
+}
+
 const method method_glm3 = {
     .name = "glm",
     .summary = "general linear method of order 3: two-step peer, four stages, L-stable",
@@ -529,7 +538,8 @@ const method method_glm3 = {
     .index_range = "1 to 3",
     .table = &glm_peer4,
     METHOD_STEPS(glm),
-    METHOD_CACHE(glm)};
+    METHOD_CACHE(glm),
+    .persist = glm_persist};
 
 /* Classic methods as general linear ones, to study the theorems of the appendix: without error
  * estimates. */
@@ -546,7 +556,8 @@ const method method_glm3 = {
         .index_range = indices,                                                                    \
         .table = &coefficients,                                                                    \
         METHOD_STEPS(glm),                                                                         \
-        METHOD_CACHE(glm)}
+        METHOD_CACHE(glm),                                                                         \
+        .persist = glm_persist}
 GLM_EXAMPLE(glm_bdf2, "glm:2:bdf", glm_bdf2, 2, "1 to 3", "BDF of order 2 as a GLM, A.0.2");
 GLM_EXAMPLE(glm_bdf3, "glm:3:bdf", glm_bdf3, 3, "1 to 3", "BDF of order 3 as a GLM, A.0.2");
 GLM_EXAMPLE(glm_bdf4, "glm:4:bdf", glm_bdf4, 4, "1 to 3", "BDF of order 4 as a GLM, A.0.2");

@@ -7,6 +7,7 @@
 #include "model/model_structure.h"
 #include "solve/bind/solver.h"
 #include "solve/prepare/choose.h"
+#include "solve/prepare/plan_store.h"
 
 /* ---- plans ---- */
 
@@ -32,6 +33,36 @@ static mode_point point_of(const dae_solver *s, double t, const double *y, const
     return (mode_point){.slots = &s->modes->slots, .at = {t, y, yp, m->parameters, m->memory}};
 }
 
+/* t, y, y', parameters and memory of a point, in one array; NULL: memory */
+static double *numbers_of(const model_form *base, const model_point *at)
+{
+    const size_t n = (size_t)base->n, parameters = base->flat->parameter_count,
+                 memory = (size_t)base->flat->memory_count;
+    double *numbers = DAE_ARRAY(double, mode_numbers(base)), *to = numbers;
+    if (!numbers) return NULL;
+    *to++ = at->t;
+    memcpy(to, at->y, n * sizeof *to);
+    memcpy(to + n, at->yp, n * sizeof *to);
+    memcpy(to + 2 * n, at->parameters, parameters * sizeof *to);
+    memcpy(to + 2 * n + parameters, at->memory, memory * sizeof *to);
+    return numbers;
+}
+
+/* Keep what the plan of v was made from; false: memory */
+static bool keep_origin(const dae_solver *s, const mode_point *mode, model_mode *v)
+{
+    plan_origin *o = &v->origin;
+    const model_form *base = s->base->model;
+    dae_free_all(o->numbers, o->release);
+    *o = (plan_origin){.release_count = mode->release_count, .levels = mode->levels};
+    o->numbers = v->plan.kept ? dae_copy(kept_plan_numbers(v->plan.kept), mode_numbers(base),
+                                         sizeof *o->numbers)
+                              : numbers_of(base, &mode->at);
+    if (mode->release)
+        o->release = dae_copy(mode->release, (size_t)mode->release_count, sizeof *o->release);
+    return o->numbers && (o->release || !mode->release);
+}
+
 dae_status ask_for_mode(dae_solver *s, double t, const double *y, const double *yp,
                         const bool *release, model_mode **result)
 {
@@ -43,7 +74,10 @@ dae_status ask_for_mode(dae_solver *s, double t, const double *y, const double *
     *result = NULL;
     if (status != DAE_OK) return status;
     *result = mode_add(s->modes, &p, s->hybrid->instance->memory, s->base_options.precision);
-    return *result ? DAE_OK : plan_exhausted(&s->diag);
+    if (!*result) return plan_exhausted(&s->diag);
+    if (keep_origin(s, &at, *result)) return DAE_OK;
+    (*result)->retired = true; /* the next to ask for the mode begins anew */
+    return plan_exhausted(&s->diag);
 }
 
 dae_status ask_for_levels(dae_solver *s, double t, const double *y, const double *yp, model_mode *v)
@@ -53,7 +87,8 @@ dae_status ask_for_levels(dae_solver *s, double t, const double *y, const double
     at.levels = true;
     dae_status status = ask(s, &at, &p);
     if (status != DAE_OK) return status;
-    return mode_replan(v, &p, s->base_options.precision) ? DAE_OK : plan_exhausted(&s->diag);
+    bool made = mode_replan(v, &p, s->base_options.precision) && keep_origin(s, &at, v);
+    return made ? DAE_OK : plan_exhausted(&s->diag);
 }
 
 /* ---- the problem of a mode ---- */

@@ -23,7 +23,7 @@ static void mode_free(model_mode *v)
     model_instance_free(v->levels);
     model_instance_free(v->instance);
     solve_plan_free(&v->plan);
-    dae_free_all(v->key, v);
+    dae_free_all(v->key, v->origin.numbers, v->origin.release, v);
 }
 
 void modes_forget(mode_list *r)

@@ -10,6 +10,14 @@
 #include "solve/bind/array_run.h"
 #include "solve/prepare/plan.h"
 
+/* What a plan of a model was made from, beside the problem and the wishes. */
+typedef struct plan_origin {
+    double *numbers; /* t, y, y', parameters and memory; owned */
+    bool *release;   /* equations left out; owned, NULL: none */
+    int release_count;
+    bool levels; /* it was asked for consistent values by all means */
+} plan_origin;
+
 typedef struct model_mode {
     plan plan;
     double *key;                /* values of the memory that decides the structure; owned */
@@ -24,6 +32,7 @@ typedef struct model_mode {
     bool searched;              /* for redundant constraints */
     bool certified;             /* its structure was looked at where the equations hold */
     bool retired;               /* another choice of p2 has taken its place */
+    plan_origin origin;         /* so that the plan can be made again */
 } model_mode;
 
 /* How much the start value of an unknown counts: the more the higher. */
@@ -69,6 +78,13 @@ bool mode_replan(model_mode *v, plan *made, dae_precision precision);
 bool mode_matches(const mode_list *r, const model_mode *v, const double *memory);
 /* The one in use for that mode; NULL: none was made yet. */
 model_mode *mode_find(const mode_list *r, const double *memory);
+
+/* How many numbers a plan is made from: t, y, y', parameters and memory. */
+static inline size_t mode_numbers(const model_form *base)
+{
+    return 1 + 2 * (size_t)base->n + base->flat->parameter_count +
+           (size_t)base->flat->memory_count;
+}
 
 /* ---- values ---- */
 

@@ -138,3 +138,9 @@ bool monitors_bind(monitors *m, const form_set *f)
     m->J = m->g + g;
     return true;
 }
+
+void monitors_persist(monitors *m, persist *p)
+{
+    persist_same(p, (uint64_t)m->set.count, "other invariants are watched");
+    if (m->now) PERSIST_ARRAY(p, m->now, 3 * (size_t)m->set.count);
+}

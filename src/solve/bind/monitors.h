@@ -21,5 +21,7 @@ dae_status monitors_new(struct dae_solver *s, const dae_options *options, dae_di
 void monitors_free(monitors *m); /* NULL is fine */
 /* Another form is integrated, or none (NULL); false: memory. */
 bool monitors_bind(monitors *m, const form_set *f);
+/* Values at the start, and how far they have drifted. */
+void monitors_persist(monitors *m, persist *p);
 
 #endif

@@ -21,8 +21,17 @@ static wishes first_wishes(const dae_options *kept, const dae_options *given)
 }
 
 /* A model is bound where its first mode is known: until then there is room for values alone. */
-static dae_status hold_model(dae_solver *s, dae_diag *diag)
+dae_status model_hold(dae_solver *s, dae_diag *diag)
 {
+    form_instance *old = s->bound.forms;
+    s->bound.forms = NULL;
+    s->bound.form_set = NULL;
+    s->bound.unknowns = &unknowns_as_given;
+    binding_empty(&s->bound);
+    form_instance_free(old); /* before what its source belongs to */
+    modes_free(s->modes);
+    hybrid_free(s->hybrid);
+    s->modes = NULL;
     s->hybrid = hybrid_new(s->base->model);
     s->modes = s->hybrid ? modes_new() : NULL;
     if (!s->modes) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the model.");
@@ -88,7 +97,7 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
     if (status == DAE_OK && (!s->run.sizes || (s->wishes.open && !s->run.past.values)))
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", n);
     if (status == DAE_OK) status = monitors_new(s, &full, diag);
-    if (status == DAE_OK) status = problem->model ? hold_model(s, diag) : bind_callbacks(s, diag);
+    if (status == DAE_OK) status = problem->model ? model_hold(s, diag) : bind_callbacks(s, diag);
     if (status != DAE_OK) {
         dae_solver_free(s);
         return status;
@@ -120,5 +129,5 @@ void dae_solver_free(dae_solver *s)
     hybrid_free(s->hybrid);
     dae_problem_free(b->rewritten);
     dae_free_all(b->multipliers, s->run.sizes, s->run.floors, s->run.past_t, s->run.past_y,
-                 s->run.past.values, s->steps, s->table, s);
+                 s->run.past.values, s->run.last_values, s->steps, s->table, s);
 }

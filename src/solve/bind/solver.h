@@ -2,6 +2,7 @@
 #ifndef DAE_SOLVE_BIND_SOLVER_H
 #define DAE_SOLVE_BIND_SOLVER_H
 
+#include "base/persist.h"
 #include "control/stall.h"
 #include "control/step_control.h"
 #include "control/stiffness.h"
@@ -77,6 +78,7 @@ typedef struct run_state {
     double shown; /* the user has seen the run up to here; NAN: up to t */
     stall stall;
     attempt last;
+    double *last_values;   /* its vectors behind the reading of a checkpoint; owned, NULL: none */
     double tried;          /* the step that was tried first, where it ended or will end */
     bool evaluation_first; /* a callback was the first to reject the step that is tried */
     bool index_suspect;    /* residual callbacks may have an index that the method is not for */
@@ -127,6 +129,7 @@ struct dae_solver {
     dae_integrator integrator;    /* and this one */
     wishes wishes;         /* what plans are made by: those options, and what runs have shown */
     char why[CHOICE_TEXT]; /* the method at work in one line, where it is our choice */
+    char reason[CHOICE_TEXT]; /* wishes.reason behind the reading of a checkpoint */
     dae_stats stats;
     dae_diag diag;
     eval_failure stop; /* a callback asked for it during this call (code < 0) */
@@ -195,6 +198,13 @@ dae_status release_mode(dae_solver *s);
 dae_status forget_modes(dae_solver *s);
 /* The problem of a mode with the choice of states it has. */
 dae_status describe_mode(dae_solver *s, model_mode *v);
+
+/* modes_persist.c: the modes of a checkpoint. Reading, where there are none: plans are made again
+ * from what they were made from. *current: the one whose form is integrated, NULL: the model as it
+ * is written. */
+dae_status modes_persist(dae_solver *s, persist *p, model_mode **current);
+/* Nothing is bound, no mode is known, discrete values are those of a new solver. */
+dae_status model_hold(dae_solver *s, dae_diag *diag);
 
 /* ---- values.c: the solution in terms of what is integrated, and in the user's ---- */
 

@@ -6,6 +6,11 @@
 
 struct dae_solver;
 
+/* hybrid_persist.c: the discrete side in a checkpoint. First the memory, before a form is bound;
+ * then all else, once the form, its values and the search for events are there. */
+void hybrid_persist_memory(struct dae_solver *s, persist *p);
+dae_status hybrid_persist(struct dae_solver *s, persist *p);
+
 /* Before a step towards tend: native code where it is asked for, or pays. */
 void hybrid_consider_code(struct dae_solver *s, double tend);
 

@@ -153,6 +153,7 @@ void ranges_bind(dae_solver *s);
 void reads_bind(dae_solver *s);
 /* The continuous values are solved for the memory as it is. */
 void reads_keep(dae_solver *s);
+void reads_persist(dae_solver *s, persist *p);
 /* Whether they still are. Where crossing functions have changed these are to be looked at again. */
 bool reads_unchanged(dae_solver *s);
 /* Whether events may read more than time and states, which the interpolant has: algebraic unknowns,
@@ -183,6 +184,8 @@ void resume_enter(dae_solver *s, const step_memory *left);
 
 /* hybrid_seams.c */
 
+/* The next seam, and what was told; they are there. */
+void seams_persist(dae_solver *s, persist *p);
 /* Whether any expression has pieces at all. */
 bool seams_possible(const graph *g);
 /* What each node of a walk depends on; NULL: memory. The caller frees it. */

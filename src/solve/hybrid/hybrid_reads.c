@@ -113,6 +113,15 @@ void reads_keep(dae_solver *s)
            (size_t)flat_of(s)->memory_count * sizeof *h->reads->kept);
 }
 
+void reads_persist(dae_solver *s, persist *p)
+{
+    hybrid *h = s->hybrid;
+    const bool known = persist_flag(p, h->reads);
+    if (p->reading && known) reads_bind(s);
+    if (known && !h->reads) p->no_memory = true;
+    if (known && h->reads) PERSIST_ARRAY(p, h->reads->kept, flat_of(s)->memory_count);
+}
+
 /* Whether a slot of these has changed since. */
 static bool any_changed(const dae_solver *s, const bool *slots)
 {

@@ -256,6 +256,17 @@ void hybrid_seek_seam(dae_solver *s)
         h->seams->next = fmin(h->seams->next, next_change(s, from, end));
 }
 
+void seams_persist(dae_solver *s, persist *p)
+{
+    hybrid *h = s->hybrid;
+    const bool sought = persist_flag(p, h->seams);
+    if (p->reading && sought && !h->seams) hybrid_seek_seam(s);
+    if (sought && !h->seams) p->no_memory = true;
+    if (!sought || !h->seams) return;
+    PERSIST(p, h->seams->next);
+    PERSIST(p, h->seams->told);
+}
+
 double hybrid_next_seam(const hybrid *h)
 {
     return h->seams && isfinite(h->seams->next) ? nextafter(h->seams->next, -INFINITY) : INFINITY;

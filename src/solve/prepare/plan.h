@@ -36,6 +36,7 @@ typedef struct mode_point {
     const bool *release; /* equations that follow from others and are left out; NULL: none */
     int release_count;   /* of the analysed equations, that it speaks of */
     bool levels;         /* a form for consistent values is wanted by all means */
+    bool exact;          /* a plan made at these very numbers, and none that holds there as well */
 } mode_point;
 
 typedef struct kept_plan kept_plan;

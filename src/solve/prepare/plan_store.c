@@ -146,6 +146,11 @@ graph *kept_plan_enter(kept_plan *kept)
     return kept->graph;
 }
 
+const double *kept_plan_numbers(const kept_plan *kept)
+{
+    return kept->numbers;
+}
+
 struct start_memory **kept_plan_starts(kept_plan *kept)
 {
     return &kept->starts;
@@ -313,7 +318,7 @@ bool plan_store_find(const dae_problem *problem, const mode_point *mode, const w
     *ok = true;
     if (!store) return false;
     kept_plan **at = find_same(problem, mode, &key);
-    if (!at) at = find_other(problem, mode, &key, ok);
+    if (!at && !mode->exact) at = find_other(problem, mode, &key, ok);
     if (!at) return !*ok;
     kept_plan *kept = *at;
     *at = kept->next;

@@ -24,6 +24,9 @@ bool plan_store_add(const dae_problem *problem, const mode_point *mode, const wi
 /* One user less; the caller does not hold the lock. */
 void kept_plan_release(kept_plan *kept);
 
+/* The numbers that a plan was made at: t, y, y', parameters and memory. */
+const double *kept_plan_numbers(const kept_plan *kept);
+
 /* ---- for start_memory.c ---- */
 
 /* Take the lock that guards the plan; graph_leave() gives it back. */

@@ -304,3 +304,16 @@ bool rank_watch_new(rank_watch **result, const analysed *a, int n)
         rank_watch_free(w);
     return ok;
 }
+
+void rank_watch_persist(rank_watch *watch, persist *p)
+{
+    persist_same(p, (uint64_t)rank_watch_blocks(watch), "other blocks of equations are watched");
+    if (!watch) return;
+    for (int k = 0; k < watch->count; k++) {
+        rank_block *b = &watch->block[k];
+        PERSIST_STRUCT(p, b, GAPS(rank_block, size, own), GAP(rank_block, unknown),
+                       GAPS(rank_block, rows, line));
+    }
+    PERSIST(p, watch->t);
+    PERSIST(p, watch->fresh);
+}

@@ -54,5 +54,7 @@ bool rank_watch_new(rank_watch **watch, const analysed *a, int n);
 bool rank_watch_copy(const rank_watch *of, rank_watch **watch);
 void rank_watch_free(rank_watch *watch); /* NULL is fine */
 int rank_watch_blocks(const rank_watch *watch);
+/* What was seen of the blocks; watch may be NULL. */
+void rank_watch_persist(rank_watch *watch, persist *p);
 
 #endif

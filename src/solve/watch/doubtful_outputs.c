@@ -200,3 +200,17 @@ void output_doubt_tell(dae_solver *s)
     part_free(h->doubt);
     h->doubt = NULL;
 }
+
+void output_doubt_persist(dae_solver *s, persist *p)
+{
+    hybrid *h = s->hybrid;
+    const bool looked = persist_flag(p, h->doubt);
+    if (p->reading && looked && !h->doubt) {
+        h->doubt = output_doubt_new(h->instance->form->visible_count);
+        p->no_memory = p->no_memory || !h->doubt;
+    }
+    if (!looked || !h->doubt) return;
+    PERSIST(p, h->doubt->rows);
+    PERSIST(p, h->doubt->projections);
+    PERSIST_ARRAY(p, h->doubt->size, 3 * (size_t)h->doubt->visible);
+}

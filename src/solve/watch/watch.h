@@ -60,5 +60,6 @@ rounding_result rounding_hides(dae_solver *s, double tend, double step, int i, d
 void output_doubt_row(dae_solver *s, double t, const double *y, const double *yp,
                       const double *values);
 void output_doubt_tell(dae_solver *s);
+void output_doubt_persist(dae_solver *s, persist *p);
 
 #endif

@@ -1,0 +1,197 @@
+/* Whose checkpoint is it? The equations, the values of parameters, and the options. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "expr/walk.h"
+#include "model/model_delay.h"
+#include "solve/checkpoint/checkpoint.h"
+
+/* ---- the equations of a model ---- */
+
+/* A node by what it does, and by the places of its operands in the walk. */
+static uint64_t hash_node(uint64_t hash, const walk *w, const expr_node *n)
+{
+    struct {
+        uint32_t op, order, arity, operand[3];
+        int32_t index;
+        double value;
+    } key;
+    memset(&key, 0, sizeof key);
+    key.op = n->op;
+    key.order = n->order;
+    key.arity = n->arity;
+    for (int k = 0; k < n->arity && k < 3; k++)
+        key.operand[k] = (uint32_t)walk_place(w, expr_operand(n, k));
+    if (n->op == EXPR_CONSTANT)
+        key.value = n->value;
+    else if (n->arity < 2)
+        key.index = n->index;
+    return checksum(hash, &key, sizeof key);
+}
+
+/* Roots of all that a run computes. */
+static size_t collect_roots(const flat_model *m, expr *roots)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->equation_count; i++) roots[count++] = m->equations[i].residual;
+    for (size_t i = 0; i < m->relation_count; i++) roots[count++] = m->relations[i].crossing;
+    for (size_t i = 0; i < m->discrete_count; i++) roots[count++] = m->discretes[i].value;
+    for (size_t i = 0; i < m->delay_count; i++) roots[count++] = m->delays[i].value;
+    for (size_t i = 0; i < m->sample_count; i++) {
+        roots[count++] = m->samples[i].start;
+        roots[count++] = m->samples[i].interval;
+    }
+    for (size_t w = 0; w < m->when_count; w++)
+        for (size_t b = 0; b < m->whens[w].branch_count; b++)
+            roots[count++] = m->whens[w].branches[b].condition;
+    return count;
+}
+
+static size_t most_roots(const flat_model *m)
+{
+    size_t count = m->equation_count + m->relation_count + m->discrete_count + m->delay_count +
+                   2 * m->sample_count + 1;
+    for (size_t w = 0; w < m->when_count; w++) count += m->whens[w].branch_count;
+    return count;
+}
+
+/* A hash of the equations; false: memory */
+static bool hash_equations(const flat_model *m, uint64_t *hash)
+{
+    expr *roots = DAE_ARRAY(expr, most_roots(m));
+    walk w = {0};
+    if (!roots) return false;
+    const size_t count = collect_roots(m, roots);
+    graph_enter(m->graph);
+    const bool ok = walk_from(&w, m->graph, roots, count);
+    for (size_t i = 0; ok && i < w.count; i++)
+        *hash = hash_node(*hash, &w, graph_node(m->graph, w.order[i]));
+    for (size_t i = 0; ok && i < count; i++) {
+        const uint64_t place = roots[i] == EXPR_NONE ? 0 : 1 + walk_place(&w, roots[i]);
+        *hash = checksum(*hash, &place, sizeof place);
+    }
+    walk_free(&w);
+    graph_leave(m->graph);
+    dae_free(roots);
+    return ok;
+}
+
+/* ---- the problem ---- */
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    return checksum(hash, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+/* Unknowns by number and name, the form of callbacks, the equations of a model; false: memory */
+static bool hash_problem(const dae_problem *problem, uint64_t *hash)
+{
+    const dae_residual *form = &problem->form;
+    const int kind[] = {form->n, form->event_count, problem->model != NULL, problem->forms != NULL};
+    *hash = checksum(0, kind, sizeof kind);
+    for (int i = 0; i < form->n; i++) *hash = hash_text(*hash, problem_variable(problem, i));
+    if (problem->forms) *hash = hash_text(*hash, form_source_kind_name(problem->forms));
+    return !problem->model || hash_equations(problem->model->flat, hash);
+}
+
+/* Parameters, each by name where it differs. */
+static dae_status parameters_persist(dae_solver *s, persist *p)
+{
+    const model_form *f = s->base->model;
+    const size_t count = f->flat->parameter_count;
+    persist_same(p, count, "the model has other parameters");
+    for (size_t k = 0; k < count && persist_ok(p); k++) {
+        double value = f->parameters[k];
+        PERSIST(p, value);
+        if (!persist_ok(p) || memcmp(&value, &f->parameters[k], sizeof value) == 0) continue;
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "The checkpoint is of a run with parameter %s = %.17g; here it is %.17g.",
+                        f->parameter_names[k], value, f->parameters[k]);
+    }
+    return DAE_OK;
+}
+
+/* ---- options ---- */
+
+/* A number of the options that must be the same. */
+static dae_status number_persist(dae_solver *s, persist *p, const char *name, double now)
+{
+    double then = now;
+    PERSIST(p, then);
+    if (memcmp(&then, &now, sizeof now) == 0) return DAE_OK;
+    return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                    "The checkpoint is of a run with %s = %.17g; here it is %.17g.", name, then,
+                    now);
+}
+
+/* Which method and formulation, in words. */
+static dae_status word_persist(dae_solver *s, persist *p, const char *name, const char *now)
+{
+    char then[64];
+    memset(then, 0, sizeof then);
+    strncpy(then, now, sizeof then - 1);
+    PERSIST(p, then);
+    then[sizeof then - 1] = '\0';
+    if (!p->reading || strncmp(then, now, sizeof then - 1) == 0) return DAE_OK;
+    return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                    "The checkpoint is of a run with %s = %s; here it is %s.", name, then, now);
+}
+
+/* All that has no name above, in one number: numbers of the struct, arrays per unknown, tables. */
+static uint64_t hash_options(const dae_solver *s)
+{
+    const dae_options *o = &s->base_options;
+    const size_t n = (size_t)s->base->form.n;
+    persist all = {0};
+    dae_options copy = *o;
+    uint64_t hash = 0;
+    PERSIST_STRUCT(&all, &copy, GAPS(dae_options, method, formulation),
+                   GAPS(dae_options, rtol, atol_by_unknown), GAPS(dae_options, y_tags, yp_tags),
+                   GAP(dae_options, stop_time), GAP(dae_options, max_steps),
+                   GAPS(dae_options, norm, message), GAP(dae_options, threads),
+                   GAPS(dae_options, invariant_function, invariants), GAP(dae_options, variant),
+                   GAP(dae_options, step_sequence), GAP(dae_options, table),
+                   GAP(dae_options, herk));
+    if (!all.no_memory) hash = checksum(0, all.bytes, all.count);
+    persist_free(&all);
+    if (o->rtol_by_unknown) hash = checksum(hash, o->rtol_by_unknown, n * sizeof(double));
+    if (o->atol_by_unknown) hash = checksum(hash, o->atol_by_unknown, n * sizeof(double));
+    if (o->step_count > 0)
+        hash = checksum(hash, o->step_sequence, (size_t)o->step_count * sizeof(double));
+    return hash;
+}
+
+static dae_status options_persist(dae_solver *s, persist *p)
+{
+    const dae_options *o = &s->base_options;
+    dae_status status = word_persist(s, p, "method", s->wishes.open ? "auto" : o->method);
+    if (status == DAE_OK) status = word_persist(s, p, "formulation", o->formulation);
+    if (status == DAE_OK) status = number_persist(s, p, "rtol", o->rtol);
+    if (status == DAE_OK) status = number_persist(s, p, "atol", o->atol);
+    if (status == DAE_OK) status = number_persist(s, p, "stop_time", o->stop_time);
+    if (status == DAE_OK) persist_same(p, hash_options(s), "the run had other options");
+    return status;
+}
+
+dae_status identity_persist(dae_solver *s, persist *p)
+{
+    uint64_t hash = 0;
+    if (!hash_problem(s->base, &hash))
+        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for a checkpoint.");
+    persist_same(p, hash, "it is of another model or problem");
+    if (!persist_ok(p)) return DAE_OK;
+    dae_status status = s->base->model ? parameters_persist(s, p) : DAE_OK;
+    return status == DAE_OK && persist_ok(p) ? options_persist(s, p) : status;
+}
+
+uint64_t layout_signature(void)
+{
+    const size_t sizes[] = {sizeof(dae_solver),    sizeof(run_state),      sizeof(hybrid),
+                            sizeof(binding),       sizeof(model_mode),     sizeof(rank_block),
+                            sizeof(error_norm),    sizeof(relation_trace), sizeof(sample_clock),
+                            sizeof(delay_piece),   sizeof(dae_options),    sizeof(dae_stats),
+                            sizeof(dae_diag),      sizeof(step_control),   sizeof(attempt),
+                            sizeof(method_memory), sizeof(long),           sizeof(void *)};
+    return checksum(0, sizes, sizeof sizes);
+}
