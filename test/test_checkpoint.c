@@ -150,6 +150,7 @@ static trail run(const setting *set, int when, memory_file *file, memory_file *b
         if (status != DAE_OK && status != DAE_ERR_STATE)
             fail_msg("%s, %s: %s", set->name, set->method, diag.text);
     }
+    if (r.end < 0 && getenv("VERBOSE")) printf("%s: %s\n", set->name, dae_solver_diag(s)->text);
     r.n = dae_problem_variable_count(problem);
     r.values = calloc((size_t)r.n + 1, sizeof *r.values);
     r.t = dae_solver_time(s);
@@ -163,6 +164,18 @@ static void trail_free(trail *r)
 {
     free(r->bits);
     free(r->values);
+}
+
+/* How far the ends of two runs are from each other, in tolerances. */
+static double distance(const trail *a, const trail *b, double rtol)
+{
+    double most = 0.0;
+    for (int i = 0; i < a->n; i++) {
+        double size = fmax(fabs(a->values[i]), fabs(b->values[i]));
+        double off = fabs(a->values[i] - b->values[i]) / (rtol * size + 1e-3 * rtol);
+        if (off > most) most = off;
+    }
+    return most;
 }
 
 /* A run that is saved at a random step, and one that goes on from there. */
@@ -187,9 +200,10 @@ static bool check(const setting *set, uint64_t seed)
                      set->name, set->method, first.saved, first.count, k + 1);
     if (first.count < MOST_STEPS) assert_int_equal(second.count, left);
     assert_int_equal(second.end, first.count < MOST_STEPS ? first.end : second.end);
+    double off = distance(&plain, &first, set->rtol > 0.0 ? set->rtol : 1e-6);
     if (getenv("VERBOSE"))
-        printf("%-20s %-10s steps %d / %d saved %d bytes %zu same as unsaved: %s\n", set->name,
-               set->method ? set->method : "auto", plain.count, first.count, first.saved,
+        printf("%-20s %-10s steps %d / %d off %.2g saved %d bytes %zu same as unsaved: %s\n", set->name,
+               set->method ? set->method : "auto", plain.count, first.count, off, first.saved,
                file.count,
                plain.count == first.count &&
                        memcmp(plain.bits + first.saved, first.bits + first.saved,

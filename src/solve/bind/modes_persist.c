@@ -109,6 +109,7 @@ dae_status modes_persist(dae_solver *s, persist *p, model_mode **current)
     for (int k = 0; k < count && persist_ok(p); k++) {
         model_mode *v = p->reading ? read_mode(s, p) : r->list[k];
         if (!v) break;
+        if (!p->reading) persist_origin(s, &v->origin, p);
         persist_choice(s, v, p);
         if (p->reading && persist_ok(p) && v->instance && describe_mode(s, v) != DAE_OK)
             p->no_memory = true;

@@ -44,6 +44,7 @@ typedef struct rank_watch {
     int n, own_n;    /* for which there is room */
     double t;        /* where `before` was taken */
     bool fresh;      /* nothing was looked at since the method started */
+    bool prepared;   /* the code knows the parameters; not so in a copy, or where it was loaded */
 } rank_watch;
 
 /* The blocks of analysed equations over the n unknowns of a base form that are worth it. *watch =

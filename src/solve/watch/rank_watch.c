@@ -79,7 +79,8 @@ static void evaluate(dae_solver *s, rank_watch *w, double t, const double *own, 
     take_values(s, w, t, own, slope);
     model_instance_recall(s->hybrid->instance, t, NULL, NULL);
     tape_inputs in = {t, {w->y, w->y + w->n}, m->parameters, s->hybrid->instance->memory};
-    if (w->fresh || s->hybrid->delays) code_prepare(&w->code, &in);
+    if (w->fresh || !w->prepared || s->hybrid->delays) code_prepare(&w->code, &in);
+    w->prepared = true;
     w->fresh = false;
     code_run(&w->code, &in, w->value);
 }
