@@ -187,6 +187,17 @@ static attempt_status thesis_step(const herk_state *s, herk_scratch *r, const me
 /* ---- attempts ---------------------------------------------------------------------------------
  */
 
+/* A selection where one is needed within a run: the matrices of a checkpoint are made anew. r->K is
+ * overwritten. */
+static attempt_status select_again(const herk_state *s, herk_scratch *r, herk_work *w)
+{
+    attempt_status status = herk_derivative(w, s->t, s->x, r->K);
+    if (status == ATTEMPT_OK) status = herk_select(w, w->J[w->current]);
+    w->R_current = status == ATTEMPT_OK;
+    w->look = false;
+    return status;
+}
+
 /* Selection, Jacobian and x' at the start of a step. */
 static attempt_status begin_step(const herk_state *s, herk_scratch *r, herk_work *w)
 {
@@ -201,6 +212,7 @@ static attempt_status begin_step(const herk_state *s, herk_scratch *r, herk_work
         w->look = false;
         return status;
     }
+    if (!w->selected) return select_again(s, r, w);
     if (!w->look) return ATTEMPT_OK;
     if (!w->R_current) {
         status = herk_factor(w, w->J[w->current]);
