@@ -27,11 +27,15 @@ static int check_plot_name(const char *path)
 
 static int check_files(const request *r)
 {
-    const output list[] = {{"--csv", r->csv},         {"--json", r->json},
-                           {"--output", r->mat},      {"--plot", r->plot},
-                           {"--history", r->history}, {"--tableau", r->tableau}};
+    const output list[] = {{"--csv", r->csv},
+                           {"--json", r->json},
+                           {"--output", r->mat},
+                           {"--plot", r->plot},
+                           {"--history", r->history},
+                           {"--tableau", r->tableau},
+                           {"--checkpoint", r->saves.path}};
     int code = check_plot_name(r->plot);
-    return code == CLI_OK ? check_outputs(r->text ? r->model_name : NULL, list, 6) : code;
+    return code == CLI_OK ? check_outputs(r->text ? r->model_name : NULL, list, 7) : code;
 }
 
 /* Start and stop: from the words, else from the model. */
@@ -217,9 +221,11 @@ static int run_request(request *r, session *s)
 {
     int code = request_open(r, s);
     if (code == CLI_OK) code = session_prepare(s, &r->options);
+    if (code == CLI_OK) code = checkpoint_open(s, &r->saves);
     if (code == CLI_OK) code = session_open_history(s, r->history);
     if (code == CLI_OK) code = session_open_tableau(s, r->tableau);
     if (code == CLI_OK) code = solve(r, s);
+    if (code == CLI_OK) checkpoint_done(s);
     if (code == CLI_OK && r->verify) code = request_verify(r, s, true);
     return code;
 }
@@ -332,6 +338,9 @@ const command run_command = {
         "  --json FILE          likewise in json, with statistics and diagnostic\n"
         "  --history FILE       write every attempted step as csv\n"
         "  --tableau FILE       write the extrapolation tableau of every step of liex as csv\n"
+        "  --checkpoint FILE    save the run now and then, so that it can go on if it is killed\n"
+        "  --every WHAT         how often: 60s (the default), 10min, 2h, or 500steps\n"
+        "  --resume FILE        go on with a run that was saved, all other words as they were\n"
         "  --verify             let a judge say how good the result is: 'daedal help verify'\n"
         "  --stats              print all counters\n"
         "  --quiet              print nothing on success\n"

@@ -2,6 +2,7 @@
 #ifndef DAEDAL_CLI_RUN_H
 #define DAEDAL_CLI_RUN_H
 
+#include "checkpoint.h"
 #include "session.h"
 
 /* What the words of the command line ask for. Strings are borrowed from argv. */
@@ -64,12 +65,13 @@ typedef struct request {
     const char *boundary_method; /* --method of 'daedal bvp' */
     fit_request fit;
     optimise_words optimise;
-    const char *judge;   /* its method; NULL: chosen */
-    double limit;        /* in tolerances; 0: the library's */
-    double *atol_values; /* options.atol_by_unknown; owned, or NULL */
-    double *rtol_values; /* options.rtol_by_unknown; owned, or NULL */
-    const char *steps;   /* --steps FILE */
-    double *step_times;  /* options.step_sequence; owned, or NULL */
+    const char *judge;      /* its method; NULL: chosen */
+    double limit;           /* in tolerances; 0: the library's */
+    double *atol_values;    /* options.atol_by_unknown; owned, or NULL */
+    double *rtol_values;    /* options.rtol_by_unknown; owned, or NULL */
+    checkpoint_words saves; /* --checkpoint, --every, --resume */
+    const char *steps;      /* --steps FILE */
+    double *step_times;     /* options.step_sequence; owned, or NULL */
 } request;
 
 /* Read the words of a command (run, verify, sens, fit, bvp, optimise) into a request. Exit code. */

@@ -63,6 +63,9 @@ enum option_id {
     OPT_STATS,
     OPT_HISTORY,
     OPT_TABLEAU,
+    OPT_CHECKPOINT,
+    OPT_EVERY,
+    OPT_RESUME,
     OPT_VERIFY,
     OPT_JUDGE,
     OPT_LIMIT,
@@ -153,6 +156,9 @@ static const struct option long_options[] = {
     {"stats", no_argument, NULL, OPT_STATS},
     {"history", required_argument, NULL, OPT_HISTORY},
     {"tableau", required_argument, NULL, OPT_TABLEAU},
+    {"checkpoint", required_argument, NULL, OPT_CHECKPOINT},
+    {"every", required_argument, NULL, OPT_EVERY},
+    {"resume", required_argument, NULL, OPT_RESUME},
     {"verify", no_argument, NULL, OPT_VERIFY},
     {"judge", required_argument, NULL, OPT_JUDGE},
     {"limit", required_argument, NULL, OPT_LIMIT},
@@ -373,6 +379,9 @@ static int read_output_option(request *r, int id, const char *text)
     case OPT_VARIABLES: r->variables = text; return CLI_OK;
     case OPT_HISTORY: return take_path(&r->history, "history", text);
     case OPT_TABLEAU: return take_path(&r->tableau, "tableau", text);
+    case OPT_CHECKPOINT: return take_path(&r->saves.path, "checkpoint", text);
+    case OPT_EVERY: return checkpoint_every(&r->saves, text);
+    case OPT_RESUME: return take_path(&r->saves.resume, "checkpoint to resume from", text);
     case OPT_VERIFY: r->verify = true; return CLI_OK;
     case OPT_LIMIT: return read_number(id, text, 0.0, false, &r->limit);
     case OPT_ALL: r->all = true; return CLI_OK;
@@ -695,6 +704,20 @@ static int check_boundary(const request *r)
     return complain(CLI_USAGE, "option '%s' is for 'daedal bvp'", word);
 }
 
+/* Checkpoints are those of runs; of steps and tableaus nothing is kept. */
+static int check_saves(const request *r)
+{
+    const checkpoint_words *w = &r->saves;
+    const char *word = w->path ? "--checkpoint" : w->resume ? "--resume" : "--every";
+    if (!w->path && !w->resume && w->seconds == 0.0 && w->steps == 0) return CLI_OK;
+    if (r->command != &run_command)
+        return complain(CLI_USAGE, "option '%s' is for 'daedal run'", word);
+    if (r->history || r->tableau)
+        return complain(CLI_USAGE, "options '%s' and '--%s' exclude each other", word,
+                        r->history ? "history" : "tableau");
+    return checkpoint_check(w);
+}
+
 int request_read(const command *of, int argc, char **argv, request *r)
 {
     int id;
@@ -723,7 +746,7 @@ int request_read(const command *of, int argc, char **argv, request *r)
         return complain_word(argv[optind + 1]);
     }
     if (check_first_step(r) != CLI_OK || check_sensitivities(r) != CLI_OK) return CLI_USAGE;
-    if (check_boundary(r) != CLI_OK) return CLI_USAGE;
+    if (check_boundary(r) != CLI_OK || check_saves(r) != CLI_OK) return CLI_USAGE;
     if (herk_finish(r) != CLI_OK) return CLI_USAGE;
     r->model_name = argv[optind];
     r->text = names_text(r->model_name);

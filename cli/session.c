@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "session.h"
+#include "checkpoint.h"
 #include "outputs.h"
 #include "signals.h"
 
@@ -437,6 +438,7 @@ int recorder_open(recorder *r, const session *s, const char *csv, bool keep, con
 {
     report_error error = {0};
     *r = (recorder){.csv = csv, .keep = keep, .last = NAN};
+    r->checkpoint = s->checkpoint;
     r->series = make_series(s);
     if (!r->series) return CLI_FAILED;
     report_status status = REPORT_OK;
@@ -471,7 +473,7 @@ int recorder_add(recorder *r, double t, const double *y, const char *digits)
     if (r->full) return complain(CLI_FAILED, "%s", error.text);
     r->count++;
     r->last = t;
-    return CLI_OK;
+    return checkpoint_row(r->checkpoint, r->series->n, t, y, digits);
 }
 
 int recorder_finish(recorder *r)
@@ -630,13 +632,14 @@ static int integrate(session *s, const grid *g, recorder *rows)
     long next = 1;
     const dae_stats *counters = dae_solver_stats(s->solver);
     dae_status status = DAE_STEPPED;
-    int code = begin(s, g, rows);
+    int code = checkpoint_resumes(s) ? checkpoint_resume(s, g, rows, &next) : begin(s, g, rows);
     if (code != CLI_OK) return code;
     if (rows->stream || rows->keep || s->history.stream) signals_spare_results();
     while (code == CLI_OK && status > 0) {
         status = dae_solver_step(s->solver, g->tend);
         if (status >= 0) code = add_rows(s, g, rows, status == DAE_EVENT, &next);
         if (status >= 0 && code == CLI_OK) code = session_write_tableau(s);
+        if (status == DAE_STEPPED && code == CLI_OK) code = checkpoint_step(s, g, rows, next);
         if (status > 0 && code == CLI_OK && s->max_steps > 0 && counters->steps >= s->max_steps)
             code = give_up(s, dae_solver_time(s->solver));
     }
@@ -644,10 +647,12 @@ static int integrate(session *s, const grid *g, recorder *rows)
     session_clear_progress(s);
     s->t = dae_solver_time(s->solver);
     if (status < 0 && code == CLI_OK) code = complain_diagnostic(s, dae_solver_diag(s->solver));
-    if (code != CLI_OK)
+    if (code != CLI_OK) {
+        checkpoint_rescue(s);
         add_last_row(s, g, rows);
-    else
+    } else {
         code = read_values(s, s->t);
+    }
     return code;
 }
 
@@ -783,5 +788,6 @@ void session_close(session *s)
     if (s->history.stream != stdout) report_file_discard(&s->history);
     if (s->tableau.stream != stdout) report_file_discard(&s->tableau);
     free(s->unknowns);
+    checkpoint_close(s);
     *s = (session){0};
 }

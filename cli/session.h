@@ -34,11 +34,12 @@ typedef struct recorder {
     bool keep;
     const char *csv; /* path, borrowed; NULL: none */
     report_file file;
-    FILE *stream; /* of file, or stdout; NULL: no csv, or it has failed */
-    size_t count; /* rows */
-    double last;  /* time of the last row */
-    bool failed;  /* csv could not be written, and that was told */
-    bool full;    /* likewise rows could not be kept */
+    FILE *stream;                      /* of file, or stdout; NULL: no csv, or it has failed */
+    size_t count;                      /* rows */
+    double last;                       /* time of the last row */
+    bool failed;                       /* csv could not be written, and that was told */
+    bool full;                         /* likewise rows could not be kept */
+    struct run_checkpoint *checkpoint; /* that has to know of rows; borrowed, NULL: none */
 } recorder;
 
 struct session;
@@ -83,11 +84,12 @@ typedef struct session {
     double wall_shown;   /* when progress was last shown */
     bool progress;       /* stderr is a terminal */
     bool progress_on_screen;
-    double translation; /* seconds of wall time that a text took */
-    double seconds;     /* .. and the integration */
-    double rtol, atol;  /* of the run */
-    long max_steps;     /* accepted steps before the session gives up; 0: no limit */
-    dae_diag diag;      /* of the last failure; status DAE_OK if there was none */
+    double translation;                /* seconds of wall time that a text took */
+    double seconds;                    /* .. and the integration */
+    double rtol, atol;                 /* of the run */
+    long max_steps;                    /* accepted steps before the session gives up; 0: no limit */
+    struct run_checkpoint *checkpoint; /* where the run is saved (checkpoint.h); NULL: nowhere */
+    dae_diag diag;                     /* of the last failure; status DAE_OK if there was none */
 } session;
 
 /* Problem of the built-in model s->m, which it takes over. Exit code. */
