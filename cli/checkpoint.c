@@ -70,8 +70,6 @@ int checkpoint_every(checkpoint_words *words, const char *text)
     } units[] = {{"s", 1.0}, {"min", 60.0}, {"h", 3600.0}, {"steps", 0.0}};
     char *end;
     double number = strtod(text, &end);
-    words->seconds = 0.0;
-    words->steps = 0;
     for (size_t k = 0; end != text && k < sizeof units / sizeof *units; k++) {
         if (strcmp(end, units[k].unit) != 0 || !(number > 0.0) || !(number < 1e9)) continue;
         if (units[k].seconds > 0.0) {
@@ -180,7 +178,9 @@ int checkpoint_open(session *s, const checkpoint_words *words)
                         c->path, c->path);
     c->rows = fopen(c->rows_path, c->resumes ? "r+b" : "w+b");
     if (!c->rows && c->resumes && stat(c->path, &there) != 0) c->rows_path[strlen(c->path)] = '\0';
-    if (!c->rows) return cannot(c->rows_path, c->resumes ? "read" : "written", errno);
+    if (!c->rows)
+        return complain(c->resumes ? CLI_USAGE : CLI_FAILED, "'%s' cannot be %s: %s", c->rows_path,
+                        c->resumes ? "read" : "written", strerror(errno));
     c->written = wall_time();
     return CLI_OK;
 }

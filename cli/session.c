@@ -639,7 +639,7 @@ static int integrate(session *s, const grid *g, recorder *rows)
         status = dae_solver_step(s->solver, g->tend);
         if (status >= 0) code = add_rows(s, g, rows, status == DAE_EVENT, &next);
         if (status >= 0 && code == CLI_OK) code = session_write_tableau(s);
-        if (status == DAE_STEPPED && code == CLI_OK) code = checkpoint_step(s, g, rows, next);
+        if (status > 0 && code == CLI_OK) code = checkpoint_step(s, g, rows, next);
         if (status > 0 && code == CLI_OK && s->max_steps > 0 && counters->steps >= s->max_steps)
             code = give_up(s, dae_solver_time(s->solver));
     }

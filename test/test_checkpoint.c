@@ -145,7 +145,7 @@ static trail run(const setting *set, int when, memory_file *file, memory_file *b
     while (r.end > 0 && r.count < MOST_STEPS) {
         r.end = dae_solver_step(s, tend);
         r.bits[r.count++] = look(s, problem, r.end);
-        if (r.end != DAE_STEPPED || when < 0 || r.count < when || r.saved >= 0) continue;
+        if (r.end <= 0 || when < 0 || r.count < when || r.saved >= 0) continue;
         dae_status status = dae_solver_write(s, file ? put : NULL, file, &diag);
         if (status == DAE_OK) r.saved = r.count;
         if (status == DAE_ERR_UNSUPPORTED) break;

@@ -1,0 +1,145 @@
+#!/bin/sh
+# Test of checkpoints: checkpoint.sh <path of daedal>. Runs that are killed at random moments and go
+# on write the files of one that was not, byte for byte. Exit 0 if nothing failed.
+. "$(dirname "$0")/common.inc"
+export XDG_CACHE_HOME="$work/cache"
+
+# Run a model until it has come to its end, killed after some milliseconds each time but the last:
+# killed NAME MODEL MILLISECONDS.. -- OPTION..
+killed() {
+    name=$1 model=$2
+    shift 2
+    moments=
+    while [ "$1" != -- ]; do moments="$moments $1" && shift; done
+    shift
+    for ms in $moments; do
+        how=--checkpoint
+        [ -e "$name.ck" ] && how=--resume
+        "$daedal" run "$model" "$@" -o "$name.csv" --json "$name.json" $how "$name.ck" \
+            >/dev/null 2>&1 &
+        pid=$!
+        sleep "0.$ms"
+        kill -9 $pid 2>/dev/null
+        wait $pid 2>/dev/null && return 0 # it was faster
+    done
+    how=--checkpoint
+    [ -e "$name.ck" ] && how=--resume
+    expect 0 run "$model" "$@" -o "$name.csv" --json "$name.json" $how "$name.ck"
+}
+
+# Without the times that runs took.
+plain() {
+    grep -v seconds "$1" >"$1.plain"
+}
+
+# refused WORDS..: a failure of whatever kind, with a message
+refused() {
+    "$daedal" "$@" >out 2>err </dev/null && fail "daedal $* is not refused"
+    [ -s err ] || fail "daedal $* says nothing"
+}
+
+# ---- killed at random moments ----
+
+seed=$(($$ % 97))
+for m in ringmod caraxis violin pendulumwall truck; do
+    steps=40
+    [ $m = ringmod ] && steps=400
+    expect 0 run "$models/$m.mo" -o "$m-whole.csv" --json "$m-whole.json" --checkpoint "$m-whole.ck" \
+        --every ${steps}steps
+    [ -e "$m-whole.ck" ] || [ -e "$m-whole.ck.rows" ] && fail "$m: a checkpoint is left behind"
+    seed=$(((seed * 37 + 11) % 89))
+    killed "$m" "$models/$m.mo" "0$((10 + seed))" "1$((10 + seed))" "0$((60 + seed % 30))" -- \
+        --every ${steps}steps
+    cmp -s "$m.csv" "$m-whole.csv" || fail "$m: the csv file of a run that was killed differs"
+    plain "$m.json" && plain "$m-whole.json"
+    cmp -s "$m.json.plain" "$m-whole.json.plain" || fail "$m: the json file differs"
+done
+
+# ---- points are by steps, and what is written by the clock ----
+
+expect 0 run "$models/caraxis.mo" -o clock.csv --checkpoint clock.ck --every 1h
+expect 0 run "$models/caraxis.mo" -o never.csv --checkpoint never.ck
+cmp -s clock.csv never.csv || fail "the clock changes results"
+
+# ---- every model: stopped in the middle, and resumed ----
+
+for model in "$models"/*.mo; do
+    m=all-$(basename "$model" .mo)
+    ends 0 run "$model" -o "$m-whole.mat" --checkpoint "$m-whole.ck" --every 3steps --every 1h
+    # '--max-steps' ends it as a failure does: the last point is rescued
+    "$daedal" run "$model" -o "$m.mat" --checkpoint "$m.ck" --every 3steps --every 1h --max-steps 9 \
+        >out 2>err
+    if [ -e "$m.ck" ]; then
+        says "resume $m.ck"
+        rm -f "$m.mat"
+        ends 0 run "$model" -o "$m.mat" --resume "$m.ck" --every 1h
+    fi
+    cmp -s "$m.mat" "$m-whole.mat" || fail "$m: the file of a run that went on differs"
+done
+
+# ---- a signal ----
+
+"$daedal" run "$models/ringmod.mo" -o term.csv --checkpoint term.ck --every 1h --set Cs=2e-12 \
+    --rtol 1e-9 >out 2>err &
+pid=$!
+sleep 1
+kill -TERM $pid 2>/dev/null
+wait $pid
+code=$?
+if [ $code = 143 ]; then
+    says "checkpoint 'term.ck' is of t = .*--resume term.ck\|before its first checkpoint"
+fi
+
+# ---- what cannot be used is named, and nothing is lost ----
+
+"$daedal" run "$models/caraxis.mo" -o bad.csv --checkpoint bad.ck --every 20steps --max-steps 100 \
+    >out 2>err
+[ -s bad.ck ] && [ -s bad.ck.rows ] || fail "no checkpoint is left"
+cp bad.ck keep.ck && cp bad.ck.rows keep.ck.rows
+expect 2 run "$models/caraxis.mo" -o bad.csv --checkpoint bad.ck
+says "bad.ck' is there already.*--resume bad.ck"
+expect 2 run "$models/caraxis.mo" -o bad.csv --resume none.ck
+says "none.ck' cannot be read"
+refused run "$models/caraxis.mo" -o bad.csv --resume bad.ck --rtol 1e-4
+says 'rtol'
+refused run "$models/caraxis.mo" -o bad.csv --resume bad.ck --set M=9
+says 'parameter M = 10.*here it is 9'
+refused run "$models/caraxis.mo" -o bad.csv --resume bad.ck --method bdf
+says 'method'
+refused run "$models/caraxis.mo" -o bad.csv --resume bad.ck --vars lambda
+says 'other variables'
+refused run "$models/caraxis.mo" -o bad.csv --resume bad.ck --stop 2
+says 'other times'
+refused run "$models/pendulum.mo" -o bad.csv --resume bad.ck
+says 'cannot be used'
+expect 2 run "$models/caraxis.mo" -o bad.csv --resume bad.ck --every 21steps
+says 'every 20steps'
+expect 2 run "$models/caraxis.mo" --checkpoint a --resume b
+expect 2 run "$models/caraxis.mo" --every 60s
+expect 2 run "$models/caraxis.mo" --checkpoint a.ck --every 60
+says '60s, 10min, 2h or 500steps'
+expect 2 run "$models/caraxis.mo" --checkpoint a.ck --history h.csv
+expect 2 verify "$models/caraxis.mo" --checkpoint a.ck
+[ -e a.ck ] && fail "a checkpoint of nothing"
+for at in 3 40 200 1000 4000; do # bytes that are others
+    cp keep.ck bad.ck
+    printf '\252\125\252' | dd of=bad.ck bs=1 seek=$at conv=notrunc 2>/dev/null
+    expect 2 run "$models/caraxis.mo" -o bad.csv --resume bad.ck
+    says "bad.ck' cannot be used"
+done
+head -c 5000 keep.ck >bad.ck
+expect 2 run "$models/caraxis.mo" -o bad.csv --resume bad.ck
+says 'ends too early'
+: >bad.ck
+expect 2 run "$models/caraxis.mo" -o bad.csv --resume bad.ck
+cp keep.ck bad.ck
+printf 'x' | dd of=bad.ck.rows bs=1 seek=77 conv=notrunc 2>/dev/null
+expect 2 run "$models/caraxis.mo" -o bad.csv --resume bad.ck
+says 'bad.ck.rows.*damaged'
+# .. and with the whole files it still goes on
+cp keep.ck.rows bad.ck.rows
+expect 0 run "$models/caraxis.mo" -o bad.csv --resume bad.ck
+expect 0 run "$models/caraxis.mo" -o good.csv --checkpoint good.ck --every 20steps
+cmp -s bad.csv good.csv || fail "a run that went on after all of that differs"
+
+finish
