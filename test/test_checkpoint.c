@@ -1,6 +1,7 @@
 /* Checkpoints: a run that is saved and one that goes on from that in a new solver of a new problem
  * give the same bits, step by step: values, events and counts; with every model and every method.
  * Files that are damaged, or of another run, are refused. */
+#define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +20,10 @@
 #include "base/persist.h"
 #include "base/random.h"
 #include "daedal.h"
+#include "models.h"
+#include "pendulum.h"
 
-enum { PATH_SIZE = 1024, MOST_STEPS = 3000 };
+enum { PATH_SIZE = 1024, MOST_STEPS = 400 };
 
 static const char *models_directory(void)
 {
@@ -66,8 +69,9 @@ typedef struct setting {
     dae_problem *(*problem)(const struct setting *s);
     const char *method, *formulation;
     double rtol, fixed_step, tend;
-    bool starts; /* callbacks: y0 below */
-    double y0[16], yp0[16];
+    const double *y0, *yp0; /* callbacks: where they start */
+    double t0;
+    const model *model;
 } setting;
 
 /* Bits of a step: where it ended, all variables there, and what counts. */
@@ -113,7 +117,7 @@ static dae_solver *solver_of(const setting *s, const dae_problem *problem)
     o.method = s->method ? s->method : "auto";
     if (s->formulation) o.formulation = s->formulation;
     o.fixed_step = s->fixed_step;
-    if (!s->starts) o.stop_time = end_of(s, problem);
+    if (!s->y0) o.stop_time = end_of(s, problem);
     (void)dae_solver_new(problem, &o, &solver, &diag); /* NULL: not for this problem */
     return solver;
 }
@@ -138,8 +142,8 @@ static trail run(const setting *set, int when, memory_file *file, memory_file *b
             fail_msg("%s, %s: %s", set->name, set->method, diag.text);
         assert_int_equal(back->at, back->count);
     } else {
-        const double *y0 = set->starts ? set->y0 : NULL, *yp0 = set->starts ? set->yp0 : NULL;
-        r.end = dae_solver_start(s, isnan(e.start) ? 0.0 : e.start, y0, yp0);
+        const double t0 = set->y0 ? set->t0 : isnan(e.start) ? 0.0 : e.start;
+        r.end = dae_solver_start(s, t0, set->y0, set->yp0);
     }
     if (r.end == DAE_OK) r.end = DAE_STEPPED;
     while (r.end > 0 && r.count < MOST_STEPS) {
@@ -152,7 +156,6 @@ static trail run(const setting *set, int when, memory_file *file, memory_file *b
         if (status != DAE_OK && status != DAE_ERR_STATE)
             fail_msg("%s, %s: %s", set->name, set->method, diag.text);
     }
-    if (r.end < 0 && getenv("VERBOSE")) printf("%s: %s\n", set->name, dae_solver_diag(s)->text);
     r.n = dae_problem_variable_count(problem);
     r.values = calloc((size_t)r.n + 1, sizeof *r.values);
     r.t = dae_solver_time(s);
@@ -167,6 +170,9 @@ static void trail_free(trail *r)
     free(r->bits);
     free(r->values);
 }
+
+/* In tolerances; some formulations have global errors of that size. */
+static const double FAR_OFF = 1000.0;
 
 /* How far the ends of two runs are from each other, in tolerances. */
 static double distance(const trail *a, const trail *b, double rtol)
@@ -203,17 +209,14 @@ static bool check(const setting *set, uint64_t seed)
                      set->name, set->method, first.saved, first.count, k + 1);
     if (first.count < MOST_STEPS) assert_int_equal(second.count, left);
     assert_int_equal(second.end, first.count < MOST_STEPS ? first.end : second.end);
-    double off = distance(&plain, &first, set->rtol > 0.0 ? set->rtol : 1e-6);
-    if (getenv("VERBOSE"))
-        printf(
-            "%-20s %-10s %s end %d steps %d / %d off %.2g saved %d bytes %zu same as unsaved: %s\n",
-            set->name, set->method ? set->method : "auto", set->formulation ? set->formulation : "",
-            first.end == plain.end ? 0 : first.end, plain.count, first.count, off, first.saved,
-            file.count,
-            plain.count == first.count && memcmp(plain.bits + first.saved, first.bits + first.saved,
-                                                 (size_t)left * sizeof *plain.bits) == 0
-                ? "yes"
-                : "no");
+    /* what is made anew does not change where the run goes: by far less than its global errors */
+    if (plain.count < MOST_STEPS && first.count < MOST_STEPS) {
+        assert_int_equal(first.end, plain.end);
+        double off = distance(&plain, &first, set->rtol > 0.0 ? set->rtol : 1e-6);
+        if (plain.end == DAE_OK && set->fixed_step == 0.0 && off > FAR_OFF)
+            fail_msg("%s, %s: the run that was saved ends %.2g tolerances away from the other",
+                     set->name, set->method, off);
+    }
     trail_free(&plain);
     trail_free(&first);
     trail_free(&second);
@@ -244,13 +247,12 @@ static void check_directory(const char *inner, int most)
     for (struct dirent *e; (e = readdir(d)) && count < most;) {
         const char *dot = strrchr(e->d_name, '.');
         if (!dot || strcmp(dot, ".mo") != 0) continue;
-        if (getenv("ONLY") && !strstr(e->d_name, getenv("ONLY"))) continue;
         snprintf(name, sizeof name, "%s%.200s", inner, e->d_name);
         setting set = {.name = name, .problem = from_text};
         saved += check(&set, (uint64_t)(7 + count++));
     }
     closedir(d);
-    if (!getenv("ONLY")) assert_true(saved > count / 2);
+    assert_true(2 * saved > count);
 }
 
 static void test_models(void **state)
@@ -278,10 +280,9 @@ static void test_methods(void **state)
             dae_method_info info = dae_method_at(i);
             setting set = {.name = models[m], .problem = from_text, .method = info.name};
             if (info.constant_steps) set.fixed_step = 1e-2;
-            if (getenv("ONLY") && !strstr(info.name, getenv("ONLY"))) continue;
             saved += check(&set, (uint64_t)(31 + 7 * i + m));
         }
-    printf("%d\n", saved);
+    assert_true(saved > 300);
 }
 
 static void test_formulations(void **state)
@@ -298,13 +299,273 @@ static void test_formulations(void **state)
         }
 }
 
+/* ---- callbacks ---- */
+
+static dae_problem *from_model(const setting *s)
+{
+    dae_problem *problem = NULL;
+    dae_diag diag = {0};
+    assert_int_equal(dae_problem_from_residual(&s->model->form, &problem, &diag), DAE_OK);
+    return problem;
+}
+
+static void test_callbacks(void **state)
+{
+    static const char *const methods[] = {"auto", "bdf",   "radau", "rodas",
+                                          "liex", "sdirk", "gauss"};
+    int saved = 0;
+    (void)state;
+    for (int i = 0; model_name(i); i++) {
+        model *m = model_new(model_name(i), 0);
+        assert_non_null(m);
+        for (int k = 0; k < 7; k++) {
+            setting set = {.name = m->name,
+                           .problem = from_model,
+                           .method = methods[k],
+                           .tend = m->tend,
+                           .y0 = m->y0,
+                           .yp0 = m->yp0,
+                           .t0 = m->t0,
+                           .model = m};
+            if (m->form.n < 500) saved += check(&set, (uint64_t)(11 * i + k));
+        }
+        model_free(m);
+    }
+    assert_true(saved > 50);
+}
+
+static dae_problem *from_mechanism(const setting *s)
+{
+    dae_problem *problem = NULL;
+    dae_diag diag = {0};
+    const dae_mechanical m = {.nq = 2,
+                              .nlambda = 1,
+                              .force = pendulum_weight,
+                              .constraint = pendulum_rod,
+                              .gradient = pendulum_gradient};
+    (void)s;
+    assert_int_equal(dae_problem_from_mechanical(&m, &problem, &diag), DAE_OK);
+    return problem;
+}
+
+static void test_mechanism(void **state)
+{
+    static const double y0[] = {1.0, 0.0, 0.0, 0.0, 0.0};
+    int saved = 0;
+    (void)state;
+    for (int i = 0; dae_method_name(i); i++) {
+        dae_method_info info = dae_method_at(i);
+        setting set = {.name = "pendulum in C",
+                       .problem = from_mechanism,
+                       .method = info.name,
+                       .tend = 5.0,
+                       .y0 = y0};
+        if (info.constant_steps) set.fixed_step = 1e-2;
+        saved += check(&set, (uint64_t)(3 * i));
+    }
+    for (int i = 0; dae_formulation_name(i); i++) {
+        setting set = {.name = "pendulum in C",
+                       .problem = from_mechanism,
+                       .method = i % 2 ? "bdf" : "radau",
+                       .formulation = dae_formulation_name(i),
+                       .tend = 5.0,
+                       .y0 = y0};
+        saved += check(&set, (uint64_t)i);
+    }
+    assert_true(saved > 40);
+}
+
+/* ---- what is refused ---- */
+
+static dae_solver *pendulum(dae_problem **problem)
+{
+    const setting set = {.name = "pendulumwall.mo", .problem = from_text};
+    *problem = from_text(&set);
+    return solver_of(&set, *problem);
+}
+
+static void save_pendulum(memory_file *file)
+{
+    dae_problem *problem;
+    dae_solver *s = pendulum(&problem);
+    dae_diag diag = {0};
+    assert_int_equal(dae_solver_write(s, put, file, &diag), DAE_ERR_STATE); /* not started */
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    for (int k = 0; k < 60; k++) assert_true(dae_solver_step(s, 20.0) > 0);
+    while (dae_solver_write(s, put, file, &diag) == DAE_ERR_STATE)
+        assert_true(dae_solver_step(s, 20.0) > 0);
+    dae_solver_free(s);
+    dae_problem_free(problem);
+}
+
+/* Bytes that differ, wherever they are, and an end that comes too early: an error, and a solver
+ * that can still be started. */
+static void test_damage(void **state)
+{
+    memory_file file = {0};
+    dae_problem *problem;
+    dae_solver *s = pendulum(&problem);
+    dae_diag diag = {0};
+    (void)state;
+    save_pendulum(&file);
+    for (size_t k = 0; k < file.count; k += k < 80 ? 1 : 37) {
+        file.bytes[k] ^= 0x40;
+        file.at = 0;
+        dae_status status = dae_solver_read(s, take, &file, &diag);
+        file.bytes[k] ^= 0x40;
+        if (status != DAE_ERR_FILE) fail_msg("byte %zu: status %d, %s", k, status, diag.text);
+        assert_true(strlen(diag.text) > 20);
+    }
+    for (size_t count = 0; count < file.count; count += 1 + count / 3) {
+        memory_file shorter = {.bytes = file.bytes, .count = count};
+        assert_int_equal(dae_solver_read(s, take, &shorter, &diag), DAE_ERR_FILE);
+    }
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    file.at = 0;
+    assert_int_equal(dae_solver_read(s, take, &file, &diag), DAE_OK);
+    assert_true(dae_solver_step(s, 20.0) > 0);
+    dae_solver_free(s);
+    dae_problem_free(problem);
+    free(file.bytes);
+}
+
+/* Another model, parameter, tolerance or method, other callbacks. */
+static void test_others(void **state)
+{
+    memory_file file = {0};
+    dae_diag diag = {0};
+    (void)state;
+    save_pendulum(&file);
+    const setting settings[] = {
+        {.name = "pendulum.mo", .problem = from_text},
+        {.name = "pendulumwall.mo", .problem = from_text, .rtol = 1e-5},
+        {.name = "pendulumwall.mo", .problem = from_text, .method = "bdf"},
+        {.name = "pendulumwall.mo", .problem = from_text},
+        {.name = "pendulumwall.mo", .problem = from_text, .formulation = "index1"}};
+    static const char *const says[] = {"another model", "rtol", "method", "parameter",
+                                       "formulation"};
+    for (int k = 0; k < 5; k++) {
+        dae_problem *problem = from_text(&settings[k]);
+        if (k == 3) assert_int_equal(dae_problem_set_parameter(problem, "g", 9.0, &diag), DAE_OK);
+        dae_solver *s = solver_of(&settings[k], problem);
+        assert_non_null(s);
+        file.at = 0;
+        assert_int_equal(dae_solver_read(s, take, &file, &diag), DAE_ERR_ARGUMENT);
+        if (!strstr(diag.text, says[k])) fail_msg("no '%s' in: %s", says[k], diag.text);
+        dae_solver_free(s);
+        dae_problem_free(problem);
+    }
+    free(file.bytes);
+}
+
+/* y' = -k y, with a k that no description tells. */
+static int decay(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t;
+    f[0] = yp[0] + *(const double *)user * y[0];
+    return 0;
+}
+
+/* Callbacks are known by what they give where the run was saved. */
+static void test_other_callbacks(void **state)
+{
+    double k = 1.0, y0 = 1.0;
+    memory_file file = {0};
+    dae_diag diag = {0};
+    dae_problem *problem = NULL;
+    dae_solver *s = NULL;
+    (void)state;
+    const dae_residual d = {.n = 1, .f = decay, .user = &k};
+    assert_int_equal(dae_problem_from_residual(&d, &problem, &diag), DAE_OK);
+    assert_int_equal(dae_solver_new(problem, NULL, &s, &diag), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, &y0, NULL), DAE_OK);
+    for (int i = 0; i < 3; i++) assert_int_equal(dae_solver_step(s, 100.0), DAE_STEPPED);
+    assert_int_equal(dae_solver_write(s, put, &file, &diag), DAE_OK);
+    k = 2.0;
+    assert_int_equal(dae_solver_read(s, take, &file, &diag), DAE_ERR_FILE);
+    assert_non_null(strstr(diag.text, "other values"));
+    k = 1.0;
+    file.at = 0;
+    assert_int_equal(dae_solver_read(s, take, &file, &diag), DAE_OK);
+    assert_int_equal(dae_solver_step(s, 100.0), DAE_STEPPED);
+    dae_solver_free(s);
+    dae_problem_free(problem);
+    free(file.bytes);
+}
+
+/* Files: written and read, by name in messages where that cannot be; the old one stays then. */
+static void test_files(void **state)
+{
+    char path[] = "/tmp/test_checkpoint_XXXXXX", none[] = "/nonexistent/run.checkpoint";
+    dae_problem *problem;
+    dae_solver *s = pendulum(&problem);
+    dae_diag diag = {0};
+    (void)state;
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    assert_int_equal(dae_solver_load(s, path, &diag), DAE_ERR_FILE); /* empty */
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_step(s, 20.0), DAE_STEPPED);
+    assert_int_equal(dae_solver_save(s, none, &diag), DAE_ERR_FILE);
+    assert_non_null(strstr(diag.text, none));
+    assert_int_equal(dae_solver_load(s, none, &diag), DAE_ERR_FILE);
+    assert_non_null(strstr(diag.text, none));
+    assert_int_equal(dae_solver_save(s, path, &diag), DAE_OK);
+    assert_int_equal(dae_solver_save(s, NULL, &diag), DAE_OK); /* goes on as if it had been */
+    const double t = dae_solver_time(s);
+    assert_int_equal(dae_solver_step(s, 20.0), DAE_STEPPED);
+    assert_int_equal(dae_solver_load(s, path, &diag), DAE_OK);
+    assert_true(dae_solver_time(s) == t);
+    assert_int_equal(dae_solver_save(NULL, path, &diag), DAE_ERR_ARGUMENT);
+    assert_int_equal(dae_solver_load(NULL, path, &diag), DAE_ERR_ARGUMENT);
+    assert_int_equal(dae_solver_load(s, NULL, &diag), DAE_ERR_ARGUMENT);
+    unlink(path);
+    dae_solver_free(s);
+    dae_problem_free(problem);
+}
+
+/* A sink that fails leaves the run as it was. */
+static int put_nothing(const void *bytes, size_t count, void *user)
+{
+    (void)bytes, (void)count, (void)user;
+    return 1;
+}
+
+static void test_full_disk(void **state)
+{
+    dae_problem *problem[2];
+    dae_solver *s[2] = {pendulum(&problem[0]), pendulum(&problem[1])};
+    dae_diag diag = {0};
+    (void)state;
+    for (int k = 0; k < 2; k++) assert_int_equal(dae_solver_start(s[k], 0.0, NULL, NULL), DAE_OK);
+    for (int i = 0; i < 40; i++) {
+        for (int k = 0; k < 2; k++) assert_true(dae_solver_step(s[k], 20.0) > 0);
+        dae_status status = dae_solver_write(s[0], put_nothing, NULL, &diag);
+        assert_true(status == DAE_ERR_FILE || status == DAE_ERR_STATE);
+        assert_true(look(s[0], problem[0], DAE_OK) == look(s[1], problem[1], DAE_OK));
+    }
+    for (int k = 0; k < 2; k++) dae_solver_free(s[k]);
+    for (int k = 0; k < 2; k++) dae_problem_free(problem[k]);
+}
+
+/* The checksum is that of ECMA-182, bits reversed ("CRC-64/XZ"): its check value. */
+static void test_checksum(void **state)
+{
+    (void)state;
+    assert_true(checksum(0, "123456789", 9) == UINT64_C(0x995DC9BBDF1939FA));
+    assert_true(checksum(checksum(0, "1234", 4), "56789", 5) == checksum(0, "123456789", 9));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_models),
-        cmocka_unit_test(test_more_models),
-        cmocka_unit_test(test_methods),
-        cmocka_unit_test(test_formulations),
+        cmocka_unit_test(test_models),          cmocka_unit_test(test_more_models),
+        cmocka_unit_test(test_methods),         cmocka_unit_test(test_formulations),
+        cmocka_unit_test(test_callbacks),       cmocka_unit_test(test_mechanism),
+        cmocka_unit_test(test_damage),          cmocka_unit_test(test_others),
+        cmocka_unit_test(test_other_callbacks), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_full_disk),       cmocka_unit_test(test_checksum),
     };
     return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
 }
