@@ -122,6 +122,8 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
     --plot | --incidence) _daedal_files svg png pdf && return ;;
     --steps) _daedal_files txt && return ;;
     --csv | --history | --tableau) _daedal_files csv && return ;;
+    --checkpoint | --resume) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
+    --every) COMPREPLY=($(compgen -W '60s 10min 1h 500steps' -- "$cur")) && return ;;
     --signals-from) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
     --json) [[ $command == run || $command == verify || $command == sens || $command == fit || $command == optimise ]] && _daedal_files json && return ;;
     --set | --start | --start-time | --stop | --tend | --rtol | --atol | --atol-of | --rtol-of | --interval | --points | \

@@ -25,8 +25,8 @@ static void persist_origin(const dae_solver *s, plan_origin *o, persist *p)
     if (release > 0) PERSIST_ARRAY(p, o->release, release);
 }
 
-/* The plan that was made from o, as a new mode; NULL: diag, or memory. Notes were told before. */
-static model_mode *plan_again(dae_solver *s, const plan_origin *o)
+/* The plan that was made from o, as a new mode; NULL: memory, or why. Notes were told before. */
+static model_mode *plan_again(dae_solver *s, const plan_origin *o, dae_status *status)
 {
     const model_form *base = s->base->model;
     const double *y = o->numbers + 1, *parameters = y + 2 * base->n;
@@ -38,8 +38,8 @@ static model_mode *plan_again(dae_solver *s, const plan_origin *o)
         .levels = o->levels,
         .exact = true};
     plan made = {0};
-    dae_status status = prepare_plan(s->base, &at, &s->wishes, &made, &s->diag);
-    if (status != DAE_OK) {
+    *status = prepare_plan(s->base, &at, &s->wishes, &made, &s->diag);
+    if (*status != DAE_OK) {
         solve_plan_free(&made);
         return NULL;
     }
@@ -50,15 +50,18 @@ static model_mode *plan_again(dae_solver *s, const plan_origin *o)
 static model_mode *read_mode(dae_solver *s, persist *p)
 {
     plan_origin origin = {0};
+    dae_status status = DAE_ERR_MEMORY;
     persist_origin(s, &origin, p);
-    model_mode *v = persist_ok(p) ? plan_again(s, &origin) : NULL;
+    model_mode *v = persist_ok(p) ? plan_again(s, &origin, &status) : NULL;
     if (v) {
         v->origin = origin;
         return v;
     }
     dae_free_all(origin.numbers, origin.release);
-    if (persist_ok(p) && s->diag.status != DAE_OK) persist_refuse(p, "a plan cannot be made again");
-    if (persist_ok(p)) p->no_memory = true;
+    if (status != DAE_OK && status != DAE_ERR_MEMORY)
+        persist_refuse(p, "a plan cannot be made again");
+    else if (persist_ok(p))
+        p->no_memory = true;
     return NULL;
 }
 

@@ -139,7 +139,7 @@ static dae_status word_persist(dae_solver *s, persist *p, const char *name, cons
 }
 
 /* All that has no name above, in one number: numbers of the struct, arrays per unknown, tables. */
-static uint64_t hash_options(const dae_solver *s)
+static uint64_t hash_options(const dae_solver *s, bool *no_memory)
 {
     const dae_options *o = &s->base_options;
     const size_t n = (size_t)s->base->form.n;
@@ -153,6 +153,7 @@ static uint64_t hash_options(const dae_solver *s)
                    GAPS(dae_options, invariant_function, invariants), GAP(dae_options, variant),
                    GAP(dae_options, step_sequence), GAP(dae_options, table),
                    GAP(dae_options, herk));
+    *no_memory = all.no_memory;
     if (!all.no_memory) hash = checksum(0, all.bytes, all.count);
     persist_free(&all);
     if (o->rtol_by_unknown) hash = checksum(hash, o->rtol_by_unknown, n * sizeof(double));
@@ -170,8 +171,12 @@ static dae_status options_persist(dae_solver *s, persist *p)
     if (status == DAE_OK) status = number_persist(s, p, "rtol", o->rtol);
     if (status == DAE_OK) status = number_persist(s, p, "atol", o->atol);
     if (status == DAE_OK) status = number_persist(s, p, "stop_time", o->stop_time);
-    if (status == DAE_OK) persist_same(p, hash_options(s), "the run had other options");
-    return status;
+    if (status != DAE_OK) return status;
+    bool no_memory;
+    const uint64_t others = hash_options(s, &no_memory);
+    if (no_memory) return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for a checkpoint.");
+    persist_same(p, others, "the run had other options");
+    return DAE_OK;
 }
 
 dae_status identity_persist(dae_solver *s, persist *p)

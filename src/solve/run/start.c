@@ -100,6 +100,10 @@ static dae_status start_run(dae_solver *s, double t0, const double *y0, const do
     s->run.resumption = (resumption){0};
     s->run.before = s->stats.steps;
     drop_history(s);
+    if (s->base->model && !s->modes) { /* a checkpoint that could not be read for lack of memory */
+        dae_status held = model_hold(s, &s->diag);
+        if (held != DAE_OK) return held;
+    }
     if (!y0 && !s->hybrid)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT, "dae_solver_start: y0 is NULL.");
     if (!finite_input(s, t0, y0, yp0)) return s->diag.status;
