@@ -72,6 +72,7 @@ typedef struct setting {
     const double *y0, *yp0; /* callbacks: where they start */
     double t0;
     const model *model;
+    bool exact; /* nothing that a save makes anew is of any use to the next step */
 } setting;
 
 /* Bits of a step: where it ended, all variables there, and what counts. */
@@ -209,6 +210,10 @@ static bool check(const setting *set, uint64_t seed)
                      set->name, set->method, first.saved, first.count, k + 1);
     if (first.count < MOST_STEPS) assert_int_equal(second.count, left);
     assert_int_equal(second.end, first.count < MOST_STEPS ? first.end : second.end);
+    for (int k = 0; set->exact && k < first.count; k++)
+        if (plain.bits[k] != first.bits[k])
+            fail_msg("%s, %s: saved behind step %d, the bits of step %d are not those without",
+                     set->name, set->method, first.saved, k + 1);
     /* what is made anew does not change where the run goes: by far less than its global errors */
     if (plain.count < MOST_STEPS && first.count < MOST_STEPS) {
         assert_int_equal(first.end, plain.end);
@@ -237,6 +242,17 @@ static dae_problem *from_text(const setting *s)
     return problem;
 }
 
+/* Models whose method evaluates its matrices in every step, or has none: a save shows nowhere. */
+static bool shows_nothing(const char *name)
+{
+    static const char *const list[] = {
+        "pendulumwall.mo", "pendulum.mo", "caraxis.mo", "transamp.mo", "truck.mo",
+        "robertson.mo",    "hires.mo",    "andrews.mo", "akzo.mo",     "pendulumloop.mo"};
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++)
+        if (strcmp(name, list[k]) == 0) return true;
+    return false;
+}
+
 static void check_directory(const char *inner, int most)
 {
     char path[PATH_SIZE], name[PATH_SIZE];
@@ -248,7 +264,7 @@ static void check_directory(const char *inner, int most)
         const char *dot = strrchr(e->d_name, '.');
         if (!dot || strcmp(dot, ".mo") != 0) continue;
         snprintf(name, sizeof name, "%s%.200s", inner, e->d_name);
-        setting set = {.name = name, .problem = from_text};
+        setting set = {.name = name, .problem = from_text, .exact = shows_nothing(name)};
         saved += check(&set, (uint64_t)(7 + count++));
     }
     closedir(d);

@@ -37,7 +37,8 @@ typedef struct midex_scratch {
 } midex_scratch;
 
 static const method_memory midex_memory = {
-    .state = {sizeof(midex_state), {VECTORS(midex_state, x, lambda_old)},
+    .state = {sizeof(midex_state),
+              {VECTORS(midex_state, x, lambda_old)},
               {GAP(midex_state, failure)}},
     .scratch = {sizeof(midex_scratch), {VECTORS(midex_scratch, end, estimate)}},
 };

@@ -82,8 +82,7 @@ model_mode *mode_find(const mode_list *r, const double *memory);
 /* How many numbers a plan is made from: t, y, y', parameters and memory. */
 static inline size_t mode_numbers(const model_form *base)
 {
-    return 1 + 2 * (size_t)base->n + base->flat->parameter_count +
-           (size_t)base->flat->memory_count;
+    return 1 + 2 * (size_t)base->n + base->flat->parameter_count + (size_t)base->flat->memory_count;
 }
 
 /* ---- values ---- */
