@@ -286,19 +286,18 @@ static void test_more_models(void **state)
 
 static void test_methods(void **state)
 {
-    static const char *const models[] = {"pendulum.mo", "robertson.mo", "rectifier.mo",
-                                         "ball.mo",     "caraxis.mo",   "echo.mo",
-                                         "circle.mo",   "relays.mo"};
+    static const char *const models[] = {"pendulum.mo", "rectifier.mo", "ball.mo", "echo.mo",
+                                         "relays.mo"};
     int saved = 0;
     (void)state;
-    for (int m = 0; m < 8; m++)
+    for (int m = 0; m < 5; m++)
         for (int i = 0; dae_method_name(i); i++) {
             dae_method_info info = dae_method_at(i);
             setting set = {.name = models[m], .problem = from_text, .method = info.name};
             if (info.constant_steps) set.fixed_step = 1e-2;
             saved += check(&set, (uint64_t)(31 + 7 * i + m));
         }
-    assert_true(saved > 300);
+    assert_true(saved > 200);
 }
 
 static void test_formulations(void **state)
