@@ -214,6 +214,8 @@ static bool check(const setting *set, uint64_t seed)
         if (plain.bits[k] != first.bits[k])
             fail_msg("%s, %s: saved behind step %d, the bits of step %d are not those without",
                      set->name, set->method, first.saved, k + 1);
+    if (first.end < 0 && plain.end >= 0)
+        fail_msg("%s, %s: the run that was saved fails", set->name, set->method);
     /* what is made anew does not change where the run goes: by far less than its global errors */
     if (plain.count < MOST_STEPS && first.count < MOST_STEPS) {
         assert_int_equal(first.end, plain.end);
