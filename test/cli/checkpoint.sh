@@ -77,6 +77,16 @@ for model in "$models"/*.mo; do
     cmp -s "$m.mat" "$m-whole.mat" || fail "$m: the file of a run that went on differs"
 done
 
+# ---- all digits, and another engine ----
+
+ends 0 run "$models/pendulum.mo" --method taylor --precision quad -o quad-whole.csv \
+    --checkpoint quad-whole.ck --every 5steps --every 1h
+"$daedal" run "$models/pendulum.mo" --method taylor --precision quad -o quad.csv \
+    --checkpoint quad.ck --every 5steps --every 1h --max-steps 12 >out 2>err
+ends 0 run "$models/pendulum.mo" --method taylor --precision quad -o quad.csv --resume quad.ck \
+    --engine tape
+cmp -s quad.csv quad-whole.csv || fail "digits beyond those of doubles are lost"
+
 # ---- a signal ----
 
 "$daedal" run "$models/ringmod.mo" -o term.csv --checkpoint term.ck --every 1h --set Cs=2e-12 \

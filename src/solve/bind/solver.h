@@ -127,8 +127,8 @@ struct dae_solver {
     dae_table *table;             /* that options->table of all copies is; owned, or NULL */
     dae_herk_options herk;        /* what all copies of them refer to, if the user gave it, */
     dae_integrator integrator;    /* and this one */
-    wishes wishes;         /* what plans are made by: those options, and what runs have shown */
-    char why[CHOICE_TEXT]; /* the method at work in one line, where it is our choice */
+    wishes wishes;            /* what plans are made by: those options, and what runs have shown */
+    char why[CHOICE_TEXT];    /* the method at work in one line, where it is our choice */
     char reason[CHOICE_TEXT]; /* wishes.reason behind the reading of a checkpoint */
     dae_stats stats;
     dae_diag diag;
