@@ -531,6 +531,10 @@ static void test_files(void **state)
     assert_int_equal(dae_solver_save(s, path, &diag), DAE_OK);
     assert_int_equal(dae_solver_save(s, NULL, &diag), DAE_OK); /* goes on as if it had been */
     const double t = dae_solver_time(s);
+    double start, end, y[32];
+    dae_solver_last_step(s, &start, &end); /* behind a save it has an end only */
+    assert_int_equal(dae_solver_variables(s, end, y), DAE_OK);
+    assert_int_equal(dae_solver_variables(s, 0.5 * (start + end), y), DAE_ERR_ARGUMENT);
     assert_int_equal(dae_solver_step(s, 20.0), DAE_STEPPED);
     assert_int_equal(dae_solver_load(s, path, &diag), DAE_OK);
     assert_true(dae_solver_time(s) == t);

@@ -29,7 +29,8 @@ typedef size_t (*dae_read_fn)(void *bytes, size_t count, void *user);
  * not at all, also where the process is killed meanwhile. path = NULL: nothing is written, and the
  * solver goes on as behind a save: so bits do not depend on when a program really writes.
  * DAE_ERR_UNSUPPORTED names what cannot be saved, DAE_ERR_FILE why a file cannot be written; then
- * the run goes on as if nothing had been asked. diag may be NULL. */
+ * the run goes on as if nothing had been asked. Values inside of the last step can be asked for
+ * before, and not behind it. diag may be NULL. */
 DAE_API dae_status dae_solver_save(dae_solver *solver, const char *path, dae_diag *diag);
 /* Go on where a run was saved, in the place of dae_solver_start. The problem, its parameters and
  * the options are those of that run: DAE_ERR_ARGUMENT names what differs. DAE_ERR_FILE: it cannot

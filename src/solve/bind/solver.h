@@ -61,6 +61,7 @@ typedef struct run_state {
     solver_phase phase;
     double t;            /* where the solver stands */
     double t_old, t_new; /* the last step */
+    bool loaded;         /* it comes from a checkpoint: only its end has values */
     double direction;    /* +1, -1, or 0 while unknown */
     double searched;     /* events up to here have been reported */
     double goal;         /* the end time of the last call */

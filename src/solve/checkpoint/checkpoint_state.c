@@ -154,6 +154,7 @@ static void run_persist(dae_solver *s, persist *p)
     optional_persist(&r->floors, 2 * n, p);
     last_persist(s, p);
     if (p->reading) r->history = 0;
+    if (p->reading) r->loaded = true;
     PERSIST(p, s->stats);
     PERSIST(p, s->diag);
     if (s->monitors) monitors_persist(s->monitors, p);

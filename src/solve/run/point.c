@@ -15,13 +15,14 @@ double time_slack(const dae_solver *s)
 }
 
 /* Where the last step begins; behind an event within it, which has changed discrete values, there.
- */
+ * Of a step before a checkpoint nothing but the end is left: what a method keeps for values inside
+ * of it may be gone. */
 static double last_beginning(const dae_solver *s)
 {
     const double event = s->hybrid ? s->hybrid->event_time : NAN;
     bool within = (event - s->run.t_old) * s->run.direction > 0.0 &&
                   (s->run.t_new - event) * s->run.direction >= 0.0;
-    return within ? event : s->run.t_old;
+    return s->run.loaded ? s->run.t_new : within ? event : s->run.t_old;
 }
 
 bool in_last_step(const dae_solver *s, double t)
@@ -83,6 +84,12 @@ dae_status solver_check_point(dae_solver *s, double t, const char *call)
     if (s->run.phase == PHASE_NEW)
         return diag_set(&s->diag, DAE_ERR_STATE, "%s was called before a start.", call);
     if (in_last_step(s, t)) return DAE_OK;
+    if (s->run.loaded)
+        return diag_set(
+            &s->diag, DAE_ERR_ARGUMENT,
+            "%s: behind a checkpoint the last step has values at its end, t = %.17g, only: "
+            "ask for those at %.17g before it is saved.",
+            call, s->run.t_new, t);
     return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                     "%s: t = %.17g is outside the last step [%.17g, %.17g].", call, t,
                     last_beginning(s), s->run.t_new);

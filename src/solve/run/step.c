@@ -369,6 +369,7 @@ static dae_status accept_step(dae_solver *s, double tend)
     refine_note_start(s);
     s->bound.method->accept(s->bound.state, s->bound.scratch, &s->bound.context);
     s->run.t_old = s->run.t_new;
+    s->run.loaded = false;
     s->run.t_new = a->t + a->h;
     control_accept(&s->run.control, a);
     solver_note_resumed(s);
