@@ -28,8 +28,8 @@ typedef struct command {
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit code */
 } command;
 
-extern const command run_command, verify_command, sens_command, fit_command, bvp_command,
-    optimise_command, compare_command, check_command, init_command, steady_command,
+extern const command run_command, sweep_command, verify_command, sens_command, fit_command,
+    bvp_command, optimise_command, compare_command, check_command, init_command, steady_command,
     linearise_command, emit_command, demo_command, models_command, methods_command,
     formulations_command, help_command, version_command;
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 static const command *const commands[] = {
-    &run_command,          &verify_command,  &sens_command,    &fit_command,    &bvp_command,
-    &optimise_command,     &compare_command, &check_command,   &init_command,   &steady_command,
-    &linearise_command,    &emit_command,    &demo_command,    &models_command, &methods_command,
-    &formulations_command, &help_command,    &version_command,
+    &run_command,     &sweep_command,        &verify_command,  &sens_command,    &fit_command,
+    &bvp_command,     &optimise_command,     &compare_command, &check_command,   &init_command,
+    &steady_command,  &linearise_command,    &emit_command,    &demo_command,    &models_command,
+    &methods_command, &formulations_command, &help_command,    &version_command,
 };
 
 const command *command_at(int i)

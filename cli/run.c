@@ -33,9 +33,10 @@ static int check_files(const request *r)
                            {"--plot", r->plot},
                            {"--history", r->history},
                            {"--tableau", r->tableau},
-                           {"--checkpoint", r->saves.path}};
+                           {"--checkpoint", r->saves.path},
+                           {"--output", r->sweep.hdf5}};
     int code = check_plot_name(r->plot);
-    return code == CLI_OK ? check_outputs(r->text ? r->model_name : NULL, list, 7) : code;
+    return code == CLI_OK ? check_outputs(r->text ? r->model_name : NULL, list, 8) : code;
 }
 
 /* Start and stop: from the words, else from the model. */
@@ -55,7 +56,7 @@ static int finish_interval(request *r, const session *s)
     return complain(CLI_USAGE, "the stop time %g lies before the start time %g", g->tend, g->t0);
 }
 
-enum { DEFAULT_POINTS = 501 };
+enum { DEFAULT_POINTS = 501, SWEEP_POINTS = 101 };
 static const double most_rows = 1e8, most_steps = 1e9;
 
 /* Output points of a text that the words do not choose: prescribed steps, the model's interval, or
@@ -67,7 +68,7 @@ static void default_points(request *r, const session *s)
     if (s->m || r->every_step || r->steps || g->kind != GRID_STEPS) return;
     g->kind = interval > 0.0 && !r->log_time ? GRID_INTERVAL : GRID_LINEAR;
     g->interval = interval;
-    g->count = DEFAULT_POINTS;
+    g->count = r->command == &sweep_command ? SWEEP_POINTS : DEFAULT_POINTS;
 }
 
 /* Steps of at most h that would take days are refused at once, unless '--max-steps' ends them. */

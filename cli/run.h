@@ -31,6 +31,21 @@ typedef struct optimise_words {
     const char *given; /* one of these options; NULL: none is */
 } optimise_words;
 
+/* What `sweep` is asked for. */
+typedef struct sweep_request {
+    settings over;    /* --over; owned */
+    settings lists;   /* --list; owned */
+    settings samples; /* words NAME=DISTRIBUTION(..) behind --sample; owned */
+    bool grid, resume;
+    long sample;              /* points to draw; 0: none */
+    unsigned long long seed;  /* --seed */
+    const char *keep, *runs;  /* --keep; --runs DIRECTORY */
+    long jobs;                /* 0: as many as there are cores */
+    const char *hdf5;         /* -o FILE.h5 */
+    unsigned long long words; /* a hash of all that decides about the numbers */
+    const char *given;        /* one of these options; NULL: none is */
+} sweep_request;
+
 typedef struct request {
     const command *command; /* whose words these are */
     const char *model_name;
@@ -64,6 +79,7 @@ typedef struct request {
     long intervals, max_intervals, stages;
     const char *boundary_method; /* --method of 'daedal bvp' */
     fit_request fit;
+    sweep_request sweep;
     optimise_words optimise;
     const char *judge;      /* its method; NULL: chosen */
     double limit;           /* in tolerances; 0: the library's */
@@ -96,6 +112,8 @@ void tolerance_names_free(settings *names);
 
 /* The tolerances of the variables, from the words and the model. Exit code. */
 int request_tolerances(request *r, const session *s);
+/* The same once parameters or start values have changed; *changed: they are others now. */
+int request_tolerances_again(request *r, const session *s, bool *changed);
 /* One line, behind the label, about variables that stayed below their absolute tolerances. */
 void print_unresolved(const session *s, FILE *out, const char *label);
 

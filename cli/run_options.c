@@ -1,7 +1,9 @@
 /* The words after `daedal run`. */
 #include "outputs.h"
 #include "run.h"
+#include "sweep.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -82,6 +84,15 @@ enum option_id {
     OPT_ITERATIONS,
     OPT_FIT_TOLERANCE,
     OPT_SET_FILE,
+    OPT_OVER,
+    OPT_GRID,
+    OPT_LIST,
+    OPT_SAMPLE,
+    OPT_SEED,
+    OPT_KEEP,
+    OPT_RUNS,
+    OPT_JOBS,
+    OPT_GO_ON,
     OPT_END,
     OPT_FREE,
     OPT_GUESS,
@@ -175,6 +186,15 @@ static const struct option long_options[] = {
     {"iterations", required_argument, NULL, OPT_ITERATIONS},
     {"fit-tolerance", required_argument, NULL, OPT_FIT_TOLERANCE},
     {"set-file", required_argument, NULL, OPT_SET_FILE},
+    {"over", required_argument, NULL, OPT_OVER},
+    {"grid", no_argument, NULL, OPT_GRID},
+    {"list", required_argument, NULL, OPT_LIST},
+    {"sample", required_argument, NULL, OPT_SAMPLE},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"keep", required_argument, NULL, OPT_KEEP},
+    {"runs", required_argument, NULL, OPT_RUNS},
+    {"jobs", required_argument, NULL, OPT_JOBS},
+    {"resume", no_argument, NULL, OPT_GO_ON},
     {"end", required_argument, NULL, OPT_END},
     {"free", required_argument, NULL, OPT_FREE},
     {"guess", required_argument, NULL, OPT_GUESS},
@@ -320,6 +340,8 @@ static int take_path(const char **slot, const char *kind, const char *path)
 /* -o: the format follows from the name */
 static int read_output(request *r, const char *path)
 {
+    if (r->command == &sweep_command && (same_ending(path, ".h5") || same_ending(path, ".hdf5")))
+        return take_path(&r->sweep.hdf5, "HDF5", path);
     if (strcmp(path, "-") == 0 || same_ending(path, ".csv")) return take_path(&r->csv, "csv", path);
     if (same_ending(path, ".json")) return take_path(&r->json, "json", path);
     if (same_ending(path, ".mat")) return take_path(&r->mat, "mat", path);
@@ -432,6 +454,54 @@ static int read_boundary_option(request *r, int id, const char *text)
     case OPT_BOUNDS: return read_optimise_option(r, id, text);
     default: return read_output_option(r, id, text);
     }
+}
+
+static int read_seed(const char *text, unsigned long long *seed)
+{
+    char *end;
+    bool digits = text[0] >= '0' && text[0] <= '9';
+    errno = 0;
+    *seed = strtoull(text, &end, 10);
+    if (digits && *end == '\0' && errno == 0) return CLI_OK;
+    return complain(CLI_USAGE, "option '--seed' needs a whole number from 0 to 2^64 - 1, not '%s'",
+                    text);
+}
+
+/* Words of 'daedal sweep'. */
+static int read_sweep_option(request *r, int id, const char *text)
+{
+    sweep_request *w = &r->sweep;
+    if (id >= OPT_OVER && id <= OPT_GO_ON) w->given = option_text(id);
+    switch (id) {
+    case OPT_OVER: return settings_push(&w->over, text);
+    case OPT_LIST: return settings_push(&w->lists, text);
+    case OPT_GRID: w->grid = true; return CLI_OK;
+    case OPT_SAMPLE: return read_whole(id, text, 1, SWEEP_MOST_POINTS, &w->sample);
+    case OPT_SEED: return read_seed(text, &w->seed);
+    case OPT_KEEP:
+        if (w->keep) return complain(CLI_USAGE, "give one '--keep', with a list: 'end,max(x)'");
+        w->keep = text;
+        return CLI_OK;
+    case OPT_RUNS: return take_path(&w->runs, "runs", text);
+    case OPT_JOBS: return read_whole(id, text, 1, 1024, &w->jobs);
+    case OPT_GO_ON: w->resume = true; return CLI_OK;
+    default: return read_boundary_option(r, id, text);
+    }
+}
+
+/* What decides about the numbers of a sweep goes into a hash, with the files that words name. */
+static void note_word(request *r, int id, const char *text)
+{
+    static const int neutral[] = {OPT_OUTPUT, OPT_CSV,   OPT_JSON,  OPT_PLOT,
+                                  OPT_JOBS,   OPT_GO_ON, OPT_QUIET, OPT_STATS};
+    for (size_t k = 0; k < sizeof neutral / sizeof *neutral; k++)
+        if (id == neutral[k]) return;
+    const char *name = option_text(id), *at = text ? strrchr(text, '@') : NULL;
+    uint64_t hash = sweep_hash(r->sweep.words, name, strlen(name));
+    if (text) hash = sweep_hash(hash, text, strlen(text));
+    if (text) hash = sweep_hash_file(hash, text);
+    if (at) hash = sweep_hash_file(hash, at + 1 + strspn(at + 1, " "));
+    r->sweep.words = hash;
 }
 
 /* Options with a word from a list. */
@@ -645,7 +715,7 @@ static int read_option(request *r, int id, const char *text)
     case OPT_JUDGE:
     case OPT_ENGINE: return read_choice(r, id, text);
     case OPT_PETSC: r->petsc = text; return CLI_OK;
-    default: return read_boundary_option(r, id, text);
+    default: return read_sweep_option(r, id, text);
     }
 }
 
@@ -676,11 +746,13 @@ static int check_first_step(const request *r)
 /* Words that other commands have no use for. */
 static int check_sensitivities(const request *r)
 {
-    const char *word = r->by.count > 0          ? "--by"
-                       : r->gradients.count > 0 ? "--gradient"
-                       : r->of_given            ? "--of"
-                       : r->relative            ? "--relative"
-                                                : NULL;
+    if (r->sweep.given && r->command != &sweep_command)
+        return complain(CLI_USAGE, "option '--%s' is for 'daedal sweep'", r->sweep.given);
+    const char *word = r->by.count > 0 && r->command != &sweep_command ? "--by"
+                       : r->gradients.count > 0                        ? "--gradient"
+                       : r->of_given                                   ? "--of"
+                       : r->relative                                   ? "--relative"
+                                                                       : NULL;
     if (r->fit.given && r->command != &fit_command)
         return complain(CLI_USAGE, "option '--%s' is for 'daedal fit'", r->fit.given);
     bool way = r->command == &optimise_command && !r->of_given && !r->relative;
@@ -718,20 +790,52 @@ static int check_saves(const request *r)
     return checkpoint_check(w);
 }
 
+enum { OPTIONS = sizeof long_options / sizeof *long_options };
+
+/* The options as a command has them: '--resume' of a sweep goes without a file. */
+static void options_of(const command *of, struct option *list)
+{
+    const int other = of == &sweep_command ? OPT_RESUME : OPT_GO_ON;
+    int count = 0;
+    for (int i = 0; i < OPTIONS; i++)
+        if (!long_options[i].name || long_options[i].val != other) list[count++] = long_options[i];
+}
+
+/* What is drawn, NAME=DISTRIBUTION(..), wherever it stands: the model comes first in argv. */
+static int take_samples(request *r, int argc, char **argv)
+{
+    char *text = NULL;
+    for (int k = optind; k < argc; k++) {
+        const char *equals = strchr(argv[k], '=');
+        bool drawn = equals && strchr(equals, '(');
+        if (!drawn && text) return complain_word(argv[k]);
+        if (!drawn) text = argv[k];
+        if (drawn && settings_push(&r->sweep.samples, argv[k]) != CLI_OK) return CLI_FAILED;
+        if (drawn) note_word(r, OPT_SAMPLE, argv[k]);
+    }
+    if (!text) return complain(CLI_USAGE, "which model? (see 'daedal help sweep')");
+    argv[optind] = text;
+    return CLI_OK;
+}
+
 int request_read(const command *of, int argc, char **argv, request *r)
 {
     int id;
+    struct option list[OPTIONS];
     *r = (request){.command = of,
                    .options = dae_options_default(),
                    .rtol = NAN,
                    .atol = NAN,
                    .start = NAN,
-                   .stop = NAN};
+                   .stop = NAN,
+                   .sweep = {.seed = 1}};
+    options_of(of, list);
     opterr = 0;
     optind = 1;
-    while ((id = getopt_long(argc, argv, ":o:", long_options, NULL)) != -1) {
-        int status = id == '?' || id == ':' ? complain_option(r->command, argv, id, long_options)
+    while ((id = getopt_long(argc, argv, ":o:", list, NULL)) != -1) {
+        int status = id == '?' || id == ':' ? complain_option(r->command, argv, id, list)
                                             : read_option(r, id, optarg);
+        if (status == CLI_OK && of == &sweep_command) note_word(r, id, optarg);
         if (status != CLI_OK) return status;
     }
     if (optind == argc)
@@ -742,6 +846,8 @@ int request_read(const command *of, int argc, char **argv, request *r)
     if (r->command == &fit_command) {
         r->fit.files = argv + optind + 1;
         r->fit.file_count = argc - optind - 1;
+    } else if (r->command == &sweep_command) {
+        if (take_samples(r, argc, argv) != CLI_OK) return CLI_USAGE;
     } else if (optind + 1 < argc) {
         return complain_word(argv[optind + 1]);
     }
@@ -765,6 +871,9 @@ void request_free(request *r)
     settings_free(&r->fit.parameters);
     settings_free(&r->fit.sigmas);
     settings_free(&r->fit.ignored);
+    settings_free(&r->sweep.over);
+    settings_free(&r->sweep.lists);
+    settings_free(&r->sweep.samples);
     settings_free(&r->ends);
     settings_free(&r->free);
     settings_free(&r->optimise.controls);

@@ -21,7 +21,8 @@ bool grid_time(const grid *g, long k, double *t)
     double span = g->tend - g->t0, sign = span < 0.0 ? -1.0 : 1.0;
     double tiny = 1e-9 * fmin(g->interval, fabs(span)); /* a last interval of rounding is none */
     switch (g->kind) {
-    case GRID_STEPS: return false;
+    case GRID_STEPS:
+    case GRID_NONE: return false;
     case GRID_LINEAR:
         *t = k == g->count - 1 ? g->tend : g->t0 + span * (double)k / (double)(g->count - 1);
         return k < g->count;
@@ -566,6 +567,7 @@ static int add_row_at(session *s, recorder *rows, double t)
 static int add_rows(session *s, const grid *g, recorder *rows, bool event, long *next)
 {
     double now = dae_solver_time(s->solver), t, sign = g->tend < g->t0 ? -1.0 : 1.0;
+    if (g->kind == GRID_NONE) return CLI_OK;
     for (; grid_time(g, *next, &t) && (t - now) * sign <= 0.0; (*next)++) {
         int status = event && t == now ? CLI_OK : add_row_at(s, rows, t);
         if (status != CLI_OK) return status;
@@ -585,13 +587,20 @@ static int give_up(session *s, double t)
     return complain_diagnostic(s, &diag);
 }
 
+static int let_watch(session *s, watch_when when)
+{
+    if (!s->watch || s->watch(when, s->solver, s->watcher) >= 0) return CLI_OK;
+    return complain_diagnostic(s, dae_solver_diag(s->solver));
+}
+
 /* Start, and the row at the start. A model text starts from its own values. */
 static int begin(session *s, const grid *g, recorder *rows)
 {
     const double *y0 = s->m ? s->m->y0 : NULL, *yp0 = s->m ? s->m->yp0 : NULL;
     if (dae_solver_start(s->solver, g->t0, y0, yp0) < 0)
         return complain_diagnostic(s, dae_solver_diag(s->solver));
-    return add_row_at(s, rows, g->t0);
+    int code = let_watch(s, WATCH_START);
+    return code == CLI_OK && g->kind != GRID_NONE ? add_row_at(s, rows, g->t0) : code;
 }
 
 /* After a failure: the last point that was reached, if the rows end before it. */
@@ -612,9 +621,12 @@ static bool visibly_different(double before, double after, double rtol)
 
 /* The run is over: a model's last event, with terminal() true, and a row for it if it changed what
  * is recorded. */
-static int finish(session *s, recorder *rows)
+static int finish(session *s, const grid *g, recorder *rows)
 {
     double t = dae_solver_time(s->solver);
+    if (g->kind == GRID_NONE)
+        return dae_solver_finish(s->solver) < 0 ? complain_diagnostic(s, dae_solver_diag(s->solver))
+                                                : CLI_OK;
     int code = read_values(s, t);
     if (code != CLI_OK) return code;
     for (int k = 0; k < s->n_recorded; k++) s->row[k] = s->y[s->recorded[k]];
@@ -631,22 +643,27 @@ static int integrate(session *s, const grid *g, recorder *rows)
 {
     long next = 1;
     const dae_stats *counters = dae_solver_stats(s->solver);
+    const long before = counters->steps;
     dae_status status = DAE_STEPPED;
     int code = checkpoint_resumes(s) ? checkpoint_resume(s, g, rows, &next) : begin(s, g, rows);
     if (code != CLI_OK) return code;
     if (rows->stream || rows->keep || s->history.stream) signals_spare_results();
     while (code == CLI_OK && status > 0) {
         status = dae_solver_step(s->solver, g->tend);
-        if (status >= 0) code = add_rows(s, g, rows, status == DAE_EVENT, &next);
+        if (status >= 0) code = let_watch(s, WATCH_STEP);
+        if (status >= 0 && code == CLI_OK) code = add_rows(s, g, rows, status == DAE_EVENT, &next);
         if (status >= 0 && code == CLI_OK) code = session_write_tableau(s);
         if (status > 0 && code == CLI_OK) code = checkpoint_step(s, g, rows, next);
-        if (status > 0 && code == CLI_OK && s->max_steps > 0 && counters->steps >= s->max_steps)
+        if (status > 0 && code == CLI_OK && s->max_steps > 0 &&
+            counters->steps - before >= s->max_steps)
             code = give_up(s, dae_solver_time(s->solver));
     }
-    if (status == DAE_OK && code == CLI_OK) code = finish(s, rows);
+    if (status == DAE_OK && code == CLI_OK) code = finish(s, g, rows);
+    if (status == DAE_OK && code == CLI_OK) code = let_watch(s, WATCH_END);
     session_clear_progress(s);
     s->t = dae_solver_time(s->solver);
     if (status < 0 && code == CLI_OK) code = complain_diagnostic(s, dae_solver_diag(s->solver));
+    if (g->kind == GRID_NONE) return code;
     if (code != CLI_OK) {
         checkpoint_rescue(s);
         add_last_row(s, g, rows);

@@ -8,6 +8,7 @@
 /* Where rows are recorded. */
 typedef enum grid_kind {
     GRID_STEPS = 0, /* at every accepted step */
+    GRID_NONE,      /* nowhere */
     GRID_LINEAR,    /* count points from t0 to tend, both included */
     GRID_INTERVAL,  /* t0, t0 + interval, .., tend */
     GRID_LOG        /* t0 and count points from t0 + first to tend, in equal ratios */
@@ -53,6 +54,9 @@ typedef struct more_columns {
     void *user;
 } more_columns;
 
+/* Somebody who looks at a run: at its start, after every step or event, and at its end. */
+typedef enum watch_when { WATCH_START, WATCH_STEP, WATCH_END } watch_when;
+
 typedef struct session {
     model *m;         /* a built-in model, owned; NULL for a model text */
     const char *name; /* of the model, borrowed */
@@ -89,7 +93,9 @@ typedef struct session {
     double rtol, atol;                 /* of the run */
     long max_steps;                    /* accepted steps before the session gives up; 0: no limit */
     struct run_checkpoint *checkpoint; /* where the run is saved (checkpoint.h); NULL: nowhere */
-    dae_diag diag;                     /* of the last failure; status DAE_OK if there was none */
+    dae_status (*watch)(watch_when when, dae_solver *solver, void *user); /* NULL: nobody */
+    void *watcher;
+    dae_diag diag; /* of the last failure; status DAE_OK if there was none */
 } session;
 
 /* Problem of the built-in model s->m, which it takes over. Exit code. */

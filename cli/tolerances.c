@@ -130,6 +130,21 @@ int request_tolerances(request *r, const session *s)
     return code == CLI_OK ? absolute_tolerances(r, s) : code;
 }
 
+int request_tolerances_again(request *r, const session *s, bool *changed)
+{
+    size_t bytes = (size_t)dae_problem_size(s->problem) * sizeof(double);
+    double *absolute = r->atol_values, *relative = r->rtol_values;
+    bool own = r->options.atol_by_unknown != NULL;
+    r->atol_values = r->rtol_values = NULL;
+    r->options.atol_by_unknown = r->options.rtol_by_unknown = NULL;
+    int code = request_tolerances(r, s);
+    *changed = own != (r->options.atol_by_unknown != NULL) ||
+               (own && memcmp(absolute, r->atol_values, bytes) != 0);
+    free(absolute);
+    free(relative);
+    return code;
+}
+
 /* ---- after a run ---- */
 
 enum { MOST_NAMED = 4 };

@@ -4,10 +4,6 @@
 
 #include "report.h"
 
-/* Fill error (NULL is fine) and return status. */
-report_status report_fail(report_error *error, report_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 /* REPORT_OK if everything written to the stream so far has reached it. */
 report_status report_check_stream(FILE *stream, report_error *error);
 

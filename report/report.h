@@ -28,6 +28,10 @@ typedef struct report_error {
     char text[1024]; /* a full sentence */
 } report_error;
 
+/* Fill error (NULL is fine) and return status. */
+report_status report_fail(report_error *error, report_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* ---------------------------------------------------------------------------------------------
  * Files: complete or not at all
  * ------------------------------------------------------------------------------------------- */
@@ -321,6 +325,46 @@ report_status report_fit_table(FILE *stream, const report_fit *fit, report_error
 /* The member "series" as report_json writes it (NULL: none), and a member "fit". */
 report_status report_fit_json(FILE *stream, const report_series *series, const report_fit *fit,
                               report_error *error);
+
+/* ---------------------------------------------------------------------------------------------
+ * The table of a sweep
+ * ------------------------------------------------------------------------------------------- */
+
+/* A column. Texts are borrowed. */
+typedef struct report_sweep_column {
+    const char *name, *unit;
+    const char *const *words; /* of values that are words: value v is words[v - first]; NULL */
+    int word_count, first;
+} report_sweep_column;
+
+/* Many runs of one model: a row each. Everything is borrowed. */
+typedef struct report_sweep {
+    const char *model, *version;        /* of the program */
+    size_t count;                       /* rows */
+    int inputs, outputs;                /* what was varied, what was kept */
+    const report_sweep_column *columns; /* inputs + outputs of them */
+    const double *input;                /* count x inputs, row by row */
+    const double *output;               /* count x outputs; NaN where there is none */
+    const char *const *status;          /* count: "ok", or what failed */
+    const char *const *message;         /* count: why, or a note; "" */
+    const char *by;                     /* how points were drawn; NULL: they were not */
+    unsigned long long seed;
+    const double *times; /* of curves */
+    int time_count;      /* as many outputs as a curve has */
+    const int *curves;   /* the first column of each curve, among the outputs */
+    int curve_count;
+} report_sweep;
+
+/* Rows: number of the point, seed, inputs, outputs, status, message. */
+report_status report_sweep_csv(FILE *stream, const report_sweep *sweep, report_error *error);
+/* One object, with columns and their units. */
+report_status report_sweep_json(FILE *stream, const report_sweep *sweep, report_error *error);
+/* A MAT-file (level 4): points and kept as matrices, and names, units, status and messages. */
+report_status report_sweep_mat(FILE *stream, const report_sweep *sweep, report_error *error);
+/* A picture, .svg, .png or .pdf: quantiles of curves over time; else kept values over one input, or
+ * as colours over two. Runs that failed are marked. gnuplot may be NULL. */
+report_status report_sweep_plot(const char *path, const report_sweep *sweep, const char *gnuplot,
+                                report_error *error);
 
 /* ---------------------------------------------------------------------------------------------
  * Plots through gnuplot
