@@ -124,6 +124,7 @@ static int sweep_words(sweep_work *w)
     if (code == CLI_OK && r->sweep.hdf5 && !module_hdf5()) code = CLI_USAGE;
     if (code != CLI_OK) return code;
     if (!r->engine_given && w->points->count >= MANY_POINTS) r->engine = DAE_ENGINE_NATIVE;
+    w->unopened = *r;
     code = request_open(r, w->s);
     if (code == CLI_OK) code = sweep_bind(w);
     if (code == CLI_OK) code = make_times(w);

@@ -59,6 +59,7 @@ static void close_other(sweep_work *w)
     settings_free(&w->other_words.parameters);
     free(w->other_words.atol_values);
     free(w->other_words.rtol_values);
+    free(w->other_words.step_times);
     w->other = (sweep_model){0};
 }
 
@@ -96,10 +97,8 @@ static int add_words(sweep_work *w, const double *point)
 static int open_other(sweep_work *w, const double *point)
 {
     close_other(w);
-    w->other_words = *w->r;
+    w->other_words = w->unopened;
     w->other_words.parameters = (settings){0};
-    w->other_words.atol_values = w->other_words.rtol_values = NULL;
-    w->other_words.options.atol_by_unknown = w->other_words.options.rtol_by_unknown = NULL;
     w->other_session = (session){0};
     w->other = (sweep_model){.r = &w->other_words, .s = &w->other_session};
     int code = add_words(w, point);

@@ -23,6 +23,7 @@ typedef struct sweep_model {
 
 typedef struct sweep_work {
     request *r;
+    request unopened; /* the words before a model completed them; borrows all of it */
     session *s;
     sweep_points *points;  /* owned */
     bound_column *columns; /* one for each of the points; owned */
