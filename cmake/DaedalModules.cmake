@@ -15,7 +15,6 @@ function(daedal_module name source)
     endif()
 endfunction()
 
-target_include_directories(daedal_cli PRIVATE ${PROJECT_SOURCE_DIR}/modules)
 target_compile_definitions(
     daedal_cli PRIVATE DAEDAL_MODULE_DIR="${CMAKE_INSTALL_FULL_LIBDIR}/daedal")
 

@@ -45,7 +45,7 @@ _daedal() {
     command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run verify sens fit bvp optimise compare check init steady linearise emit demo models methods formulations help version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'run sweep verify sens fit bvp optimise compare check init steady linearise emit demo models methods formulations help version' -- "$cur"))
         return
     fi
     IFS=$'\n'
@@ -69,12 +69,25 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         _daedal_method_options "$1" "$prev"
         return
         ;;
-    --by | --fit | --free | --vary)
-        if [[ $command == optimise && $prev == --by ]]; then
-            COMPREPLY=($(compgen -W $'auto\ncollocation\nsimulation' -- "$cur"))
-        else
-            _daedal_parameters "$1"
-        fi
+    --by)
+        case $command in
+        sweep) COMPREPLY=($(compgen -W $'random\nlhs\nsobol' -- "$cur")) ;;
+        optimise) COMPREPLY=($(compgen -W $'auto\ncollocation\nsimulation\nconditions' -- "$cur")) ;;
+        *) _daedal_parameters "$1" ;;
+        esac
+        return
+        ;;
+    --over)
+        compopt -o nospace 2>/dev/null
+        _daedal_parameters "$1"
+        COMPREPLY=("${COMPREPLY[@]/%/=}")
+        return
+        ;;
+    --list) _daedal_files csv && return ;;
+    --runs) COMPREPLY=($(compgen -d -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
+    --keep | --sample | --seed | --jobs) return ;;
+    --fit | --free | --vary)
+        _daedal_parameters "$1"
         return
         ;;
     --input) _daedal_files csv && return ;;
@@ -115,6 +128,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         case $command in
         emit) _daedal_files c mo ;;
         init | steady) _daedal_files csv json ;;
+        sweep) _daedal_files csv json mat h5 ;;
         *) _daedal_files csv json mat ;;
         esac
         return
@@ -125,13 +139,13 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
     --checkpoint | --resume) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
     --every) COMPREPLY=($(compgen -W '60s 10min 1h 500steps' -- "$cur")) && return ;;
     --signals-from) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
-    --json) [[ $command == run || $command == verify || $command == sens || $command == fit || $command == optimise ]] && _daedal_files json && return ;;
+    --json) [[ $command == run || $command == verify || $command == sens || $command == fit || $command == sweep || $command == optimise ]] && _daedal_files json && return ;;
     --set | --start | --start-time | --stop | --tend | --rtol | --atol | --atol-of | --rtol-of | --interval | --points | \
-        --first | --vars | --variables | --of | --gradient | --sigma | --ignore | --loss-scale | --iterations | --fit-tolerance | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit | --intervals | --max-intervals | --stages | --tube-x | --tube-y | --nominal | --signals | --inputs | --outputs | --span | --control | --integral | --at-end | --end)--span | --control | --minimise | --maximise | --integral | --path) return ;;
+        --first | --vars | --variables | --of | --gradient | --sigma | --ignore | --loss-scale | --iterations | --fit-tolerance | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit | --intervals | --max-intervals | --stages | --tube-x | --tube-y | --nominal | --signals | --inputs | --outputs | --span | --control | --integral | --at-end | --end | --minimise | --maximise | --path) return ;;
     --at) COMPREPLY=($(compgen -W 'steady' -- "$cur")) && return ;;
     esac
     case $command in
-    run | verify | sens | bvp | optimise | check | init | steady | linearise | emit)
+    run | sweep | verify | sens | bvp | optimise | check | init | steady | linearise | emit)
         case $cur in
         -*) COMPREPLY=($(compgen -W "$(_daedal_options "$1" "$command")" -- "$cur")) ;;
         *)
@@ -158,7 +172,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         ;;
     models) COMPREPLY=($(compgen -W "$("$1" models 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$cur")) ;;
     help)
-        COMPREPLY=($(compgen -W $'run\nverify\nsens\nfit\nbvp\noptimise\ncompare\ncheck\ninit\nsteady\nlinearise\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
+        COMPREPLY=($(compgen -W $'run\nsweep\nverify\nsens\nfit\nbvp\noptimise\ncompare\ncheck\ninit\nsteady\nlinearise\nemit\ndemo\nmodels\nmethods\nformulations\nhelp\nversion' -- "$cur"))
         ;;
     esac
 }
