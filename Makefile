@@ -6,7 +6,7 @@
 #                                                                  (BENCH_ARGS=--quick)
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
-SOURCE_DIRS = src include cli report models petsc test examples bench
+SOURCE_DIRS = src include cli report sweep modules models petsc test examples bench
 
 .PHONY: all setup configure build demo test bench install format clean
 # The steps of one target are in order; the tools below run in parallel by themselves.
