@@ -92,6 +92,7 @@ static void check_item(dae_problem *problem, const expected *e)
         double got = sweep_keep_values(keep)[0];
         bool first = strncmp(e->item, "time", 4) == 0; /* grazing ones are sensitive */
         double allowed = strstr(e->item, "0.9999") ? 1e-4 : first ? 2e-6 : 2e-7;
+        if (strstr(e->item, "time/8")) allowed = 1e-13;
         bool same = isnan(e->value) ? isnan(got) : fabs(got - e->value) <= allowed;
         if (!same) fail_msg("%s by %s: %.15g, not %.15g", e->item, methods[m], got, e->value);
     }
@@ -152,7 +153,8 @@ static void integrals_and_means(void **unused)
         {"integral(x^2)", "", 4.0 + sin(16.0) / 4.0},
         {"mean(c)", "", 1.0 + sin(8.0) / 8.0},
         {"rms(x)", "m", sqrt((4.0 + sin(16.0) / 4.0) / 8.0)},
-        {"integral(abs(x))", "", 6.0 - sin(8.0)}, /* five quarter and half waves, and a rest */
+        {"integral((time/8)^10)", "", 8.0 / 11.0}, /* the rule is exact for it */
+        {"integral(abs(x))", "", 6.0 - sin(8.0)},  /* five quarter and half waves, and a rest */
     };
     (void)unused;
     dae_problem *problem = make_problem();
