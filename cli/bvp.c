@@ -1,4 +1,5 @@
 /* daedal bvp MODEL: solutions with conditions at both ends. */
+#include "guess.h"
 #include "outputs.h"
 #include "run.h"
 #include "signals.h"
@@ -10,10 +11,8 @@
 typedef struct boundary {
     session *s;
     dae_bvp_request wanted;
-    name_lists unknown;  /* parameters */
-    const char **of;     /* columns of the guess; owned */
-    double *numbers;     /* rows of the guess; owned */
-    report_curves *file; /* the guess; owned, NULL: none */
+    name_lists unknown; /* parameters */
+    guess_rows guess;
     dae_bvp *b;
 } boundary;
 
@@ -24,25 +23,7 @@ static const char *const allowed[] = {
     "end",        "free",      "guess",  "intervals", "max-intervals", "set",    "start",
     "start-time", "stop",      "tend",   "rtol",      "atol",          "points", "interval",
     "vars",       "variables", "output", "csv",       "json",          "plot",   "stats",
-    "quiet",      "engine",    "input",  "method",    "stages"};
-
-static int check_words(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i];
-        if (strcmp(word, "--") == 0) return CLI_OK;
-        if (strncmp(word, "--", 2) != 0) continue;
-        size_t length = strcspn(word + 2, "=");
-        bool known = false;
-        for (size_t k = 0; k < sizeof allowed / sizeof *allowed; k++)
-            known = known || strncmp(allowed[k], word + 2, length) == 0;
-        if (!known)
-            return complain(CLI_USAGE,
-                            "option '%.*s' is not one of 'daedal bvp' (see 'daedal help bvp')",
-                            (int)length + 2, word);
-    }
-    return CLI_OK;
-}
+    "quiet",      "engine",    "input",  "method",    "stages",        NULL};
 
 /* Names in the order of dae_bvp_method. */
 static const char *const method_names[] = {"gauss",     "radau",           "shooting",
@@ -64,52 +45,15 @@ static int read_method(boundary *q, const request *r)
 
 /* ---- guesses ---- */
 
-/* Columns of the file that are variables of the model. */
-static int choose_columns(boundary *q, const char *path)
-{
-    const report_curves *c = q->file;
-    const size_t n = (size_t)q->s->n;
-    int *curve = calloc(n + 1, sizeof *curve);
-    q->of = calloc(n + 1, sizeof *q->of);
-    q->numbers = calloc(n * c->count + 1, sizeof *q->numbers);
-    int code = curve && q->of && q->numbers ? CLI_OK : complain(CLI_FAILED, "out of memory");
-    for (int v = 0; v < q->s->n && code == CLI_OK; v++) {
-        int k = report_curves_find(c, dae_problem_variable(q->s->problem, v));
-        if (k < 0) continue;
-        curve[q->wanted.columns] = k;
-        q->of[q->wanted.columns++] = dae_problem_variable(q->s->problem, v);
-    }
-    if (code == CLI_OK && q->wanted.columns == 0)
-        code = complain(CLI_USAGE, "%s: no column has the name of a variable", path);
-    for (size_t i = 0; i < c->count && code == CLI_OK; i++)
-        for (int k = 0; k < q->wanted.columns; k++)
-            q->numbers[i * (size_t)q->wanted.columns + (size_t)k] =
-                report_curves_value(c, curve[k], i);
-    free(curve);
-    return code;
-}
-
 static int read_guess(boundary *q, const char *word)
 {
-    report_error error = {0};
-    if (!word || strcmp(word, "auto") == 0) return CLI_OK;
-    if (strcmp(word, "start") == 0) {
-        q->wanted.guess = DAE_BVP_GUESS_START;
-        return CLI_OK;
-    }
-    if (strcmp(word, "simulate") == 0) {
-        q->wanted.guess = DAE_BVP_GUESS_SIMULATE;
-        return CLI_OK;
-    }
-    if (report_read(word, &q->file, &error) != REPORT_OK)
-        return complain(CLI_USAGE, "option '--guess' needs start, simulate or a file with rows: %s",
-                        error.text);
-    int code = choose_columns(q, word);
-    q->wanted.guess = DAE_BVP_GUESS_TABLE;
-    q->wanted.rows = (int)q->file->count;
-    q->wanted.times = q->file->times;
-    q->wanted.variables = q->of;
-    q->wanted.values = q->numbers;
+    int code = guess_read(&q->guess, q->s, word);
+    q->wanted.guess = q->guess.kind;
+    q->wanted.rows = q->guess.rows;
+    q->wanted.columns = q->guess.columns;
+    q->wanted.times = guess_times(&q->guess);
+    q->wanted.variables = q->guess.variables;
+    q->wanted.values = q->guess.values;
     return code;
 }
 
@@ -233,10 +177,7 @@ static int solve(boundary *q, const request *r)
 
 static int bvp_request(boundary *q, request *r)
 {
-    if (!r->text)
-        return complain(CLI_USAGE, "boundary values need a model text, and '%s' is built in",
-                        r->model_name);
-    int code = request_open(r, q->s);
+    int code = CLI_OK;
     for (int k = 0; k < q->s->n_recorded && code == CLI_OK; k++)
         if (q->s->recorded[k] >= q->s->n)
             code = complain(CLI_USAGE,
@@ -255,22 +196,30 @@ static int bvp_request(boundary *q, request *r)
 static void boundary_free(boundary *q)
 {
     dae_bvp_free(q->b);
-    report_curves_free(q->file);
+    guess_free(&q->guess);
     names_free(&q->unknown);
-    free(q->of);
-    free(q->numbers);
+}
+
+int boundary_solve(request *r, session *s)
+{
+    boundary q = {.s = s};
+    int code = bvp_request(&q, r);
+    boundary_free(&q);
+    return code;
 }
 
 static int run(int argc, char **argv)
 {
     request r = {0};
     session s = {0};
-    boundary q = {.s = &s};
-    int code = check_words(argc, argv);
+    int code = words_allowed(&bvp_command, allowed, argc, argv);
     if (code != CLI_OK) return code;
     code = request_read(&bvp_command, argc, argv, &r);
-    if (code == CLI_OK) code = bvp_request(&q, &r);
-    boundary_free(&q);
+    if (code == CLI_OK && !r.text)
+        code = complain(CLI_USAGE, "boundary values need a model text, and '%s' is built in",
+                        r.model_name);
+    if (code == CLI_OK) code = request_open(&r, &s);
+    if (code == CLI_OK) code = boundary_solve(&r, &s);
     session_close(&s);
     request_free(&r);
     return code;

@@ -146,6 +146,9 @@ int open_text(const char *file, const settings *parameters, const inputs *driven
               const settings *unknowns, dae_engine engine, bool allow_external,
               dae_problem **problem);
 
+/* Whether all options are among those that a command has, up to a NULL. Exit code. */
+int words_allowed(const command *of, const char *const *allowed, int argc, char **argv);
+
 /* Conditions of optimality of a model text, as a text, which dae_text_free frees. Exit code. */
 int conditions_text(const char *file, const settings *parameters, const inputs *driven,
                     const settings *ends, bool allow_external,

@@ -1,6 +1,7 @@
 /* daedal optimise MODEL: optimal controls and parameters. */
 #define _POSIX_C_SOURCE 200809L
 
+#include "guess.h"
 #include "outputs.h"
 #include "run.h"
 #include "signals.h"
@@ -15,11 +16,10 @@ typedef struct optimisation {
     dae_optimise_request wanted;
     dae_optimise_range *controls, *varied; /* owned, with their names */
     int own_inputs;                        /* inputs that are no controls */
-    const char **of;                       /* columns of the guess; owned */
-    double *numbers;                       /* rows of the guess; owned */
-    report_curves *file;                   /* the guess; owned, NULL: none */
-    int *place;                            /* per variable of the session: that of the optimum */
-    double *values;                        /* of all variables of the optimum */
+    guess_rows guess;
+    bool by_conditions; /* '--by conditions': necessary conditions, as boundary values */
+    int *place;         /* per variable of the session: that of the optimum */
+    double *values;     /* of all variables of the optimum */
     dae_optimum *best;
 } optimisation;
 
@@ -27,32 +27,14 @@ typedef struct optimisation {
 
 /* Options of 'daedal run' that have a meaning here. */
 static const char *const allowed[] = {
-    "control",       "vary",          "minimise", "minimize", "maximise",   "maximize",
-    "integral",      "path",          "end",      "bounds",   "by",         "guess",
-    "intervals",     "max-intervals", "set",      "start",    "start-time", "stop",
-    "tend",          "rtol",          "atol",     "points",   "interval",   "iterations",
-    "vars",          "variables",     "output",   "csv",      "json",       "plot",
-    "stats",         "quiet",         "engine",   "input",    "input-mode", "input-hold",
-    "allow-external"};
-
-static int check_words(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i];
-        if (strcmp(word, "--") == 0) return CLI_OK;
-        if (strncmp(word, "--", 2) != 0) continue;
-        size_t length = strcspn(word + 2, "=");
-        bool known = false;
-        for (size_t k = 0; k < sizeof allowed / sizeof *allowed; k++)
-            known = known || strncmp(allowed[k], word + 2, length) == 0;
-        if (!known)
-            return complain(
-                CLI_USAGE,
-                "option '%.*s' is not one of 'daedal optimise' (see 'daedal help optimise')",
-                (int)length + 2, word);
-    }
-    return CLI_OK;
-}
+    "control",    "vary",           "minimise",  "minimize",      "maximise",
+    "maximize",   "integral",       "path",      "end",           "bounds",
+    "by",         "guess",          "intervals", "max-intervals", "set",
+    "start",      "start-time",     "stop",      "tend",          "rtol",
+    "atol",       "points",         "interval",  "iterations",    "vars",
+    "variables",  "output",         "csv",       "json",          "plot",
+    "stats",      "quiet",          "engine",    "input",         "input-mode",
+    "input-hold", "allow-external", NULL};
 
 /* NAME[=LOW:HIGH][@GUESS] */
 static int read_range(const char *option, char *word, dae_optimise_range *r)
@@ -105,12 +87,15 @@ static int read_way(optimisation *q, const settings *by)
 {
     static const char *const names[] = {"auto", "collocation", "simulation"};
     if (by->count == 0) return CLI_OK;
+    q->by_conditions = strcmp(by->list[0], "conditions") == 0;
+    if (q->by_conditions) return CLI_OK;
     for (int k = 0; k < 3; k++)
         if (strcmp(by->list[0], names[k]) == 0) {
             q->wanted.way = (dae_optimise_way)k;
             return CLI_OK;
         }
-    return complain(CLI_USAGE, "option '--by' needs auto, collocation or simulation, not '%s'",
+    return complain(CLI_USAGE,
+                    "option '--by' needs auto, collocation, simulation or conditions, not '%s'",
                     by->list[0]);
 }
 
@@ -165,52 +150,15 @@ static int read_words(optimisation *q, request *r)
 
 /* ---- guesses ---- */
 
-/* Columns of the file that are variables of the model. */
-static int choose_columns(optimisation *q, const char *path)
-{
-    const report_curves *c = q->file;
-    const size_t n = (size_t)q->s->n;
-    int *curve = calloc(n + 1, sizeof *curve);
-    q->of = calloc(n + 1, sizeof *q->of);
-    q->numbers = calloc(n * c->count + 1, sizeof *q->numbers);
-    int code = curve && q->of && q->numbers ? CLI_OK : complain(CLI_FAILED, "out of memory");
-    for (int v = 0; v < q->s->n && code == CLI_OK; v++) {
-        int k = report_curves_find(c, dae_problem_variable(q->s->problem, v));
-        if (k < 0) continue;
-        curve[q->wanted.columns] = k;
-        q->of[q->wanted.columns++] = dae_problem_variable(q->s->problem, v);
-    }
-    if (code == CLI_OK && q->wanted.columns == 0)
-        code = complain(CLI_USAGE, "%s: no column has the name of a variable", path);
-    for (size_t i = 0; i < c->count && code == CLI_OK; i++)
-        for (int k = 0; k < q->wanted.columns; k++)
-            q->numbers[i * (size_t)q->wanted.columns + (size_t)k] =
-                report_curves_value(c, curve[k], i);
-    free(curve);
-    return code;
-}
-
 static int read_guess(optimisation *q, const char *word)
 {
-    report_error error = {0};
-    if (!word || strcmp(word, "auto") == 0) return CLI_OK;
-    if (strcmp(word, "start") == 0) {
-        q->wanted.guess = DAE_BVP_GUESS_START;
-        return CLI_OK;
-    }
-    if (strcmp(word, "simulate") == 0) {
-        q->wanted.guess = DAE_BVP_GUESS_SIMULATE;
-        return CLI_OK;
-    }
-    if (report_read(word, &q->file, &error) != REPORT_OK)
-        return complain(CLI_USAGE, "option '--guess' needs start, simulate or a file with rows: %s",
-                        error.text);
-    int code = choose_columns(q, word);
-    q->wanted.guess = DAE_BVP_GUESS_TABLE;
-    q->wanted.rows = (int)q->file->count;
-    q->wanted.times = q->file->times;
-    q->wanted.variables = q->of;
-    q->wanted.values = q->numbers;
+    int code = guess_read(&q->guess, q->s, word);
+    q->wanted.guess = q->guess.kind;
+    q->wanted.rows = q->guess.rows;
+    q->wanted.columns = q->guess.columns;
+    q->wanted.times = guess_times(&q->guess);
+    q->wanted.variables = q->guess.variables;
+    q->wanted.values = q->guess.values;
     return code;
 }
 
@@ -430,12 +378,92 @@ static int search(optimisation *q, const request *r)
     return status == DAE_OK ? CLI_OK : session_complain(q->s, status, diag.text);
 }
 
+/* ---- by necessary conditions ---- */
+
+/* Bounds and conditions on the way have no place in them. */
+static int check_smooth(const optimisation *q, const request *r)
+{
+    const char *name = NULL;
+    for (int k = 0; k < q->wanted.control_count; k++)
+        if (q->controls[k].lower != 0.0 || q->controls[k].upper != 0.0) name = q->controls[k].name;
+    for (int k = 0; k < q->wanted.parameter_count; k++)
+        if (q->varied[k].lower != 0.0 || q->varied[k].upper != 0.0) name = q->varied[k].name;
+    if (name)
+        return complain(CLI_USAGE,
+                        "'--by conditions' knows no bounds, and '%s' has some: leave them out, or "
+                        "take '--by collocation'",
+                        name);
+    if (r->optimise.path.count > 0 || r->optimise.bounds)
+        return complain(CLI_USAGE,
+                        "'--by conditions' knows no conditions on the way ('%s'): take '--by "
+                        "collocation'",
+                        r->optimise.bounds ? "--bounds" : "--path");
+    return CLI_OK;
+}
+
+/* "-(text)", which the caller frees; NULL stays NULL. */
+static char *negative(const char *text)
+{
+    size_t size = text ? strlen(text) + 4 : 0;
+    char *result = text ? malloc(size) : NULL;
+    if (result) snprintf(result, size, "-(%s)", text);
+    return result;
+}
+
+/* The model of the conditions; s is open on it afterwards. */
+static int open_conditions(optimisation *q, const request *r)
+{
+    const int controls = q->wanted.control_count, varied = q->wanted.parameter_count;
+    const char **names = calloc((size_t)(controls + varied) + 1, sizeof *names);
+    const bool most = q->wanted.maximise;
+    char *least = most ? negative(q->wanted.objective) : NULL, *text = NULL;
+    char *rate = most ? negative(q->wanted.integral) : NULL;
+    dae_diag diag = {0};
+    int code = names && (!most || least) && (!most || !q->wanted.integral || rate)
+                   ? CLI_OK
+                   : complain(CLI_FAILED, "out of memory");
+    for (int k = 0; k < controls && names; k++) names[k] = q->controls[k].name;
+    for (int k = 0; k < varied && names; k++) names[controls + k] = q->varied[k].name;
+    const dae_optimality_request wanted = {.controls = names,
+                                           .control_count = controls,
+                                           .integral = rate ? rate : q->wanted.integral,
+                                           .at_end = least ? least : q->wanted.objective,
+                                           .unknown = names ? names + controls : NULL,
+                                           .unknown_count = varied};
+    if (code == CLI_OK)
+        code = conditions_text(r->model_name, &r->parameters, &r->driven, &r->ends,
+                               r->allow_external, &wanted, &text);
+    if (code == CLI_OK) {
+        const dae_model m = {.text = text, .file = r->model_name, .engine = r->engine};
+        if (dae_problem_from_model(&m, &q->s->problem, &diag) != DAE_OK)
+            code = complain(CLI_FAILED, "%s", diag.text);
+    }
+    if (code == CLI_OK) {
+        q->s->name = dae_problem_name(q->s->problem);
+        q->s->n = dae_problem_variable_count(q->s->problem);
+    }
+    dae_text_free(text);
+    free(names);
+    free(least);
+    free(rate);
+    return code;
+}
+
+static int solve_conditions(optimisation *q, request *r)
+{
+    int code = check_smooth(q, r);
+    if (code == CLI_OK) code = open_conditions(q, r);
+    if (code == CLI_OK) code = request_open(r, q->s);
+    return code == CLI_OK ? boundary_solve(r, q->s) : code;
+}
+
 static int optimise_request(optimisation *q, request *r)
 {
     if (!r->text)
         return complain(CLI_USAGE, "an optimisation needs a model text, and '%s' is built in",
                         r->model_name);
     int code = read_words(q, r);
+    if (code == CLI_OK && q->by_conditions) return solve_conditions(q, r);
     if (code == CLI_OK) code = drive_controls(q, r);
     if (code == CLI_OK) code = request_open(r, q->s);
     for (int k = 0; k < q->s->n_recorded && code == CLI_OK; k++)
@@ -454,13 +482,11 @@ static int optimise_request(optimisation *q, request *r)
 static void optimisation_free(optimisation *q)
 {
     dae_optimum_free(q->best);
-    report_curves_free(q->file);
+    guess_free(&q->guess);
     for (int k = 0; k < q->wanted.control_count; k++) free((char *)q->controls[k].name);
     for (int k = 0; k < q->wanted.parameter_count; k++) free((char *)q->varied[k].name);
     free(q->controls);
     free(q->varied);
-    free(q->of);
-    free(q->numbers);
     free(q->place);
     free(q->values);
 }
@@ -470,7 +496,7 @@ static int run(int argc, char **argv)
     request r = {0};
     session s = {0};
     optimisation q = {.s = &s};
-    int code = check_words(argc, argv);
+    int code = words_allowed(&optimise_command, allowed, argc, argv);
     if (code != CLI_OK) return code;
     code = request_read(&optimise_command, argc, argv, &r);
     if (code == CLI_OK) code = optimise_request(&q, &r);
@@ -507,7 +533,9 @@ const command optimise_command = {
         "                       annotation(__Daedal(terminal = {..}))\n"
         "  --bounds             min and max of variables are conditions at all times\n"
         "  --by WAY             collocation: the whole solution is unknown; simulation: runs, for\n"
-        "                       parameters of models with events; auto takes what fits\n"
+        "                       parameters of models with events; auto takes what fits;\n"
+        "                       conditions: the necessary ones, as boundary values, without\n"
+        "                       bounds and conditions on the way\n"
         "  --guess WORD         simulate (with controls at their guesses), start (the values at\n"
         "                       the start, everywhere), or a .csv, .json or .mat file with rows\n"
         "  --intervals N        of the first mesh (20)\n"

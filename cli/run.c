@@ -160,7 +160,7 @@ static int open_file(const request *r, session *s)
 {
     settings unknowns = {0};
     int code = tolerance_names(r, &unknowns);
-    if (code == CLI_OK)
+    if (code == CLI_OK && !s->problem) /* else it is open already */
         code = session_open_text(s, r->model_name, &r->parameters, &r->driven, &unknowns,
                                  r->command == &optimise_command ? NULL : &r->ends, r->engine,
                                  r->allow_external);

@@ -112,6 +112,9 @@ void tolerance_names_free(settings *names);
 
 /* The tolerances of the variables, from the words and the model. Exit code. */
 int request_tolerances(request *r, const session *s);
+/* bvp.c: solve the boundary value problem that a session is open on, and tell of it. Exit code. */
+int boundary_solve(request *r, session *s);
+
 /* The same once parameters or start values have changed; *changed: they are others now. */
 int request_tolerances_again(request *r, const session *s, bool *changed);
 /* One line, behind the label, about variables that stayed below their absolute tolerances. */

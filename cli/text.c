@@ -350,3 +350,21 @@ int one_text(const command *which, int argc, char **argv, const char **file)
     return complain(CLI_USAGE, "there is no file '%s'; 'daedal %s' needs a model text", *file,
                     which->name);
 }
+
+int words_allowed(const command *of, const char *const *allowed, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (strcmp(word, "--") == 0) return CLI_OK;
+        if (strncmp(word, "--", 2) != 0) continue;
+        size_t length = strcspn(word + 2, "=");
+        bool known = false;
+        for (int k = 0; allowed[k]; k++)
+            known = known || strncmp(allowed[k], word + 2, length) == 0;
+        if (!known)
+            return complain(CLI_USAGE,
+                            "option '%.*s' is not one of 'daedal %s' (see 'daedal help %s')",
+                            (int)length + 2, word, of->name, of->name);
+    }
+    return CLI_OK;
+}

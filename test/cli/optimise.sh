@@ -4,6 +4,30 @@
 export XDG_CACHE_HOME="$work/cache"
 examples=$root/examples
 
+# necessary conditions, which need no IPOPT: x' = u, x(0) = 1, integral of x^2 + u^2: tanh(1)
+cat >lq.mo <<'END'
+model LQ
+  input Real u;
+  parameter Real a = 0;
+  Real x(start = 1, fixed = true);
+equation
+  der(x) = u + a*x;
+  annotation(experiment(StopTime = 1));
+end LQ;
+END
+expect 0 optimise lq.mo --control u --integral 'x^2 + u^2' --by conditions
+says '^  objective  *0  *0.761594156'
+says '^  u  *-0.761594156'
+# .. and of the negative, with the same control: x - u^2 is largest for u = 1/2
+expect 0 optimise lq.mo --control u --maximise x --integral '-u^2' --by conditions
+says '^  u  *0.5  *0.5'
+expect 2 optimise lq.mo --control u=0:1 --integral 'x^2 + u^2' --by conditions
+says "knows no bounds, and 'u' has some"
+expect 2 optimise lq.mo --control u --path 'x <= 1' --integral 'x^2 + u^2' --by conditions
+says 'conditions on the way'
+expect 2 optimise lq.mo --control u --integral 'x^2' --by magic
+says 'simulation or conditions'
+
 # without IPOPT it says what to install
 DAEDAL_IPOPT=/nowhere/libipopt.so "$daedal" optimise "$examples/cart_control.mo" --minimise T --control a --vary T=0.1:10 >out 2>err &&
     fail "it runs without IPOPT"
