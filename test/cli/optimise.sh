@@ -125,7 +125,7 @@ says 'exclude'
 expect 2 optimise "$osc" --minimise x1 --control u --end 'x1'
 says "not of the form"
 expect 2 optimise "$osc" --minimise x1 --control u --by magic
-says "collocation or simulation"
+says "simulation or conditions"
 expect 2 optimise "$osc" --minimise x1 --control u --fixed-step 1
 says "not one of 'daedal optimise'"
 expect 2 run "$osc" --control u

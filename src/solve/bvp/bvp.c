@@ -150,17 +150,9 @@ static dae_status take_form(dae_bvp *q, dae_diag *diag)
     dae_options o = dae_options_default();
     o.rtol = q->request.rtol;
     o.atol = q->request.atol;
-    dae_status status = lead_companion_new(q->problem, &o, &q->companion, diag);
+    dae_status status = lead_companion_start(q->problem, &o, q->request.start, "Boundary values",
+                                             &q->companion, diag);
     if (status != DAE_OK) return status;
-    status = dae_solver_start(q->companion, q->request.start, NULL, NULL);
-    if (status != DAE_OK) {
-        *diag = q->companion->diag;
-        return status;
-    }
-    if (!lead_is_fit(q->companion))
-        return diag_set(diag, DAE_ERR_UNSUPPORTED,
-                        "Boundary values: the equations are solved by their derivative array, or "
-                        "choose positions by numbers; such systems have no place here.");
     return bvp_bind_form(q, &o, diag);
 }
 

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "model/model_structure.h"
 #include "solve/bvp/bvp_parts.h"
+#include "solve/bvp/whole_guess.h"
 
 void bvp_conditions_free(bvp_conditions *c)
 {
@@ -60,29 +61,11 @@ static dae_status add(dae_bvp *q, bvp_conditions *c, expr e, char *name, int lin
 
 /* ---- start values ---- */
 
-/* Whether a variable before v that is the same unknown is fixed, too. */
-static bool is_twice(const model_form *f, size_t v)
-{
-    int sign, root = hybrid_root(f, (int)v, &sign);
-    for (size_t k = 0; k < v; k++)
-        if (f->flat->variables[k].fixed && !f->flat->variables[k].discrete &&
-            hybrid_root(f, (int)k, &sign) == root)
-            return true;
-    return false;
-}
-
 static dae_status add_fixed(dae_bvp *q, size_t v, dae_diag *diag)
 {
-    const model_form *f = q->problem->model;
-    const flat_variable *x = &f->flat->variables[v];
-    graph *g = f->flat->graph;
-    int sign, root = hybrid_root(f, (int)v, &sign);
-    bool constant = f->alias[root].value != EXPR_NONE && !f->alias[root].evaluated;
-    if (!x->fixed || x->discrete || constant || is_twice(f, v)) return DAE_OK;
-    expr start = !isnan(f->start[v])                     ? graph_constant(g, f->start[v])
-                 : x->has_start && x->start != EXPR_NONE ? x->start
-                                                         : graph_constant(g, 0.0);
-    expr e = graph_binary(g, EXPR_SUB, graph_variable(g, (int)v, 0), start);
+    const flat_variable *x = &q->problem->model->flat->variables[v];
+    const expr e = fixed_start_condition(q->problem->model, v);
+    if (e == EXPR_NONE) return DAE_OK;
     char text[DAE_NAME_SIZE + 40];
     snprintf(text, sizeof text, "start value of %.*s", DAE_NAME_SIZE, x->name);
     return add(q, &q->left, e, dae_strdup(text), x->place.line, diag);

@@ -1,123 +1,24 @@
 /* Guesses on an even mesh: values at the start, a simulation, or rows of a table. */
-#include <math.h>
-
-#include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "solve/bvp/bvp_parts.h"
+#include "solve/bvp/whole_guess.h"
 
-/* How to get values of the user's unknowns at ascending times. */
-typedef struct guesser {
-    dae_bvp *q;
-    dae_bvp_guess kind;
-    int n;               /* the user's unknowns */
-    double *y, *yp;      /* at the time asked for last; owned in one block at y */
-    double *held;        /* y where the simulation ended, or at the start */
-    dae_solver *run;     /* owned; NULL: it has ended, or there is none */
-    int *unknown, *sign; /* per column of the table: the user's unknown, -1: none; owned */
-} guesser;
-
-/* ---- tables ---- */
-
-static dae_status check_table(const dae_bvp_request *r, dae_diag *diag)
+static whole_guess guess_of(dae_bvp *q, dae_bvp_guess kind)
 {
-    if (r->rows < 2 || r->columns < 1 || !r->times || !r->variables || !r->values)
-        return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "Boundary values: a table as a guess needs two rows and a column.");
-    for (int i = 0; i < r->rows; i++)
-        if (!isfinite(r->times[i]) || (i > 0 && !(r->times[i] > r->times[i - 1])))
-            return diag_set(diag, DAE_ERR_ARGUMENT,
-                            "Boundary values: row %d of the guess has time %g; times ascend.",
-                            i + 1, r->times[i]);
-    for (size_t k = 0; k < (size_t)r->rows * (size_t)r->columns; k++)
-        if (!isfinite(r->values[k]))
-            return diag_set(diag, DAE_ERR_ARGUMENT,
-                            "Boundary values: row %d of the guess has a value that is not finite.",
-                            (int)(k / (size_t)r->columns) + 1);
-    return DAE_OK;
-}
-
-/* Which unknowns the columns are. Variables that follow from others need no guess. */
-static dae_status name_columns(guesser *g, dae_diag *diag)
-{
-    const dae_bvp_request *r = &g->q->request;
-    const model_form *f = g->q->problem->model;
-    g->unknown = DAE_ARRAY(int, r->columns);
-    g->sign = DAE_ARRAY(int, r->columns);
-    if (!g->unknown || !g->sign) return bvp_no_memory(diag);
-    for (int c = 0; c < r->columns; c++) {
-        int v = r->variables[c] ? dae_problem_find_variable(g->q->problem, r->variables[c]) : -1;
-        if (v < 0)
-            return diag_set(diag, DAE_ERR_ARGUMENT,
-                            "Boundary values: the guess has a column %s, which is no variable of "
-                            "the model.",
-                            r->variables[c] ? r->variables[c] : "(no name)");
-        int root = hybrid_root(f, f->visible[v], &g->sign[c]);
-        g->unknown[c] = f->flat->variables[f->visible[v]].discrete ? -1 : f->first_unknown[root];
-    }
-    return DAE_OK;
-}
-
-/* Straight between rows, and as the first or last one outside of them. */
-static void look_up(guesser *g, double t)
-{
-    const dae_bvp_request *r = &g->q->request;
-    int i = 0;
-    while (i < r->rows - 2 && t > r->times[i + 1]) i++;
-    const double h = r->times[i + 1] - r->times[i];
-    const double part = fmin(1.0, fmax(0.0, (t - r->times[i]) / h));
-    for (int c = 0; c < r->columns; c++) {
-        if (g->unknown[c] < 0) continue;
-        const double *value = r->values + (size_t)i * (size_t)r->columns + c;
-        const double rise = value[r->columns] - value[0];
-        g->y[g->unknown[c]] = g->sign[c] * (value[0] + part * rise);
-        g->yp[g->unknown[c]] = g->sign[c] * rise / h;
-    }
-}
-
-/* ---- simulations ---- */
-
-static void simulate(guesser *g, double t)
-{
-    dae_status status =
-        g->run && t > dae_solver_time(g->run) ? dae_solver_run(g->run, t, g->y, g->yp) : DAE_OK;
-    bool good = g->run && status >= 0 && vector_finite(g->n, g->y) && vector_finite(g->n, g->yp);
-    if (good) {
-        vector_copy(g->n, g->y, g->held);
-        return;
-    }
-    dae_solver_free(g->run); /* from here on the last values have to do */
-    g->run = NULL;
-    vector_copy(g->n, g->held, g->y);
-    vector_zero(g->n, g->yp);
-}
-
-static dae_status begin_run(guesser *g, dae_diag *diag)
-{
-    enum { MOST_STEPS = 20000 };
-    dae_options o = dae_options_default();
-    o.rtol = 1e-4;
-    o.max_steps = MOST_STEPS;
-    dae_status status = dae_solver_new(g->q->problem, &o, &g->run, diag);
-    if (status == DAE_OK) status = dae_solver_start(g->run, g->q->request.start, NULL, NULL);
-    if (status != DAE_OK && g->run && diag) *diag = *dae_solver_diag(g->run);
-    return status;
-}
-
-/* ---- on the mesh ---- */
-
-static void guess_at(guesser *g, double t)
-{
-    if (g->kind == DAE_BVP_GUESS_TABLE) look_up(g, t);
-    if (g->kind == DAE_BVP_GUESS_SIMULATE) simulate(g, t);
+    const dae_bvp_request *r = &q->request;
+    return (whole_guess){.what = "Boundary values",
+                         .problem = q->problem,
+                         .start = r->start,
+                         .kind = kind,
+                         .table = {r->rows, r->columns, r->times, r->variables, r->values}};
 }
 
 /* Values of all unknowns of the form at t, into q->y and q->yp. */
-static void values_at(guesser *g, double t)
+static void values_at(dae_bvp *q, whole_guess *g, double t)
 {
-    dae_bvp *q = g->q;
     binding *b = &q->companion->bound;
-    guess_at(g, t);
+    whole_guess_at(g, t);
     if (g->kind != DAE_BVP_GUESS_START) values_from_user(q->companion, g->y, g->yp);
     vector_copy(q->n, b->y, q->y);
     vector_copy(q->n, b->yp, q->yp);
@@ -141,21 +42,21 @@ static void store_end(const dae_bvp *q, bool rest, double *u)
     store_v(q, rest, u + (q->inner ? q->d : 0));
 }
 
-static void fill_mesh(guesser *g, bvp_solution *s)
+static void fill_mesh(dae_bvp *q, whole_guess *g, bvp_solution *s)
 {
-    dae_bvp *q = g->q, *in = bvp_inner(q);
+    dae_bvp *in = bvp_inner(q);
     const bool rest = g->kind == DAE_BVP_GUESS_START;
     for (int i = 0; i < s->intervals; i++) {
-        values_at(g, s->t[i]);
+        values_at(q, g, s->t[i]);
         store_x(in, s->u + bvp_at_x(q, i));
         if (i == 0) store_end(q, false, s->u);
         for (int a = 0; a < q->method->stages; a++) {
-            values_at(g, s->t[i] + q->method->nodes[a] * (s->t[i + 1] - s->t[i]));
+            values_at(q, g, s->t[i] + q->method->nodes[a] * (s->t[i + 1] - s->t[i]));
             store_v(in, rest, s->u + bvp_at_v(q, i, a));
         }
     }
     bvp_start_projections(in, s);
-    values_at(g, s->t[s->intervals]);
+    values_at(q, g, s->t[s->intervals]);
     store_x(in, s->u + bvp_at_x(q, s->intervals));
     store_end(q, rest, s->u + bvp_at_right(q, s->intervals));
     const model_form *f = q->problem->model;
@@ -164,59 +65,37 @@ static void fill_mesh(guesser *g, bvp_solution *s)
             f->parameters[q->directions.list[k].parameter];
 }
 
-static dae_status prepare(guesser *g, dae_diag *diag)
-{
-    dae_bvp *q = g->q;
-    g->n = q->problem->form.n;
-    g->y = DAE_ARRAY(double, 3 * (size_t)g->n);
-    double *at_start = g->y ? user_values(q->companion) : NULL;
-    if (!at_start) return bvp_no_memory(diag);
-    g->yp = g->y + g->n;
-    g->held = g->y + 2 * g->n;
-    vector_copy(g->n, at_start, g->y);
-    vector_copy(g->n, at_start, g->held);
-    if (g->kind == DAE_BVP_GUESS_START) vector_copy(g->n, at_start + g->n, g->yp);
-    dae_free(at_start);
-    if (g->kind == DAE_BVP_GUESS_SIMULATE) return begin_run(g, diag);
-    if (g->kind != DAE_BVP_GUESS_TABLE) return DAE_OK;
-    dae_status status = check_table(&q->request, diag);
-    return status == DAE_OK ? name_columns(g, diag) : status;
-}
-
 dae_status bvp_guess_make(dae_bvp *q, dae_bvp_guess guess, bvp_solution *s, dae_diag *diag)
 {
-    guesser g = {.q = q, .kind = guess};
-    const double span = q->request.end - q->request.start;
-    dae_status status = prepare(&g, diag);
-    for (int i = 0; i <= s->intervals; i++) s->t[i] = q->request.start + span * i / s->intervals;
-    s->t[s->intervals] = q->request.end;
+    whole_guess g = guess_of(q, guess);
+    dae_status status = whole_guess_open(&g, q->companion, diag);
+    even_mesh(s->intervals, q->request.start, q->request.end, s->t);
     binding *b = &q->companion->bound; /* what guesses change there is put back */
     double *kept = status == DAE_OK ? DAE_ARRAY(double, 2 * (size_t)q->n) : NULL;
     if (status == DAE_OK && !kept) status = bvp_no_memory(diag);
     if (status == DAE_OK) {
         vector_copy(q->n, b->y, kept);
         vector_copy(q->n, b->yp, kept + q->n);
-        fill_mesh(&g, s);
+        fill_mesh(q, &g, s);
         vector_copy(q->n, kept, b->y);
         vector_copy(q->n, kept + q->n, b->yp);
     }
-    dae_solver_free(g.run);
-    dae_free_all(g.y, g.unknown, g.sign, kept);
+    whole_guess_close(&g);
+    dae_free(kept);
     return status;
 }
 
 dae_status bvp_guess_rows(dae_bvp *q, dae_bvp_guess guess, int count, const double *t, double *rows,
                           dae_diag *diag)
 {
-    guesser g = {.q = q, .kind = guess};
-    dae_status status = prepare(&g, diag);
+    whole_guess g = guess_of(q, guess);
+    dae_status status = whole_guess_open(&g, q->companion, diag);
     for (int i = 0; i < count && status == DAE_OK; i++) {
         double *row = rows + 2 * (size_t)i * (size_t)g.n;
-        guess_at(&g, t[i]);
+        whole_guess_at(&g, t[i]);
         vector_copy(g.n, g.y, row);
         vector_copy(g.n, g.yp, row + g.n);
     }
-    dae_solver_free(g.run);
-    dae_free_all(g.y, g.unknown, g.sign);
+    whole_guess_close(&g);
     return status;
 }

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "expr/derive.h"
 #include "model/model_structure.h"
-#include "solve/hybrid/hybrid.h"
+#include "solve/bvp/whole_guess.h"
 #include "solve/optimise/optimise_parts.h"
 
 /* ---- the form ---- */
@@ -20,17 +20,9 @@ static dae_status bind_form(dae_optimum *q, dae_diag *diag)
     dae_options o = dae_options_default();
     o.rtol = q->request.rtol;
     o.atol = q->request.atol;
-    dae_status status = lead_companion_new(q->problem, &o, &q->companion, diag);
+    dae_status status =
+        lead_companion_start(q->problem, &o, q->request.start, "Optimisation", &q->companion, diag);
     if (status != DAE_OK) return status;
-    status = dae_solver_start(q->companion, q->request.start, NULL, NULL);
-    if (status != DAE_OK) {
-        *diag = q->companion->diag;
-        return status;
-    }
-    if (!lead_is_fit(q->companion))
-        return diag_set(diag, DAE_ERR_UNSUPPORTED,
-                        "Optimisation: the equations are solved by their derivative array, or "
-                        "choose positions by numbers; such systems have no place here.");
     q->instance = q->companion->hybrid->instance;
     q->form = q->instance->form;
     q->n = q->companion->bound.n;
@@ -345,31 +337,11 @@ static dae_status make_ends(dae_optimum *q, dae_diag *diag)
 
 /* ---- conditions at the start ---- */
 
-/* Whether a variable before v that is the same unknown is fixed, too. */
-static bool is_twice(const model_form *f, size_t v)
-{
-    int sign, root = hybrid_root(f, (int)v, &sign);
-    for (size_t k = 0; k < v; k++)
-        if (f->flat->variables[k].fixed && !f->flat->variables[k].discrete &&
-            hybrid_root(f, (int)k, &sign) == root)
-            return true;
-    return false;
-}
-
 static dae_status add_fixed(dae_optimum *q, size_t v, dae_diag *diag)
 {
-    const model_form *f = q->problem->model;
-    const flat_variable *x = &f->flat->variables[v];
-    graph *g = f->flat->graph;
-    int sign, root = hybrid_root(f, (int)v, &sign);
-    bool constant = f->alias[root].value != EXPR_NONE && !f->alias[root].evaluated;
-    if (!x->fixed || x->discrete || constant || is_twice(f, v)) return DAE_OK;
-    graph_enter(g);
-    expr start = !isnan(f->start[v])                     ? graph_constant(g, f->start[v])
-                 : x->has_start && x->start != EXPR_NONE ? x->start
-                                                         : graph_constant(g, 0.0);
-    expr e = graph_binary(g, EXPR_SUB, graph_variable(g, (int)v, 0), start);
-    graph_leave(g);
+    const flat_variable *x = &q->problem->model->flat->variables[v];
+    const expr e = fixed_start_condition(q->problem->model, v);
+    if (e == EXPR_NONE) return DAE_OK;
     char text[DAE_NAME_SIZE + 40];
     snprintf(text, sizeof text, "start value of %.*s", DAE_NAME_SIZE, x->name);
     opt_condition *c = opt_add(&q->start, text, 0.0, 0.0);

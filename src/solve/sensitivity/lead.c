@@ -131,6 +131,20 @@ static dae_status point_of_run(dae_sensitivity *x, double t)
     return DAE_OK;
 }
 
+dae_status lead_companion_start(const dae_problem *base, const dae_options *tolerances, double t,
+                                const char *what, dae_solver **companion, dae_diag *diag)
+{
+    dae_status status = lead_companion_new(base, tolerances, companion, diag);
+    if (status != DAE_OK) return status;
+    status = dae_solver_start(*companion, t, NULL, NULL);
+    if (status != DAE_OK && diag) *diag = (*companion)->diag;
+    if (status != DAE_OK || lead_is_fit(*companion)) return status;
+    return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                    "%s: the equations are solved by their derivative array, or choose positions "
+                    "by numbers; such systems have no place here.",
+                    what);
+}
+
 /* y, then y' = values of the run at t in the user's unknowns. */
 static dae_status run_values(dae_sensitivity *x, double t, double *y)
 {

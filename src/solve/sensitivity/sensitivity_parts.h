@@ -214,6 +214,10 @@ bool lead_is_state(const lead *l, int i);
 /* A solver of a model on its form of index 1 with all constraints, also where it fails. */
 dae_status lead_companion_new(const dae_problem *base, const dae_options *tolerances,
                               dae_solver **companion, dae_diag *diag);
+/* The same, at consistent values at t; refused where the equations have no such form. `what` begins
+ * the message. */
+dae_status lead_companion_start(const dae_problem *base, const dae_options *tolerances, double t,
+                                const char *what, dae_solver **companion, dae_diag *diag);
 /* Whether the form that a solver is bound to has index 1 and shows all constraints. */
 bool lead_is_fit(const dae_solver *s);
 /* Tangents in the user's unknowns, and back: n of the base each. */
