@@ -291,6 +291,29 @@ static void test_failures(void **state)
     euler_free(e);
 }
 
+/* What an integrator remembers is not in a checkpoint: there is none. */
+static void test_checkpoint_refused(void **state)
+{
+    (void)state;
+    euler *e = euler_new();
+    dae_integrator g = {
+        .start = euler_start, .attempt = euler_attempt, .accept = euler_accept, .user = e};
+    dae_problem *p = NULL;
+    dae_solver *s = NULL;
+    dae_diag diag = {0};
+    dae_options opt = dae_options_default();
+    opt.integrator = &g;
+    assert_int_equal(dae_problem_from_model(&(dae_model){.text = INDEX1}, &p, &diag), DAE_OK);
+    assert_int_equal(dae_solver_new(p, &opt, &s, &diag), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_step(s, 1.0), DAE_STEPPED);
+    assert_int_equal(dae_solver_save(s, NULL, &diag), DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(diag.text, "integrator"));
+    dae_solver_free(s);
+    dae_problem_free(p);
+    euler_free(e);
+}
+
 static void test_bad_options(void **state)
 {
     (void)state;
@@ -315,9 +338,13 @@ static void test_bad_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_index1),   cmocka_unit_test(test_index3),
-        cmocka_unit_test(test_events),   cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_failures), cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_index1),
+        cmocka_unit_test(test_index3),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_checkpoint_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,6 +69,8 @@ static dae_status check_parts(dae_solver *s, dae_diag *diag)
 {
     const char *what = NULL;
     if (s->observer) what = "sensitivities are integrated beside the run";
+    if (s->base_options.integrator)
+        what = "an integrator from outside takes its steps, whose state is not ours to know";
     if (s->bound.array || (s->modes && s->modes->base_instance && s->modes->base_instance->array))
         what = "its equations are integrated by their derivative array";
     if (!what) return DAE_OK;
@@ -225,9 +227,9 @@ dae_status dae_solver_read(dae_solver *s, dae_read_fn read, void *user, dae_diag
     if (!s || !read)
         return diag_set(diag, DAE_ERR_ARGUMENT, "dae_solver_read: %s is NULL.",
                         s ? "read" : "solver");
-    if (s->observer)
-        return diag_set(diag, DAE_ERR_UNSUPPORTED,
-                        "A run with sensitivities beside it cannot be loaded.");
+    if (s->observer || s->base_options.integrator)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED, "A run with %s cannot be loaded.",
+                        s->observer ? "sensitivities beside it" : "an integrator from outside");
     interrupt_scope scope;
     persist p = {0};
     interrupt_open(&scope, s->bound.options.interrupt, s->bound.options.user);
