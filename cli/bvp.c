@@ -1,8 +1,8 @@
 /* daedal bvp MODEL: solutions with conditions at both ends. */
 #include "guess.h"
 #include "outputs.h"
-#include "run.h"
 #include "signals.h"
+#include "whole.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,50 +59,29 @@ static int read_guess(boundary *q, const char *word)
 
 /* ---- results ---- */
 
-/* Rows at the times of the grid; without one, at the mesh. */
-static int record(boundary *q, const grid *g, recorder *rows)
+static int values_at(void *user, double t)
 {
-    session *s = q->s;
-    const int last = dae_bvp_statistics(q->b)->intervals;
-    int code = CLI_OK;
-    for (long k = 0; code == CLI_OK; k++) {
-        double t;
-        if (g->kind == GRID_STEPS && k > last) break;
-        if (g->kind == GRID_STEPS)
-            t = dae_bvp_mesh(q->b, (int)k);
-        else if (!grid_time(g, k, &t))
-            break;
-        if (dae_bvp_at(q->b, t, s->y) != DAE_OK)
-            return session_complain(s, dae_bvp_diag(q->b)->status, dae_bvp_diag(q->b)->text);
-        for (int i = 0; i < s->n_recorded; i++) s->row[i] = s->y[s->recorded[i]];
-        code = recorder_add(rows, t, s->row, NULL);
-        s->t = t;
-    }
-    return code;
+    const boundary *q = user;
+    if (dae_bvp_at(q->b, t, q->s->y) == DAE_OK) return CLI_OK;
+    return session_complain(q->s, dae_bvp_diag(q->b)->status, dae_bvp_diag(q->b)->text);
 }
 
-static void print_values(const boundary *q, const request *r)
+static double mesh_at(void *user, int i)
 {
-    enum { MOST = 10 };
-    session *s = q->s;
-    int count = r->variables || s->n_shown <= MOST ? s->n_shown : MOST, width = 4;
-    double *start = calloc((size_t)s->n_all + 1, sizeof *start);
-    if (!start || dae_bvp_at(q->b, r->output.t0, start) != DAE_OK ||
-        dae_bvp_at(q->b, r->output.tend, s->y) != DAE_OK) {
-        free(start);
-        return;
-    }
-    for (int k = 0; k < count; k++) {
-        int length = (int)strlen(session_name(s, s->recorded[k]));
-        if (length > width && length <= 40) width = length;
-    }
-    say("  %-*s  %-18s %-18s\n", width, "", "at the start", "at the end");
-    for (int k = 0; k < count; k++)
-        say("  %-*s  %-18.10g %-18.10g %s\n", width, session_name(s, s->recorded[k]),
-            start[s->recorded[k]], s->y[s->recorded[k]], session_unit(s, s->recorded[k]));
-    if (count < s->n && !r->variables)
-        say("  .. and %d more; --vars '*' shows all\n", s->n - count);
-    free(start);
+    const boundary *q = user;
+    return dae_bvp_mesh(q->b, i);
+}
+
+static void print_results(void *user, const request *r);
+
+static whole_solution solution_of(boundary *q)
+{
+    return (whole_solution){.s = q->s,
+                            .intervals = dae_bvp_statistics(q->b)->intervals,
+                            .mesh = mesh_at,
+                            .values = values_at,
+                            .print = print_results,
+                            .user = q};
 }
 
 static void print_method(const boundary *q)
@@ -120,8 +99,10 @@ static void print_method(const boundary *q)
         c->simulated ? ", from a simulation" : "");
 }
 
-static void print_results(const boundary *q, const request *r)
+static void print_results(void *user, const request *r)
 {
+    boundary *q = user;
+    const whole_solution w = solution_of(q);
     const dae_bvp_stats *c = dae_bvp_statistics(q->b);
     say("%s (%s)\n", q->s->name, r->model_name);
     say("  interval  %g to %g s\n", r->output.t0, r->output.tend);
@@ -134,26 +115,10 @@ static void print_results(const boundary *q, const request *r)
     say("  error     %.2g tolerances, as estimated\n", c->error);
     for (int k = 0; k < q->wanted.unknown_count; k++)
         say("  %s = %.10g\n", q->wanted.unknown[k], dae_bvp_parameter(q->b, k));
-    print_values(q, r);
+    whole_print_ends(&w, r);
     if (r->stats)
         say("%-28s %d\n%-28s %ld\n", "unknowns of the system", c->unknowns, "factorisations",
             c->factorisations);
-}
-
-static int report_solution(boundary *q, const request *r)
-{
-    recorder rows;
-    const bool quiet = r->quiet || request_streams(r);
-    const char *near = r->mat ? r->mat : r->json ? r->json : r->plot;
-    int code = recorder_open(&rows, q->s, r->csv, near != NULL, near);
-    if (code == CLI_OK) {
-        code = record(q, &r->output, &rows);
-        if (!quiet && code == CLI_OK) print_results(q, r);
-        if (code == CLI_OK) code = results_write(r, q->s, &rows, NULL);
-        if (!quiet && code == CLI_OK) results_print_files(r, q->s, &rows);
-    }
-    recorder_close(&rows);
-    return code;
 }
 
 /* ---- the work ---- */
@@ -177,20 +142,16 @@ static int solve(boundary *q, const request *r)
 
 static int bvp_request(boundary *q, request *r)
 {
-    int code = CLI_OK;
-    for (int k = 0; k < q->s->n_recorded && code == CLI_OK; k++)
-        if (q->s->recorded[k] >= q->s->n)
-            code = complain(CLI_USAGE,
-                            "option '--vars': %s is no variable: 'daedal bvp' records "
-                            "no derivatives; give it a name in the model",
-                            session_name(q->s, q->s->recorded[k]));
+    int code = whole_check_recorded(q->s, r->command);
     if (code == CLI_OK) code = read_method(q, r);
     if (code == CLI_OK) code = names_read(&q->unknown, &r->free);
     q->wanted.unknown = (const char *const *)q->unknown.list;
     q->wanted.unknown_count = q->unknown.count;
     if (code == CLI_OK) code = read_guess(q, r->guess);
     if (code == CLI_OK) code = solve(q, r);
-    return code == CLI_OK ? report_solution(q, r) : code;
+    if (code != CLI_OK) return code;
+    const whole_solution w = solution_of(q);
+    return whole_report(&w, r);
 }
 
 static void boundary_free(boundary *q)

@@ -3,8 +3,8 @@
 
 #include "guess.h"
 #include "outputs.h"
-#include "run.h"
 #include "signals.h"
+#include "whole.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -176,8 +176,9 @@ static int match_variables(optimisation *q)
     return CLI_OK;
 }
 
-static int values_at(optimisation *q, double t)
+static int values_at(void *user, double t)
 {
+    optimisation *q = user;
     session *s = q->s;
     if (dae_optimum_at(q->best, t, q->values) != DAE_OK)
         return session_complain(s, dae_optimum_diag(q->best)->status,
@@ -186,50 +187,22 @@ static int values_at(optimisation *q, double t)
     return CLI_OK;
 }
 
-/* Rows at the times of the grid; without one, at the mesh. */
-static int record(optimisation *q, const grid *g, recorder *rows)
+static double mesh_at(void *user, int i)
 {
-    session *s = q->s;
-    const int last = dae_optimum_statistics(q->best)->intervals;
-    int code = CLI_OK;
-    for (long k = 0; code == CLI_OK; k++) {
-        double t;
-        if (g->kind == GRID_STEPS && k > last) break;
-        if (g->kind == GRID_STEPS)
-            t = dae_optimum_mesh(q->best, (int)k);
-        else if (!grid_time(g, k, &t))
-            break;
-        code = values_at(q, t);
-        for (int i = 0; i < s->n_recorded; i++) s->row[i] = s->y[s->recorded[i]];
-        if (code == CLI_OK) code = recorder_add(rows, t, s->row, NULL);
-        s->t = t;
-    }
-    return code;
+    const optimisation *q = user;
+    return dae_optimum_mesh(q->best, i);
 }
 
-static void print_values(optimisation *q, const request *r)
+static void print_results(void *user, const request *r);
+
+static whole_solution solution_of(optimisation *q)
 {
-    enum { MOST = 10 };
-    session *s = q->s;
-    int count = r->variables || s->n_shown <= MOST ? s->n_shown : MOST, width = 4;
-    double *start = calloc((size_t)s->n_all + 1, sizeof *start);
-    bool ok = start && values_at(q, r->output.t0) == CLI_OK;
-    if (ok) memcpy(start, s->y, (size_t)s->n * sizeof *start);
-    if (!ok || values_at(q, r->output.tend) != CLI_OK) {
-        free(start);
-        return;
-    }
-    for (int k = 0; k < count; k++) {
-        int length = (int)strlen(session_name(s, s->recorded[k]));
-        if (length > width && length <= 40) width = length;
-    }
-    say("  %-*s  %-18s %-18s\n", width, "", "at the start", "at the end");
-    for (int k = 0; k < count; k++)
-        say("  %-*s  %-18.10g %-18.10g %s\n", width, session_name(s, s->recorded[k]),
-            start[s->recorded[k]], s->y[s->recorded[k]], session_unit(s, s->recorded[k]));
-    if (count < s->n && !r->variables)
-        say("  .. and %d more; --vars '*' shows all\n", s->n - count);
-    free(start);
+    return (whole_solution){.s = q->s,
+                            .intervals = dae_optimum_statistics(q->best)->intervals,
+                            .mesh = mesh_at,
+                            .values = values_at,
+                            .print = print_results,
+                            .user = q};
 }
 
 static void print_accuracy(const dae_optimise_stats *c)
@@ -245,8 +218,10 @@ static void print_accuracy(const dae_optimise_stats *c)
             c->deviation_time);
 }
 
-static void print_results(optimisation *q, const request *r)
+static void print_results(void *user, const request *r)
 {
+    optimisation *q = user;
+    const whole_solution w = solution_of(q);
     const dae_optimise_stats *c = dae_optimum_statistics(q->best);
     const bool runs = c->way == DAE_OPTIMISE_SIMULATION;
     say("%s (%s)\n", q->s->name, r->model_name);
@@ -278,7 +253,7 @@ static void print_results(optimisation *q, const request *r)
         say(" (%.2g on the mesh before)\n", c->objective_change);
     for (int k = 0; k < q->wanted.parameter_count; k++)
         say("  %s = %.10g\n", q->varied[k].name, dae_optimum_parameter(q->best, k));
-    print_values(q, r);
+    whole_print_ends(&w, r);
     if (r->stats)
         say("%-28s %d\n%-28s %d\n%-28s %.3g\n", "unknowns of the last mesh", c->unknowns,
             "conditions", c->conditions, "largest violation", c->violation);
@@ -308,18 +283,9 @@ static int judge(const optimisation *q)
 
 static int report_optimum(optimisation *q, const request *r)
 {
-    recorder rows;
-    const bool quiet = r->quiet || request_streams(r);
-    const char *near = r->mat ? r->mat : r->json ? r->json : r->plot;
-    int code = recorder_open(&rows, q->s, r->csv, near != NULL, near);
-    if (code == CLI_OK) code = match_variables(q);
-    if (code == CLI_OK) {
-        code = record(q, &r->output, &rows);
-        if (!quiet && code == CLI_OK) print_results(q, r);
-        if (code == CLI_OK) code = results_write(r, q->s, &rows, NULL);
-        if (!quiet && code == CLI_OK) results_print_files(r, q->s, &rows);
-    }
-    recorder_close(&rows);
+    int code = match_variables(q);
+    const whole_solution w = solution_of(q);
+    if (code == CLI_OK) code = whole_report(&w, r);
     return code == CLI_OK ? judge(q) : code;
 }
 
@@ -466,12 +432,7 @@ static int optimise_request(optimisation *q, request *r)
     if (code == CLI_OK && q->by_conditions) return solve_conditions(q, r);
     if (code == CLI_OK) code = drive_controls(q, r);
     if (code == CLI_OK) code = request_open(r, q->s);
-    for (int k = 0; k < q->s->n_recorded && code == CLI_OK; k++)
-        if (q->s->recorded[k] >= q->s->n)
-            code = complain(CLI_USAGE,
-                            "option '--vars': %s is no variable: 'daedal optimise' records no "
-                            "derivatives; give it a name in the model",
-                            session_name(q->s, q->s->recorded[k]));
+    if (code == CLI_OK) code = whole_check_recorded(q->s, r->command);
     if (code == CLI_OK) code = read_guess(q, r->guess);
     if (code != CLI_OK) return code;
     ask(q, r);
