@@ -648,10 +648,53 @@ static int add_invariant(request *r, const char *name)
     return CLI_OK;
 }
 
+/* A whole number of at least `least` into an int. */
+static int read_int(int id, const char *text, long least, long most, int *number)
+{
+    long whole = *number;
+    int status = read_whole(id, text, least, most, &whole);
+    *number = (int)whole;
+    return status;
+}
+
+/* Options of the method: which one, its orders, matrices and forms. */
+static int read_method_option(request *r, int id, const char *text)
+{
+    dae_options *o = &r->options;
+    switch (id) {
+    case OPT_MAX_ORDER: return read_int(id, text, 1, 100, &o->max_order);
+    case OPT_ORDER: return read_int(id, text, 1, 100, &o->order);
+    case OPT_NEWTON: return read_int(id, text, 1, 1000, &o->newton_iterations);
+    case OPT_KRYLOV_DIMENSION: return read_int(id, text, 1, INT_MAX, &o->krylov_dimension);
+    case OPT_KRYLOV_KMP: return read_int(id, text, 1, INT_MAX, &o->krylov_orthogonal);
+    case OPT_THREADS: return read_int(id, text, 0, 2, &o->threads);
+    case OPT_VARIANT: o->variant = text; return CLI_OK;
+    case OPT_HERK: return herk_read(r, text);
+    case OPT_TABLE: return read_table(r, text);
+    case OPT_FORMULATION: return choose_formulation(text, o);
+    case OPT_BAUMGARTE: return read_baumgarte(r, text);
+    case OPT_FORMULA: return read_formula(text, o);
+    case OPT_SMALL_STEPS: return read_small_steps(text, o->small_steps);
+    case OPT_INVARIANT: return add_invariant(r, text);
+    case OPT_WATCH: o->watch_invariants = true; return CLI_OK;
+    case OPT_OUTPUT_ONLY: o->invariants_in_output = true; return CLI_OK;
+    case OPT_METHOD:
+    case OPT_PROJECTION:
+    case OPT_COORDINATES:
+    case OPT_PRECISION:
+    case OPT_LINEAR_SOLVER:
+    case OPT_ERROR_TEST:
+    case OPT_INIT:
+    case OPT_JUDGE:
+    case OPT_ENGINE: return read_choice(r, id, text);
+    case OPT_PETSC: r->petsc = text; return CLI_OK;
+    default: return read_sweep_option(r, id, text);
+    }
+}
+
+/* Options of the problem, its interval, tolerances and steps; then all others. */
 static int read_option(request *r, int id, const char *text)
 {
-    int status;
-    long whole = 0;
     switch (id) {
     case OPT_SIZE: return read_whole(id, text, 1, INT_MAX, &r->size);
     case OPT_SET: return settings_add(&r->parameters, "set", text);
@@ -670,52 +713,8 @@ static int read_option(request *r, int id, const char *text)
     case OPT_STEPS: return take_path(&r->steps, "steps", text);
     case OPT_MAX_STEP: return read_number(id, text, 0.0, false, &r->options.max_step);
     case OPT_MAX_STEPS: return read_whole(id, text, 0, LONG_MAX, &r->max_steps);
-    case OPT_MAX_ORDER:
-        status = read_whole(id, text, 1, 100, &whole);
-        r->options.max_order = (int)whole;
-        return status;
-    case OPT_ORDER:
-        status = read_whole(id, text, 1, 100, &whole);
-        r->options.order = (int)whole;
-        return status;
-    case OPT_NEWTON:
-        status = read_whole(id, text, 1, 1000, &whole);
-        r->options.newton_iterations = (int)whole;
-        return status;
-    case OPT_KRYLOV_DIMENSION:
-        status = read_whole(id, text, 1, INT_MAX, &whole);
-        r->options.krylov_dimension = (int)whole;
-        return status;
-    case OPT_KRYLOV_KMP:
-        status = read_whole(id, text, 1, INT_MAX, &whole);
-        r->options.krylov_orthogonal = (int)whole;
-        return status;
-    case OPT_VARIANT: r->options.variant = text; return CLI_OK;
-    case OPT_HERK: return herk_read(r, text);
     case OPT_INITIAL_STEP: return read_number(id, text, 0.0, false, &r->options.initial_step);
-    case OPT_TABLE: return read_table(r, text);
-    case OPT_THREADS:
-        status = read_whole(id, text, 0, 2, &whole);
-        r->options.threads = (int)whole;
-        return status;
-    case OPT_FORMULATION: return choose_formulation(text, &r->options);
-    case OPT_BAUMGARTE: return read_baumgarte(r, text);
-    case OPT_FORMULA: return read_formula(text, &r->options);
-    case OPT_SMALL_STEPS: return read_small_steps(text, r->options.small_steps);
-    case OPT_INVARIANT: return add_invariant(r, text);
-    case OPT_WATCH: r->options.watch_invariants = true; return CLI_OK;
-    case OPT_OUTPUT_ONLY: r->options.invariants_in_output = true; return CLI_OK;
-    case OPT_METHOD:
-    case OPT_PROJECTION:
-    case OPT_COORDINATES:
-    case OPT_PRECISION:
-    case OPT_LINEAR_SOLVER:
-    case OPT_ERROR_TEST:
-    case OPT_INIT:
-    case OPT_JUDGE:
-    case OPT_ENGINE: return read_choice(r, id, text);
-    case OPT_PETSC: r->petsc = text; return CLI_OK;
-    default: return read_sweep_option(r, id, text);
+    default: return read_method_option(r, id, text);
     }
 }
 
