@@ -14,7 +14,7 @@
 #define DAEDAL_PETSC_H
 
 #include <daedal.h>
-#include <mpi.h>
+#include <petscts.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,6 +32,18 @@ DAE_API void dae_petsc_free(dae_petsc *petsc); /* after its solvers; NULL is fin
 DAE_API const dae_integrator *dae_petsc_integrator(dae_petsc *petsc);
 DAE_API int dae_petsc_rank(const dae_petsc *petsc);
 DAE_API int dae_petsc_ranks(const dae_petsc *petsc);
+
+/* A TS of PETSc for a program of your own, on the equations of a model from t0 on, at consistent
+ * values, on which Daedal takes no steps: set its end, call TSSolve. It belongs to petsc, which
+ * serves one such TS and no runs beside it; the problem must outlive it. Refused: models with
+ * events, which runs of Daedal handle (dae_petsc_integrator), and those whose states would have to
+ * change on the way are not watched. options may be NULL. */
+DAE_API dae_status dae_petsc_ts(dae_petsc *petsc, const dae_problem *problem,
+                                const dae_options *options, double t0, TS *ts, dae_diag *diag);
+/* Unknowns of that TS by name, and their values where it stands, on every rank. */
+DAE_API int dae_petsc_size(const dae_petsc *petsc);
+DAE_API const char *dae_petsc_unknown(const dae_petsc *petsc, int i);
+DAE_API dae_status dae_petsc_values(dae_petsc *petsc, double *y);
 
 /* Work since the start, of this rank; sums over all are the caller's to make. */
 typedef struct dae_petsc_stats {

@@ -509,9 +509,75 @@ void dae_petsc_free(dae_petsc *p)
 {
     if (!p) return;
     bool last = p->initialised;
+    dae_solver_free(p->own);
     release(p);
     free(p);
     if (last) PetscFinalize();
+}
+
+/* ---- a TS for others ---- */
+
+static int no_step(void *user, dae_integrator_step *s)
+{
+    (void)user, (void)s;
+    return -1;
+}
+
+/* Let a solver begin, so that everything is made for its equations, and take no step. */
+static dae_status begin_own(dae_petsc *p, const dae_problem *problem, const dae_options *options,
+                            double t0, dae_diag *diag)
+{
+    dae_options o = options ? *options : dae_options_default();
+    dae_integrator g = p->integrator;
+    g.attempt = no_step;
+    o.integrator = &g;
+    dae_status status = dae_solver_new(problem, &o, &p->own, diag);
+    if (status != DAE_OK) return status;
+    status = dae_solver_start(p->own, t0, NULL, NULL);
+    if (status != DAE_OK) {
+        if (diag) *diag = *dae_solver_diag(p->own);
+        return status;
+    }
+    (void)dae_solver_step(p->own, t0 + 1.0); /* start() has made the TS */
+    if (p->ts && !p->error[0]) return DAE_OK;
+    if (diag) snprintf(diag->text, sizeof diag->text, "%s", p->error);
+    return DAE_ERR_UNSUPPORTED;
+}
+
+dae_status dae_petsc_ts(dae_petsc *p, const dae_problem *problem, const dae_options *options,
+                        double t0, TS *ts, dae_diag *diag)
+{
+    if (!p || !problem || !ts) return DAE_ERR_ARGUMENT;
+    *ts = NULL;
+    dae_solver_free(p->own);
+    p->own = NULL;
+    const dae_counts c = dae_problem_counts(problem);
+    if (c.relations + c.samples + c.whens + c.delays > 0) {
+        if (diag)
+            snprintf(diag->text, sizeof diag->text,
+                     "The model has events or delays, which a TS alone does not handle: run it "
+                     "with opt.integrator = dae_petsc_integrator().");
+        return DAE_ERR_UNSUPPORTED;
+    }
+    dae_status status = begin_own(p, problem, options, t0, diag);
+    if (status == DAE_OK) *ts = p->ts;
+    return status;
+}
+
+int dae_petsc_size(const dae_petsc *p)
+{
+    return p ? p->n : 0;
+}
+
+const char *dae_petsc_unknown(const dae_petsc *p, int i)
+{
+    return p && p->equations ? dae_equations_unknown(p->equations, i) : NULL;
+}
+
+dae_status dae_petsc_values(dae_petsc *p, double *y)
+{
+    if (!p || !p->ts || !y) return DAE_ERR_ARGUMENT;
+    return bring_all(p, p->u, y) ? DAE_ERR_EVALUATION : DAE_OK;
 }
 
 const dae_integrator *dae_petsc_integrator(dae_petsc *p)

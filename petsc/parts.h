@@ -4,8 +4,6 @@
 #ifndef DAEDAL_PETSC_PARTS_H
 #define DAEDAL_PETSC_PARTS_H
 
-#include <petscts.h>
-
 #include "daedal_petsc.h"
 
 /* Who has which rows, and what these read. */
@@ -31,6 +29,7 @@ struct dae_petsc {
     int rank, ranks;
     bool initialised; /* PETSc, by us */
     dae_integrator integrator;
+    dae_solver *own; /* of dae_petsc_ts: it has started, and takes no steps; owned, NULL: none */
     dae_equations *equations;
     const int *colptr; /* of the pattern that the parts below were made for */
     int n;
