@@ -47,11 +47,11 @@ DAE_API dae_status dae_petsc_values(dae_petsc *petsc, double *y);
 
 /* Work since the start, of this rank; sums over all are the caller's to make. */
 typedef struct dae_petsc_stats {
-    long steps, rejected;      /* of TS */
-    long newton, linear;       /* iterations of SNES and KSP */
-    long rows;                 /* of the equations that this rank has */
-    long read;                 /* unknowns that these rows read from other ranks */
-    const char *ts, *ksp, *pc; /* what PETSc used; static texts */
+    long steps, rejected; /* of TS */
+    long newton, linear;  /* iterations of SNES and KSP */
+    long rows;            /* of the equations that this rank has */
+    long read;            /* unknowns that these rows read from other ranks */
+    const char *ts;       /* its type; belongs to petsc */
 } dae_petsc_stats;
 DAE_API void dae_petsc_statistics(const dae_petsc *petsc, dae_petsc_stats *stats);
 

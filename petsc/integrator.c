@@ -47,9 +47,11 @@ static PetscErrorCode put(const dae_petsc *p, const double *y, Vec to)
 /* A failed evaluation is one on every rank: PETSc then tries a shorter step. */
 static PetscErrorCode agree(dae_petsc *p, int code, int *failed)
 {
-    int worst = code != 0;
-    if (code < 0) p->code = code;
-    MPI_Allreduce(&worst, failed, 1, MPI_INT, MPI_MAX, p->comm);
+    const int here[2] = {code != 0, code < 0};
+    int worst[2];
+    MPI_Allreduce(here, worst, 2, MPI_INT, MPI_MAX, p->comm);
+    *failed = worst[0];
+    if (worst[1]) p->code = -1; /* to stop, on every rank */
     return 0;
 }
 
@@ -347,11 +349,8 @@ static PetscErrorCode keep_error(MPI_Comm comm, int line, const char *where, con
 
 static PetscErrorCode begin(dae_petsc *p, double t, double h, const double *y, int *failed)
 {
-    const int *colptr, *rowind;
-    dae_equations_pattern(p->equations, &colptr, &rowind);
     /* another choice of states writes another pattern in the place of the old one */
     PetscCall(make(p, failed));
-    (void)colptr;
     if (*failed) return 0;
     PetscCall(put(p, y, p->u));
     PetscCall(TSSetTime(p->ts, t));
@@ -599,5 +598,4 @@ void dae_petsc_statistics(const dae_petsc *p, dae_petsc_stats *stats)
 {
     *stats = p->stats;
     stats->ts = p->type;
-    stats->ksp = stats->pc = "";
 }
