@@ -39,16 +39,16 @@ static void persist_place(char *base, double **pointer, const vector_layout *lay
     if (p->reading && persist_ok(p)) *pointer = first + place;
 }
 
-void vectors_persist(const vector_layout *layout, int n, void *memory, persist *p)
+void vectors_persist(const vector_layout *layout, const persist_gap *more, int n, void *memory,
+                     persist *p)
 {
-    enum { KEPT = sizeof layout->gaps / sizeof *layout->gaps };
-    persist_gap gaps[GROUPS + KEPT];
+    persist_gap gaps[GROUPS + LAYOUT_GAPS];
     char *base = memory;
     for (int g = 0; g < GROUPS; g++)
         gaps[g] = (persist_gap){layout->groups[g].offset,
                                 (size_t)layout->groups[g].pointers * sizeof(double *)};
-    memcpy(gaps + GROUPS, layout->gaps, sizeof layout->gaps);
-    persist_around(p, memory, layout->size, gaps, GROUPS + KEPT);
+    memcpy(gaps + GROUPS, more, LAYOUT_GAPS * sizeof *more);
+    persist_around(p, memory, layout->size, gaps, GROUPS + LAYOUT_GAPS);
     for (int g = 0; g < GROUPS; g++) {
         double **pointer = (double **)(void *)(base + layout->groups[g].offset);
         for (int i = 0; i < layout->groups[g].pointers; i++)

@@ -23,11 +23,12 @@ typedef struct vector_group {
     }
 
 /* A struct and, behind it, its vectors: groups up to the first one without pointers. What else
- * points to something, and is the same after every start, is not saved in checkpoints. */
+ * points to something, and is the same after every start, is not saved in checkpoints
+ * (vectors_persist). */
+enum { LAYOUT_GAPS = 3 };
 typedef struct vector_layout {
     size_t size;
     vector_group groups[4];
-    persist_gap gaps[3];
 } vector_layout;
 
 /* At a start both ends of the step before are one point; then `next` becomes the last point. */
@@ -53,8 +54,9 @@ static inline void vectors_swap(double **a, double **b)
 size_t vectors_size(const vector_layout *layout, int n); /* in bytes, of struct and vectors */
 /* Zero the struct and point to its vectors. What is behind the last one. */
 void *vectors_place(const vector_layout *layout, int n, void *memory);
-/* Save both, or read them over what was placed there: pointers to vectors as places among them,
- * since methods exchange them. */
-void vectors_persist(const vector_layout *layout, int n, void *memory, persist *p);
+/* Save both but for LAYOUT_GAPS gaps, or read them over what was placed there: pointers to vectors
+ * as places among them, since methods exchange them. */
+void vectors_persist(const vector_layout *layout, const persist_gap *gaps, int n, void *memory,
+                     persist *p);
 
 #endif

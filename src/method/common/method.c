@@ -20,7 +20,7 @@ void method_persist(const method_context *ctx, void *state, persist *p)
     const size_t vectors = vectors_size(&memory->state, ctx->n);
     size_t all, scratch;
     method_size(ctx->method, ctx->n, &all, &scratch);
-    vectors_persist(&memory->state, ctx->n, state, p);
+    vectors_persist(&memory->state, memory->gaps, ctx->n, state, p);
     if (ctx->method->persist)
         ctx->method->persist(state, ctx, p);
     else

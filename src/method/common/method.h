@@ -44,6 +44,7 @@ typedef struct method_context {
 /* State is what a rejected attempt must leave as it was, byte for byte; scratch is free to use. */
 typedef struct method_memory {
     vector_layout state, scratch;
+    persist_gap gaps[LAYOUT_GAPS];                       /* of the state; not saved */
     void (*more)(int n, size_t *state, size_t *scratch); /* bytes behind them; NULL: none */
 } method_memory;
 

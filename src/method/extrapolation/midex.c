@@ -37,9 +37,8 @@ typedef struct midex_scratch {
 } midex_scratch;
 
 static const method_memory midex_memory = {
-    .state = {sizeof(midex_state),
-              {VECTORS(midex_state, x, lambda_old)},
-              {GAP(midex_state, failure)}},
+    .state = {sizeof(midex_state), {VECTORS(midex_state, x, lambda_old)}},
+    .gaps = {GAP(midex_state, failure)},
     .scratch = {sizeof(midex_scratch), {VECTORS(midex_scratch, end, estimate)}},
 };
 

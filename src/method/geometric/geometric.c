@@ -60,9 +60,8 @@ typedef struct geometric_scratch {
 } geometric_scratch;
 
 static const method_memory geometric_memory = {
-    .state = {sizeof(geometric_state),
-              {VECTORS(geometric_state, x, half)},
-              {GAP(geometric_state, composition), GAP(geometric_state, failure)}},
+    .state = {sizeof(geometric_state), {VECTORS(geometric_state, x, half)}},
+    .gaps = {GAP(geometric_state, composition), GAP(geometric_state, failure)},
     .scratch = {sizeof(geometric_scratch), {VECTORS(geometric_scratch, x, work)}},
 };
 

@@ -13,9 +13,8 @@
 #include <float.h>
 
 const method_memory hem_memory = {
-    .state = {sizeof(hem_state),
-              {VECTORS(hem_state, x_old, middle)},
-              {GAP(hem_state, table), GAP(hem_state, failure)}},
+    .state = {sizeof(hem_state), {VECTORS(hem_state, x_old, middle)}},
+    .gaps = {GAP(hem_state, table), GAP(hem_state, failure)},
     .scratch = {sizeof(hem_scratch), {VECTORS(hem_scratch, K[0], estimate)}},
 };
 

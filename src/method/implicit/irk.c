@@ -20,8 +20,8 @@ enum { MOST_ITERATIONS = 12 };
 
 const method_memory irk_memory = {
     .state = {sizeof(irk_state),
-              {VECTORS(irk_state, y, yp_old), BLOCKS(irk_state, P, P, IRK_NODES)},
-              {GAP(irk_state, table)}},
+              {VECTORS(irk_state, y, yp_old), BLOCKS(irk_state, P, P, IRK_NODES)}},
+    .gaps = {GAP(irk_state, table)},
     .scratch = {sizeof(irk_scratch),
                 {VECTORS(irk_scratch, slope, work), COLLOCATION_VECTORS(irk_scratch, IRK_STAGES),
                  BLOCKS(irk_scratch, P, P, IRK_NODES)}},

@@ -25,8 +25,8 @@ static const double DENSE_WEIGHT = 0.1;
 
 static const method_memory radau_memory = {
     .state = {sizeof(radau_state),
-              {VECTORS(radau_state, y, yp_old), BLOCKS(radau_state, Z, Z, MOST_STAGES)},
-              {GAP(radau_state, m), GAP(radau_state, failure)}},
+              {VECTORS(radau_state, y, yp_old), BLOCKS(radau_state, Z, Z, MOST_STAGES)}},
+    .gaps = {GAP(radau_state, m), GAP(radau_state, failure)},
     .scratch = {sizeof(radau_scratch),
                 {VECTORS(radau_scratch, y, scale),
                  COLLOCATION_VECTORS(radau_scratch, MOST_STAGES)}},

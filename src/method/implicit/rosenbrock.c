@@ -45,9 +45,8 @@ typedef struct rosenbrock_scratch {
 } rosenbrock_scratch;
 
 static const method_memory rosenbrock_memory = {
-    .state = {sizeof(rosenbrock_state),
-              {VECTORS(rosenbrock_state, y, d2)},
-              {GAP(rosenbrock_state, table)}},
+    .state = {sizeof(rosenbrock_state), {VECTORS(rosenbrock_state, y, d2)}},
+    .gaps = {GAP(rosenbrock_state, table)},
     .scratch = {sizeof(rosenbrock_scratch),
                 {VECTORS(rosenbrock_scratch, f, d2),
                  BLOCKS(rosenbrock_scratch, X, X, ROSENBROCK_STAGES + 1)}},

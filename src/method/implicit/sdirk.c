@@ -40,8 +40,8 @@ typedef struct sdirk_scratch {
 
 static const method_memory sdirk_memory = {
     .state = {sizeof(sdirk_state),
-              {VECTORS(sdirk_state, y, yp_old), BLOCKS(sdirk_state, K, K, SDIRK_STAGES)},
-              {GAP(sdirk_state, table)}},
+              {VECTORS(sdirk_state, y, yp_old), BLOCKS(sdirk_state, K, K, SDIRK_STAGES)}},
+    .gaps = {GAP(sdirk_state, table)},
     .scratch = {sizeof(sdirk_scratch),
                 {VECTORS(sdirk_scratch, y0, last), BLOCKS(sdirk_scratch, K, K, SDIRK_STAGES)}},
 };

@@ -67,8 +67,8 @@ static void room_for_start(int n, size_t *state, size_t *scratch)
 
 static const method_memory glm_memory = {
     .state = {sizeof(glm_state),
-              {VECTORS(glm_state, y, yp_old), BLOCKS(glm_state, Y, Yp, GLM_STAGES)},
-              {GAP(glm_state, start)}},
+              {VECTORS(glm_state, y, yp_old), BLOCKS(glm_state, Y, Yp, GLM_STAGES)}},
+    .gaps = {GAP(glm_state, start)},
     .scratch = {sizeof(glm_scratch),
                 {VECTORS(glm_scratch, x, rough), BLOCKS(glm_scratch, Y, Ypp, GLM_STAGES)}},
     .more = room_for_start,
