@@ -159,8 +159,7 @@ typedef struct dae_residual {
     const int *velocity; /* n, or NULL. For second order methods: velocity[i] = j says that y_j is
                             the derivative of y_i, by one row of F that is y_i' - y_j times a
                             constant, which is checked at the start; -1: y_i has none */
-
-    dae_rows_fn rows;                   /* some rows of F, for integrators on several processes; */
+    dae_rows_fn rows;    /* some rows of F, for integrators on several processes; */
     dae_jacobian_rows_fn jacobian_rows; /* NULL: all are computed */
 } dae_residual;
 
@@ -197,9 +196,8 @@ typedef struct dae_options {
     double fixed_step;         /* > 0: constant steps, no error control */
     int min_order, max_order;  /* 0: the method's limits. Equal: fixed order after the start */
     double stop_time;          /* F is never evaluated beyond it, but for differences by t of
-                                  constraints that depend on it. NAN: none. A run to an end beyond
-                                  it stops there with DAE_ERR_ARGUMENT; once it is moved
-                                  (dae_solver_set_stop_time) the run may go on */
+                                  constraints. NAN: none. A run beyond it stops there with
+                                  DAE_ERR_ARGUMENT, until dae_solver_set_stop_time() moves it */
     long max_steps;            /* steps in one dae_solver_run, 100000; 0: no limit */
     int max_error_failures, max_convergence_failures; /* per step: 10 */
 
@@ -249,9 +247,8 @@ typedef struct dae_options {
     int order;           /* of the method: one that it has, dae_method_at(); 0: its own choice */
     const char *variant; /* of the method, such as "thesis"; NULL: none */
 
-    const double
-        *step_sequence; /* prescribed steps: the times at which they end, no error control */
-    int step_count;     /* how many times; 0: steps are chosen */
+    const double *step_sequence;   /* times at which prescribed steps end: no error control */
+    int step_count;                /* how many times; 0: steps are chosen */
     const struct dae_table *table; /* coefficients for hem, herk, prk or irk: daedal/tables.h */
     int small_steps[10];           /* of liex: numbers of small steps, up to a 0. 0: 2, 3, .. 11 */
     const dae_herk_options *herk;  /* of method herk; NULL: defaults */
@@ -261,8 +258,7 @@ typedef struct dae_options {
     int formula_steps; /* k of multistep:own and oneleg:own, 1 to 7: 1/h sum a_j x_(n-j), */
     double formula_a[8], formula_b[8]; /* j = 0 .. k, for sum b_j x'_(n-j), or x' at the leg */
     bool pass_end; /* "auto": steps may pass the first end of a run, which is else a stop time */
-    const struct dae_integrator *integrator; /* takes the steps in place of a method, copied:
-                                                daedal/integrator.h; NULL: none */
+    const struct dae_integrator *integrator; /* takes the steps in place of a method; or NULL */
 } dae_options;
 
 DAE_API void dae_options_fill(dae_options *options, size_t size);
