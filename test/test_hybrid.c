@@ -593,6 +593,60 @@ static void test_slow_index_two(void **state)
     end(&r);
 }
 
+/* A clause reads, through variables of equations, what it assigns: all hold at once. The same where
+ * such a variable is not given explicitly. */
+static void test_clauses_read_what_they_assign(void **state)
+{
+    (void)state;
+    static const char *const equations[] = {"z = 10*u + x", "0 = 10*u + x - z"};
+    static const char *const clauses[] = {
+        "when x < 0.5 then\n  u = x;\n  w = 2*z;\nend when;",
+        "when x < 0.5 then\n  w = 2*z;\n  u = x;\nend when;",
+        "when x < 0.5 then\n  w = 2*z;\nend when;\nwhen x < 0.5 then\n  u = x;\nend when;",
+        "when {initial(), x < 0.5} then\n  w = 2*z;\n  u = x;\nend when;"};
+    for (int k = 0; k < 8; k++) {
+        run r;
+        char text[600];
+        snprintf(text, sizeof text,
+                 MODEL("Real x(start=1, fixed=true);\nReal z;\ndiscrete Real u(start=0);\n"
+                       "discrete Real w(start=0);\nequation\nder(x) = -x;\n%s;\n%s"),
+                 equations[k / 4], clauses[k % 4]);
+        OK(begin(&r, text));
+        if (k % 4 == 3) {
+            EXACTLY("u", 1.0);
+            NEAR("w", 22.0);
+        }
+        OK(step_to(&r, 1.0));
+        NEAR("u", 0.5);
+        NEAR("w", 11.0);
+        end(&r);
+    }
+}
+
+/* u = 0.9 (x + c u): found by the passes of the event, or refused by name. */
+static void test_clause_in_a_loop(void **state)
+{
+    (void)state;
+    static const double c[] = {0.3, -0.7, 3.0};
+    for (int k = 0; k < 3; k++) {
+        run r;
+        char text[600];
+        snprintf(text, sizeof text,
+                 MODEL("Real x(start=1, fixed=true);\nReal z;\ndiscrete Real u(start=0);\n"
+                       "equation\nder(x) = -x;\nz = x + (%g)*u;\n"
+                       "when sample(0.3, 0.3) then\n  u = 0.9*z;\nend when;"),
+                 c[k]);
+        OK(begin(&r, text));
+        const dae_status status = step_to(&r, 1.0);
+        assert_int_equal(status, k < 2 ? DAE_OK : DAE_ERR_EVENT);
+        if (k < 2)
+            NEAR("u", 0.9 * exp(-0.9) / (1.0 - 0.9 * c[k]));
+        else
+            WORDS(diag_of(&r)->text, "u (m.mo:4)|pre(..)");
+        end(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -624,6 +678,8 @@ int main(void)
         cmocka_unit_test(test_steps_do_not_resonate),
         cmocka_unit_test(test_tiny_sample_interval),
         cmocka_unit_test(test_slow_index_two),
+        cmocka_unit_test(test_clauses_read_what_they_assign),
+        cmocka_unit_test(test_clause_in_a_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

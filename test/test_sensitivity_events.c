@@ -243,11 +243,45 @@ static void test_several_events(void **state)
     end(&r);
 }
 
+/* Clauses that read, through z1 and z2, what they assign, at te = -ln(c): u1 = 2 c + te^2,
+ * z1 = c u1 + c, u2 = z1 + te, u3 = c z1 u2. */
+static void test_clauses_through_definitions(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"c"};
+    const double c = 0.5, te = -log(c), dte = -1.0 / c;
+    const double u1 = 2.0 * c + te * te, d1 = 2.0 + 2.0 * te * dte;
+    const double z1 = c * (u1 + 1.0), dz = u1 + 1.0 + c * d1, u2 = z1 + te, d2 = dz + dte;
+    const double d3 = z1 * u2 + c * (dz * u2 + z1 * d2);
+    run r;
+    dae_sensitivity *x = NULL;
+    double slope[MOST_VALUES];
+    prepare(&r, MODEL("  parameter Real c = 0.5;\n  Real x(start = 1, fixed = true);\n"
+                      "  Real z1, z2;\n  discrete Real u1(start = 0), u2(start = 0);\n"
+                      "  discrete Real u3(start = 0);\nequation\n  der(x) = -x;\n"
+                      "  z1 = c*u1 + x;\n  z2 = z1*u2;\n  when x < c then\n    u3 = z2*c;\n"
+                      "    u2 = z1 + time;\n    u1 = x*2 + time^2;\n  end when;"));
+    assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+    dae_sensitivity_request request = {.count = 1, .names = by};
+    assert_int_equal(dae_sensitivity_new(r.solver, &request, &x, &r.diag), DAE_OK);
+    assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(r.solver, 1.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_sensitivity_variables(x, 1.0, 0, slope), DAE_OK);
+    assert_true(fabs(entry(&r, slope, "u1") - d1) <= 1e-6);
+    assert_true(fabs(entry(&r, slope, "u2") - d2) <= 1e-6);
+    assert_true(fabs(entry(&r, slope, "u3") - d3) <= 1e-6);
+    dae_sensitivity_free(x);
+    end(&r);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reinit_of_no_state),   cmocka_unit_test(test_jump_without_reinit),
-        cmocka_unit_test(test_jumps_without_events), cmocka_unit_test(test_discrete_starts),
-        cmocka_unit_test(test_leaving_zero),         cmocka_unit_test(test_several_events)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reinit_of_no_state),
+                                       cmocka_unit_test(test_jump_without_reinit),
+                                       cmocka_unit_test(test_jumps_without_events),
+                                       cmocka_unit_test(test_discrete_starts),
+                                       cmocka_unit_test(test_leaving_zero),
+                                       cmocka_unit_test(test_several_events),
+                                       cmocka_unit_test(test_clauses_through_definitions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
  *  - whose start value guides Newton's iteration: it has one, and is not settled by states alone;
  *  - that is a difference of others, for the reason given in model_differences.c, or is divided by
  *    one, or by x - 1: errors grow next to the pole, and a step may pass it unseen;
+ *  - through which a when-clause reads what it assigns (model_read_back.c);
  *  - whose elimination would fill the Jacobian or hide its structure (model_incidence.h).
  * A model that is found wrong without its definitions is looked at once more with them, so that
  * messages are of the equations as they were written (model.c). */
@@ -356,6 +357,7 @@ static void find_definitions(definition_search *s)
     keep_declared(s);
     keep_events(s);
     for (int i = 0; i < s->in.sigma.m && !s->failed; i++) find_variable(s, i);
+    if (!s->failed) s->failed = !keep_read_back(s->b, &s->in, s->by, s->value, s->kept);
     if (!s->failed) find_order(s);
     if (s->failed || s->count == 0) return;
     s->failed = !open_rows(s);

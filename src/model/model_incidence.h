@@ -54,4 +54,9 @@ static inline bool elimination_pairs(const elimination *e, int v, int equation)
 /* Whether v may leave by that equation, which contains so many others, from so many users. */
 bool elimination_allows(const elimination *e, int v, int equation, int others, int users);
 
+/* model_read_back.c: kept[v] = true for definitions v through which a clause reads what it assigns.
+ * by, value: per variable the equation that gives it, or -1, and what that says. False: memory. */
+bool keep_read_back(const build *b, const incidence *in, const int *by, const expr *value,
+                    bool *kept);
+
 #endif
