@@ -500,6 +500,32 @@ static void test_robertson(void **state)
     close_point(&p);
 }
 
+/* p' = x p + c with x = 0 at rest: nothing stops p, however small c is, and wherever it begins. */
+static void test_slower_than_tolerances(void **state)
+{
+    (void)state;
+    static const double start[] = {0.0, 0.5, 1.0, 100.0};
+    for (int k = 0; k < 4; k++) {
+        point p;
+        char text[400];
+        dae_diag diag = {0};
+        snprintf(text, sizeof text,
+                 MODEL("Real x(start = 1, fixed = true); Real p(start = %g, fixed = true);"
+                       "equation der(x) = -x; der(p) = x*p + 1e-9;"),
+                 start[k]);
+        open_point(&p, text);
+        assert_int_equal(dae_steady(p.solver, NULL, &p.steady, &diag), DAE_ERR_CONVERGENCE);
+        assert_non_null(strstr(diag.text, "p moves by 1e-09"));
+        assert_null(p.steady);
+        dae_steady_request once = {.newton_only = true};
+        close_point(&p);
+        open_point(&p, text);
+        assert_int_equal(dae_steady(p.solver, &once, &p.steady, &diag), DAE_ERR_CONVERGENCE);
+        assert_non_null(strstr(diag.text, "No steady state was found"));
+        close_point(&p);
+    }
+}
+
 /* A pendulum of index 3 with friction that starts aside: it hangs. */
 static void test_hanging(void **state)
 {
@@ -708,6 +734,7 @@ int main(void)
         cmocka_unit_test(test_several),
         cmocka_unit_test(test_conserved_mass),
         cmocka_unit_test(test_robertson),
+        cmocka_unit_test(test_slower_than_tolerances),
         cmocka_unit_test(test_hanging),
         cmocka_unit_test(test_other_states),
         cmocka_unit_test(test_event_between),

@@ -18,6 +18,9 @@
 /* Singular values below this part of the largest are zero, of A with rows of size 1: three digits
  * above what rounding leaves of a zero. */
 static const double RANK_TOLERANCE = 1e-11;
+/* Where A is singular Newton's method comes to a double root by halves, and ends within so many
+ * tolerances of it. */
+static const double NEARBY = 1e3;
 
 typedef struct newton_work {
     steady_search *q;
@@ -221,14 +224,20 @@ static const engine_source steady_source = {.linearise = source_linearise,
 
 /* ---- the end ---- */
 
-/* Whether the rate of state i is one of rounding: of the terms that make it up. */
-static bool is_rounding(const newton_work *k, int i)
+/* How large the terms are that make up the rate of state i. */
+static double size_of_rate(const newton_work *k, int i)
 {
     const lead *l = &k->w->x->lead;
     double size = 0.0;
     for (int j = 0; j < k->m; j++)
         size += fabs(k->A[(size_t)i + (size_t)j * (size_t)k->m] * l->y[k->w->states[j]]);
-    return fabs(k->rates[i]) <= 1e3 * DBL_EPSILON * size;
+    return size;
+}
+
+/* Whether the rate of state i is one of rounding. */
+static bool is_rounding(const newton_work *k, int i)
+{
+    return fabs(k->rates[i]) <= 1e3 * DBL_EPSILON * size_of_rate(k, i);
 }
 
 /* Name the state that moves most of all that do not rest. */
@@ -326,6 +335,81 @@ static bool name_conserved(newton_work *k)
     return true;
 }
 
+/* w'x' for number a of w = R U_0, and *rounding of its terms. */
+static double null_rate(const newton_work *k, int a, double *rounding)
+{
+    const double *U = rank_left_null(&k->split) + (size_t)a * (size_t)k->m;
+    double rate = 0.0, size = 0.0;
+    for (int i = 0; i < k->m; i++) {
+        rate += k->row[i] * U[i] * k->rates[i];
+        size += fabs(k->row[i] * U[i]) * size_of_rate(k, i);
+    }
+    *rounding = 1e3 * DBL_EPSILON * size;
+    return rate;
+}
+
+/* How far w'x' comes from what it is as the states go along number b of C V_0, by a tolerance to
+ * either side. rates is lost. */
+static double null_reach(newton_work *k, int a, int b, double rate)
+{
+    const lead *l = &k->w->x->lead;
+    const double *V = rank_null(&k->split) + (size_t)b * (size_t)k->m;
+    evaluator *eval = &l->solver->bound.eval;
+    double most = 0.0, rounding;
+    vector_zero(k->n, k->s);
+    for (int i = 0; i < k->m; i++) k->s[k->w->states[i]] = k->column[i] * V[i];
+    if (follow(k, k->yp) != ENGINE_MET) return 0.0;
+    vector_copy(k->n, k->s, k->dx);
+    for (int side = -1; side <= 1; side += 2) {
+        for (int i = 0; i < k->n; i++) k->trial[i] = l->y[i] + side * k->dx[i];
+        if (evaluate_residual(eval, k->q->t, k->trial, k->yp, k->trial_r,
+                              &eval->stats->residuals) == EVAL_OK &&
+            find_rates(k, k->trial_r) == ENGINE_MET)
+            most = fmax(most, fabs(null_rate(k, a, &rounding) - rate));
+    }
+    return most;
+}
+
+/* No correction changes w'x' at first order. It must be zero, but for rounding, or become so
+ * nearby, as at double roots. If not, nothing stops what moves so slowly that it seems to rest, as
+ * p of x' = -x, p' = x p + 1e-9. */
+static engine_outcome null_rests(newton_work *k, bool *rests)
+{
+    const int count = k->m - k->split.rank;
+    *rests = true;
+    for (int a = 0; a < count && *rests; a++) {
+        double rounding, reach = 0.0;
+        const double rate = null_rate(k, a, &rounding);
+        if (fabs(rate) <= rounding) continue;
+        for (int b = 0; b < count; b++) reach += null_reach(k, a, b, rate);
+        engine_outcome outcome = find_rates(k, k->r);
+        if (outcome != ENGINE_MET) return outcome;
+        *rests = fabs(rate) <= NEARBY * reach;
+    }
+    return ENGINE_MET;
+}
+
+/* Whether the correction behind the last one is within the tolerances. */
+static bool is_settled(const newton_work *k)
+{
+    for (int i = 0; i < k->m; i++)
+        if (!(fabs(k->part[i]) <= k->column[i]) && !is_rounding(k, i)) return false;
+    return true;
+}
+
+/* Whether the equations have a solution close to a point at which rates are within the tolerances.
+ */
+static engine_outcome look_closer(newton_work *k, bool *found)
+{
+    engine_outcome outcome = null_rests(k, found);
+    if (outcome == ENGINE_MET && *found) {
+        outcome = solve_states(k);
+        *found = outcome == ENGINE_MET && is_settled(k);
+    }
+    if (!*found) k->q->why = "has rates below the tolerances, which do not come to zero nearby";
+    return outcome;
+}
+
 /* The point that the iteration came to: does everything rest, and go on resting? */
 static engine_outcome inspect(newton_work *k, engine *e, bool *found)
 {
@@ -342,6 +426,8 @@ static engine_outcome inspect(newton_work *k, engine *e, bool *found)
         k->q->why = "moves on";
         return ENGINE_MET;
     }
+    if (k->m > 0) outcome = look_closer(k, found);
+    if (outcome != ENGINE_MET || !*found) return outcome;
     outcome = look_at_time(k, found);
     *found = *found && rests_later(k);
     return outcome == ENGINE_MET && *found && !name_conserved(k) ? ENGINE_MEMORY : outcome;
