@@ -238,15 +238,21 @@ static const char *word_of(int i, const void *user)
     return ((const char *const *)user)[i];
 }
 
-/* *value = the place of word in names */
-static int choose(const char *option, const char *word, const char *const *names, int *value)
+/* *value = the place of word in names; see: where they are told */
+static int choose_of(const char *option, const char *word, const char *const *names, int *value,
+                     const char *see)
 {
     for (int i = 0; names[i]; i++)
         if (strcmp(names[i], word) == 0) {
             *value = i;
             return CLI_OK;
         }
-    return complain_unknown(option, word, word_of, names, "see 'daedal help run'");
+    return complain_unknown(option, word, word_of, names, see);
+}
+
+static int choose(const char *option, const char *word, const char *const *names, int *value)
+{
+    return choose_of(option, word, names, value, "see 'daedal help run'");
 }
 
 /* Families, and after them their members and the names of earlier versions, one after the other. */
@@ -365,7 +371,7 @@ static int read_fit_option(fit_request *f, int id, const char *text)
     case OPT_FIT: return settings_push(&f->parameters, text);
     case OPT_SIGMA: return settings_add(&f->sigmas, "sigma", text);
     case OPT_IGNORE: return settings_push(&f->ignored, text);
-    case OPT_LOSS: return choose("loss", text, loss_names, &f->loss);
+    case OPT_LOSS: return choose_of("loss", text, loss_names, &f->loss, "see 'daedal help fit'");
     case OPT_LOSS_SCALE: return read_number(id, text, 0.0, false, &f->scale);
     case OPT_FIT_TOLERANCE: return read_number(id, text, 0.0, false, &f->tolerance);
     case OPT_ITERATIONS: return read_whole(id, text, 1, INT_MAX, &f->iterations);

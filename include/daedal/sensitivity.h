@@ -40,7 +40,7 @@ typedef struct dae_sensitivity_request {
     const double *sizes; /* count: what p_k is of the size of; NULL: |p_k|, 1 where that is 0 or not
                             known. The absolute tolerance of dy/dp_k is that of y over it */
     double rtol, atol;   /* 0: those of the solver */
-    bool without_error_test; /* one step for each of the run */
+    bool without_error_test; /* one step for each of the run, also where equations have kinks */
 } dae_sensitivity_request;
 
 typedef struct dae_sensitivity dae_sensitivity;

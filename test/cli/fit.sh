@@ -257,7 +257,7 @@ says "X above 0"
 expect 2 fit decay.mo data.csv --fit k --sigma z=1
 says "no measured variable is meant"
 expect 2 fit decay.mo data.csv --fit k --loss absolute
-says "absolute"
+says "unknown loss 'absolute' .see 'daedal help fit'"
 expect 2 fit decay.mo data.csv --fit k -o data.csv
 says "has the data; it is not overwritten"
 expect 2 fit decay.mo data.csv --fit k --vars x

@@ -37,8 +37,8 @@ static dae_status explain_stuck(dae_sensitivity *x, double h)
     return diag_set(
         &s->diag, DAE_ERR_ERROR_TEST,
         "Sensitivities: the error test fails at t = %.9g with steps down to %.3g. Their "
-        "equations have a kink or a jump there that the run has not met as an event; "
-        "take another tolerance, or leave the test out (without_error_test).",
+        "equations have a kink or a jump there that the run has not met as an event: write it "
+        "without noEvent(..) and smooth(..), or take other tolerances.",
         x->t, h);
 }
 
