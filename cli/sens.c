@@ -301,7 +301,7 @@ const command sens_command = {
         "  daedal sens pendulum.mo --by '*'             all parameters\n"
         "  daedal sens pendulum.mo --by L,x -o s.csv    x: by its start value; into a table\n"
         "  daedal sens pendulum.mo --by L,g --of x,y --plot s.svg\n"
-        "  daedal sens heater.mo --by '*' --gradient 'integral(P)'\n"
+        "  daedal sens thermostat.mo --by '*' --gradient 'integral(T)'\n"
         "\n"
         "Solves the model as 'daedal run' with the same options does, and beside it the\n"
         "derivatives of all variables by each parameter or start value: exact ones, through\n"

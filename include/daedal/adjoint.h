@@ -2,10 +2,12 @@
  * daedal.h.
  *
  *     dae_adjoint *adjoint = NULL;
- *     dae_adjoint_new(solver, &(dae_adjoint_request){.count = np, .names = names, .functionals =
- * 1}, &adjoint, &diag); dae_adjoint_integral(adjoint, 0, weights);   // J = integral of sum_i
- * weights_i v_i, dae_solver_start(solver, 0.0, NULL, NULL); dae_solver_run(solver, 10.0, NULL,
- * NULL); dae_adjoint_point(adjoint, 0, more);         // + sum_i more_i v_i(10)
+ *     dae_adjoint_request request = {.count = np, .names = names, .functionals = 1};
+ *     dae_adjoint_new(solver, &request, &adjoint, &diag);
+ *     dae_adjoint_integral(adjoint, 0, weights);   // J = integral of sum_i weights_i v_i,
+ *     dae_solver_start(solver, 0.0, NULL, NULL);
+ *     dae_solver_run(solver, 10.0, NULL, NULL);
+ *     dae_adjoint_point(adjoint, 0, more);         // + sum_i more_i v_i(10)
  *     dae_adjoint_gradient(adjoint, 0, gradient);  // dJ/dp_k, np values
  *     dae_adjoint_free(adjoint);
  *
