@@ -53,15 +53,27 @@ static bool memory_take_pre(dae_solver *s)
 
 /* ---- discrete equations and clauses ---- */
 
-/* Discrete variables that a clause defines keep their values unless a branch is active. */
-static void hold_assigned(dae_solver *s, const flat_when *w)
+/* Whether an active branch gives the variable a value; -1: none is active. */
+static bool is_assigned(const flat_when *w, int active, int variable)
+{
+    const flat_branch *b = active >= 0 ? &w->branches[active] : NULL;
+    for (size_t i = 0; b && i < b->action_count; i++)
+        if (b->actions[i].kind == ACTION_ASSIGN && b->actions[i].variable == variable) return true;
+    return false;
+}
+
+/* Discrete variables that a clause defines keep their values unless the active branch assigns them.
+ * Those that it does are as in the pass before until it has: other actions may read them through
+ * equations, where the form that is integrated has no unknown in between. */
+static void hold_assigned(dae_solver *s, const flat_when *w, int active)
 {
     const flat_model *m = flat_of(s);
     double *memory = s->hybrid->instance->memory;
     for (size_t b = 0; b < w->branch_count; b++)
         for (size_t i = 0; i < w->branches[b].action_count; i++) {
             const flat_action *a = &w->branches[b].actions[i];
-            if (a->kind != ACTION_ASSIGN) continue;
+            if (a->kind != ACTION_ASSIGN || (int)b == active) continue;
+            if (is_assigned(w, active, a->variable)) continue;
             const flat_variable *v = &m->variables[a->variable];
             memory[v->memory] = memory[v->memory_pre];
         }
@@ -91,7 +103,7 @@ static void evaluate_when(dae_solver *s, double t, size_t index, bool initial)
     double *memory = s->hybrid->instance->memory;
     int active = active_branch(s, t, index, initial);
     s->hybrid->active[index] = active;
-    hold_assigned(s, w);
+    hold_assigned(s, w, active);
     for (size_t i = 0; active >= 0 && i < w->branches[active].action_count; i++) {
         const flat_action *a = &w->branches[active].actions[i];
         if (a->kind == ACTION_ASSIGN)
