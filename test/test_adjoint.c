@@ -105,6 +105,29 @@ static void test_closed_forms(void **state)
     }
 }
 
+/* A gradient on the way leaves the one at the end as it is, with records in the file, too. */
+static void test_gradient_on_the_way(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k", "x0"};
+    double last[2];
+    for (int way = 0; way < 4; way++) {
+        gradient_run g;
+        open_adjoint(&g, decay, 1e-7, 1, 2, by, way < 2 ? 0.0 : 1.0);
+        assert_int_equal(dae_adjoint_integral(g.adjoint, 0, only(&g, "z")), DAE_OK);
+        run_until(&g, 0.5);
+        assert_int_equal(dae_adjoint_point(g.adjoint, 0, only(&g, "z")), DAE_OK);
+        if (way % 2) assert_int_equal(dae_adjoint_gradient(g.adjoint, 0, g.gradient), DAE_OK);
+        run_until(&g, 1.5);
+        assert_int_equal(dae_adjoint_gradient(g.adjoint, 0, g.gradient), DAE_OK);
+        for (int k = 0; k < 2; k++) {
+            if (way > 0) assert_true(g.gradient[k] == last[k]);
+            last[k] = g.gradient[k];
+        }
+        close_adjoint(&g);
+    }
+}
+
 /* Index 3: where hidden constraints are, and states that are chosen by numbers. */
 static const char *const pendulum =
     MODEL("  parameter Real L = 1;\n  parameter Real g = 9.81;\n"
@@ -188,6 +211,7 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed_forms),
+                                       cmocka_unit_test(test_gradient_on_the_way),
                                        cmocka_unit_test(test_forward_and_back),
                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,13 +60,20 @@ static bool sweep_new(sweep *q, const dae_adjoint *j, int m)
     return true;
 }
 
-/* The numbers of a record; NULL: memory, or the file. */
-static const double *numbers_of(dae_adjoint *j, sweep *q, const adjoint_record *r)
+/* The numbers of a record, from memory or the file. */
+static dae_status numbers_of(dae_adjoint *j, sweep *q, const adjoint_record *r,
+                             const double **numbers)
 {
-    if (r->numbers) return r->numbers;
-    if (!dae_grow(&q->numbers, &q->room, r->count, sizeof *q->numbers)) return NULL;
-    if (fseek(j->file, r->at * (long)sizeof(double), SEEK_SET) != 0) return NULL;
-    return fread(q->numbers, sizeof(double), r->count, j->file) == r->count ? q->numbers : NULL;
+    *numbers = r->numbers;
+    if (r->numbers) return DAE_OK;
+    if (!dae_grow(&q->numbers, &q->room, r->count, sizeof *q->numbers)) return no_memory(j);
+    *numbers = q->numbers;
+    if (fseek(j->file, r->at * (long)sizeof(double), SEEK_SET) == 0 &&
+        fread(q->numbers, sizeof(double), r->count, j->file) == r->count)
+        return DAE_OK;
+    return diag_set(&j->x->run->diag, DAE_ERR_FILE,
+                    "Adjoint: the temporary file with the steps of the run cannot be read; allow "
+                    "more memory.");
 }
 
 /* Points behind a record add to what S and S' count for. */
@@ -196,8 +203,9 @@ static dae_status step_back(dae_adjoint *j, sweep *q, const adjoint_record *r,
 static dae_status record_back(dae_adjoint *j, sweep *q, long i)
 {
     const adjoint_record *r = &j->records[i];
-    const double *numbers = numbers_of(j, q, r);
-    if (!numbers) return no_memory(j);
+    const double *numbers;
+    dae_status read = numbers_of(j, q, r, &numbers);
+    if (read != DAE_OK) return read;
     add_points(j, q, i);
     if (!r->ledger) return step_back(j, q, r, numbers);
     linear_status status =

@@ -39,7 +39,9 @@ static dae_status file_record(dae_adjoint *j, adjoint_record *r)
         return DAE_OK;
     }
     if (!j->file) j->file = tmpfile();
-    bool ok = j->file && fwrite(r->numbers, sizeof(double), r->count, j->file) == r->count;
+    /* a gradient on the way has left the file where it read last */
+    bool ok = j->file && fseek(j->file, j->filed * (long)sizeof(double), SEEK_SET) == 0 &&
+              fwrite(r->numbers, sizeof(double), r->count, j->file) == r->count;
     dae_free(r->numbers);
     r->numbers = NULL;
     r->at = j->filed;
