@@ -299,7 +299,8 @@ DAE_API dae_status dae_solver_run(dae_solver *solver, double tend, double *y, do
  */
 DAE_API dae_status dae_solver_at(dae_solver *solver, double t, int derivative, double *y);
 
-/* Go on from the current time with new values (NULL: keep), made consistent; history is dropped. */
+/* Go on from the current time with new values (NULL: keep), made consistent; history is dropped.
+ * DAE_ERR_UNSUPPORTED: sensitivities or gradients follow the run. */
 DAE_API dae_status dae_solver_restart(dae_solver *solver, const double *y, const double *yp);
 
 /* Where the solver stands: tend, an event, or the end of the last step. */

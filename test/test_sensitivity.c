@@ -604,6 +604,34 @@ static void test_delays_are_refused(void **state)
     end(&r);
 }
 
+/* New values in the middle of a run: how they move nothing says. Without sensitivities they are
+ * welcome. */
+static void test_restart_is_refused(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k"};
+    static const double y = 5.0;
+    run r;
+    dae_sensitivity *x = NULL;
+    prepare(&r, MODEL("  parameter Real k = 1;\n  Real x(start = 1, fixed = true);\nequation\n"
+                      "  der(x) = -k*x;"));
+    assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+    dae_sensitivity_request request = {.count = 1, .names = by};
+    assert_int_equal(dae_sensitivity_new(r.solver, &request, &x, &r.diag), DAE_OK);
+    assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(r.solver, 1.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_restart(r.solver, &y, NULL), DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(dae_solver_diag(r.solver)->text, "dae_solver_restart"));
+    assert_int_equal(dae_solver_restart(r.solver, NULL, NULL), DAE_ERR_UNSUPPORTED);
+    assert_int_equal(dae_solver_run(r.solver, 2.0, NULL, NULL), DAE_OK); /* nothing has changed */
+    double slope;
+    assert_int_equal(dae_sensitivity_variables(x, 2.0, 0, &slope), DAE_OK);
+    assert_true(fabs(slope + 2.0 * exp(-2.0)) < 1e-4);
+    dae_sensitivity_free(x);
+    assert_int_equal(dae_solver_restart(r.solver, &y, NULL), DAE_OK);
+    end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -622,6 +650,7 @@ int main(void)
         cmocka_unit_test(test_wrong_calls),
         cmocka_unit_test(test_start_that_cannot_move),
         cmocka_unit_test(test_delays_are_refused),
+        cmocka_unit_test(test_restart_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

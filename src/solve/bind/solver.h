@@ -117,7 +117,8 @@ typedef struct run_observer {
     /* The run goes on where its solution is not smooth, and nothing was found of when: on another
      * branch of its equations, or beyond a change that no step resolves. */
     void (*broken)(void *user, const char *what);
-    void (*gone)(void *user); /* the solver is being freed */
+    dae_status (*restarting)(void *user); /* the user is about to change values or equations */
+    void (*gone)(void *user);             /* the solver is being freed */
 } run_observer;
 
 struct dae_solver {

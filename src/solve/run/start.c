@@ -246,6 +246,7 @@ dae_status dae_solver_restart(dae_solver *s, const double *y, const double *yp)
         return diag_set(&s->diag, DAE_ERR_STATE,
                         "dae_solver_restart was called before a successful dae_solver_start.");
     if (!finite_input(s, s->run.t, y, yp)) return s->diag.status;
+    if (s->observer && s->observer->restarting(s->observer->user) != DAE_OK) return s->diag.status;
     if (delays_record(s) != DAE_OK) return s->diag.status;
     if (s->run.phase != PHASE_READY) {
         if (!y) solver_interpolate(s, s->run.t, 0, s->bound.y);

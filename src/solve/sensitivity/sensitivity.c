@@ -166,6 +166,20 @@ static void observer_broken(void *user, const char *what)
     x->broken = what;
 }
 
+/* How new values, or other equations of callbacks, and the time of both move with the parameters is
+ * not known. */
+static dae_status observer_restarting(void *user)
+{
+    dae_sensitivity *x = user;
+    dae_solver *s = x->run;
+    if (!x->stands) return DAE_OK;
+    s->diag.t = s->run.t;
+    return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
+                    "dae_solver_restart: sensitivities or gradients follow this run, and nothing "
+                    "says how its new values move with the parameters. Let a model do it with "
+                    "reinit, or free them first.");
+}
+
 static void observer_gone(void *user)
 {
     dae_sensitivity *x = user;
@@ -235,6 +249,7 @@ static void observe(dae_sensitivity *x, double rtol)
                                  .acting = jump_acting,
                                  .after_event = jump_after,
                                  .broken = observer_broken,
+                                 .restarting = observer_restarting,
                                  .gone = observer_gone};
     x->run->observer = &x->observer;
 }
