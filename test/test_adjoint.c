@@ -128,6 +128,60 @@ static void test_gradient_on_the_way(void **state)
     }
 }
 
+/* A sum that is conserved moves with nothing; what it is the sum of does. */
+static void test_gradient_of_zero(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k", "q"};
+    static const double nothing[2] = {0.0, 0.0};
+    gradient_run g;
+    open_adjoint(&g,
+                 MODEL("  parameter Real k = 1;\n  parameter Real q = 0.3;\n"
+                       "  Real a(start = 1, fixed = true), b(start = 0, fixed = true), m;\n"
+                       "equation\n  der(a) = -k*a + q*b^2;\n  der(b) = k*a - q*b^2;\n"
+                       "  m = a + b;"),
+                 1e-6, 2, 2, by, 0.0);
+    assert_int_equal(dae_adjoint_integral(g.adjoint, 1, only(&g, "m")), DAE_OK);
+    run_until(&g, 3.0);
+    assert_int_equal(dae_adjoint_point(g.adjoint, 0, only(&g, "m")), DAE_OK);
+    expect_gradient(&g, 0, nothing, 1e-9); /* 1e-12 */
+    expect_gradient(&g, 1, nothing, 1e-9);
+    close_adjoint(&g);
+}
+
+/* Robertson's equations at t = 1e11, where y1 = k2^2/(k3 k1^2 t) and y2 = k1 y1/k2: rounding of all
+ * steps is above 1e-7 of the gradient, and far below the tolerance. */
+static void test_gradient_of_robertson(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k1", "k2", "k3"};
+    static const double t = 1e11, k1 = 0.04, k2 = 1e4, k3 = 3e7;
+    gradient_run g;
+    open_adjoint(&g,
+                 MODEL("  parameter Real k1 = 0.04;\n  parameter Real k2 = 1e4;\n"
+                       "  parameter Real k3 = 3e7;\n"
+                       "  Real y1(start = 1, fixed = true, nominal = 1e-5);\n"
+                       "  Real y2(start = 0, fixed = true, nominal = 1e-9);\n"
+                       "  Real y3(start = 0);\nequation\n"
+                       "  der(y1) = -k1*y1 + k2*y2*y3;\n"
+                       "  der(y2) = k1*y1 - k2*y2*y3 - k3*y2^2;\n  y1 + y2 + y3 = 1;"),
+                 1e-7, 2, 3, by, 0.0);
+    run_until(&g, t);
+    assert_int_equal(dae_adjoint_point(g.adjoint, 0, only(&g, "y1")), DAE_OK);
+    assert_int_equal(dae_adjoint_point(g.adjoint, 1, only(&g, "y2")), DAE_OK);
+    const double y1 = k2 * k2 / (k3 * k1 * k1 * t), y2 = k1 * y1 / k2;
+    const double exact[2][3] = {{-2.0 * y1 / k1, 2.0 * y1 / k2, -y1 / k3},
+                                {-y2 / k1, y2 / k2, -y2 / k3}};
+    for (int m = 0; m < 2; m++) {
+        dae_status status = dae_adjoint_gradient(g.adjoint, m, g.gradient);
+        if (status != DAE_OK) print_error("%s\n", dae_solver_diag(g.r.solver)->text);
+        assert_int_equal(status, DAE_OK);
+        for (int k = 0; k < 3; k++)
+            assert_true(fabs(g.gradient[k] - exact[m][k]) <= 1e-3 * fabs(exact[m][k]));
+    }
+    close_adjoint(&g);
+}
+
 /* Index 3: where hidden constraints are, and states that are chosen by numbers. */
 static const char *const pendulum =
     MODEL("  parameter Real L = 1;\n  parameter Real g = 9.81;\n"
@@ -210,9 +264,9 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed_forms),
-                                       cmocka_unit_test(test_gradient_on_the_way),
-                                       cmocka_unit_test(test_forward_and_back),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_closed_forms),     cmocka_unit_test(test_gradient_on_the_way),
+        cmocka_unit_test(test_gradient_of_zero), cmocka_unit_test(test_gradient_of_robertson),
+        cmocka_unit_test(test_forward_and_back), cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

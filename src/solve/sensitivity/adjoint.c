@@ -27,7 +27,7 @@ static bool adjoint_room(dae_adjoint *j)
     const size_t m = (size_t)j->functionals, v = (size_t)j->variables;
     j->integral = DAE_ARRAY(double, m *v);
     j->integrated = DAE_ARRAY(bool, m);
-    j->value = DAE_ARRAY(double, 4 * m);
+    j->value = DAE_ARRAY(double, 5 * m);
     j->inputs = DAE_ARRAY(double, m *(size_t)d->inputs.count);
     j->direct = DAE_ARRAY(double, m *(size_t)d->named);
     j->outputs = DAE_ARRAY(double, 3 * v);
@@ -38,6 +38,7 @@ static bool adjoint_room(dae_adjoint *j)
     j->mixed = j->value + m;
     j->before = j->value + 2 * m;
     j->behind = j->value + 3 * m;
+    j->rounding = j->value + 4 * m;
     j->weighted = j->outputs + v;
     j->by_v = j->outputs + 2 * v;
     return directions_mix(&j->x->directions);
@@ -152,10 +153,10 @@ dae_status dae_adjoint_value(const dae_adjoint *j, int m, double *value)
     return status;
 }
 
-/* The derivative along the mixture must be that which the run has found. */
+/* The derivative along the mixture must be that which the run has found, but for rounding of the
+ * terms of both. */
 static dae_status check_gradient(const dae_adjoint *j, int m, const double *gradient)
 {
-    static const double CLOSE = 1e-7;
     const directions *d = &j->x->directions;
     double sum = 0.0, size = 0.0;
     for (int k = 0; k < d->named; k++) {
@@ -163,7 +164,8 @@ static dae_status check_gradient(const dae_adjoint *j, int m, const double *grad
         sum += part;
         size += fabs(part);
     }
-    if (fabs(sum - j->mixed[m]) <= CLOSE * fmax(size, fabs(j->mixed[m]))) return DAE_OK;
+    if (fabs(sum - j->mixed[m]) <= ADJOINT_CLOSE * fmax(size, fabs(j->mixed[m])) + j->rounding[m])
+        return DAE_OK;
     return diag_set(&j->x->run->diag, DAE_ERR_TOLERANCE,
                     "Adjoint: the gradient of functional %d gives %.9g along a mixture of all "
                     "parameters, the run itself %.9g: rounding has spoilt it. Take tighter "

@@ -47,6 +47,7 @@ struct dae_adjoint {
     bool *integrated;    /* functionals */
     double *value;       /* J, */
     double *mixed;       /* and its derivative along the mixture; functionals each */
+    double *rounding;    /* how far a gradient may be from that; likewise */
     double *inputs;      /* functionals rows of inputs: what they count for since the last event */
     double *direct;      /* functionals rows of named: what p_k counts for in integrands */
     double *before;      /* functionals: integrands before an event, */
@@ -61,6 +62,9 @@ struct dae_adjoint {
 };
 
 /* ---- adjoint_record.c ---- */
+
+/* What a gradient and the run may differ by, relative to the terms that are summed: rounding. */
+#define ADJOINT_CLOSE 1e-7
 
 extern const step_recorder adjoint_recorder;
 /* Forget the run so far. */

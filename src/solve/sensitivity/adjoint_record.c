@@ -100,6 +100,7 @@ static dae_status record_start(void *user)
     adjoint_forget(j);
     vector_zero((int)m, j->value);
     vector_zero((int)m, j->mixed);
+    vector_zero((int)m, j->rounding);
     memset(j->inputs, 0, m * (size_t)x->directions.inputs.count * sizeof *j->inputs);
     memset(j->direct, 0, m * named * sizeof *j->direct);
     j->start_n = x->lead.n;
@@ -148,6 +149,24 @@ void adjoint_spread(const dae_adjoint *j, const model_tangent *v, const double *
         vector_axpy(j->variables, 1.0, weight, s);
 }
 
+/* Functional m has `along` more along the mixture, where S and S' count for weight_s and weight_p.
+ * Terms may cancel, and what S is below its absolute tolerance nobody knows. */
+static void add_along(dae_adjoint *j, int m, double along, const double *weight_s,
+                      const double *weight_p, const double *s, const double *sp)
+{
+    static const double UNKNOWN = 0.01; /* of the tolerance */
+    double sum = 0.0, rest = along;
+    for (int i = 0; i < j->x->lead.n; i++) {
+        const double part = weight_s[i] * s[i], slope = weight_p[i] * sp[i];
+        sum += ADJOINT_CLOSE * (fabs(part) + fabs(slope));
+        if (weight_s[i] != 0.0)
+            sum += UNKNOWN * fabs(weight_s[i]) * sensitivity_weight(j->x, 0, i, 0.0, 0.0);
+        rest -= part + slope; /* what inputs do */
+    }
+    j->mixed[m] += along;
+    j->rounding[m] += sum + ADJOINT_CLOSE * fabs(rest);
+}
+
 /* ---- integrals ---- */
 
 /* The integrand of functional m at t, with its derivatives in by_v and by_p. */
@@ -181,7 +200,9 @@ static void count_parameters(dae_adjoint *j, int m, double by)
     double *direct = j->direct + (size_t)m * (size_t)d->named;
     for (int k = 0; k < d->named; k++) {
         direct[k] += by * j->by_p[k];
-        j->mixed[m] += by * j->by_p[k] * d->mix[k] * d->list[k].size;
+        const double part = by * j->by_p[k] * d->mix[k] * d->list[k].size;
+        j->mixed[m] += part;
+        j->rounding[m] += ADJOINT_CLOSE * fabs(part);
     }
 }
 
@@ -222,9 +243,10 @@ static dae_status record_integrals(dae_adjoint *j, double h, int a, const double
         if (status != DAE_OK) break;
         for (int i = 0; i < j->variables; i++) j->weighted[i] = by * j->by_v[i];
         j->value[m] += by * value;
-        j->mixed[m] += adjoint_along(j, v, j->weighted, j->state, j->state + n);
         adjoint_spread(j, v, j->weighted, part, part + s * n,
                        j->inputs + (size_t)m * (size_t)j->x->directions.inputs.count);
+        add_along(j, m, adjoint_along(j, v, j->weighted, j->state, j->state + n), part,
+                  part + s * n, j->state, j->state + n);
         count_parameters(j, m, by);
     }
     return status;
@@ -381,9 +403,9 @@ dae_status adjoint_add_point(dae_adjoint *j, int m, const double *weights)
     if (!weight) return no_memory(j);
     for (int i = 0; i < j->variables; i++)
         if (weights[i] != 0.0) j->value[m] += weights[i] * j->outputs[i];
-    j->mixed[m] += adjoint_along(j, v, weights, x->s, x->sp);
     adjoint_spread(j, v, weights, weight, weight + n,
                    j->inputs + (size_t)m * (size_t)x->directions.inputs.count);
+    add_along(j, m, adjoint_along(j, v, weights, x->s, x->sp), weight, weight + n, x->s, x->sp);
     j->points[j->point_count++] = (point_record){j->record_count - 1, m, (int)n, weight};
     return DAE_OK;
 }
