@@ -182,6 +182,85 @@ static void test_gradient_of_robertson(void **state)
     close_adjoint(&g);
 }
 
+/* J = integral of x (1 + sin 6 t), x = exp(-k t): the run does not see the waves, the integral
+ * must. With a = 6: integral of exp(-k t) sin(a t) = (a - exp(-k T) (k sin(a T) + a cos(a T)))/(k^2
+ * + a^2).
+ */
+static double waves(double k)
+{
+    const double T = 10.0, a = 6.0, e = exp(-k * T);
+    return (1.0 - e) / k + (a - e * (k * sin(a * T) + a * cos(a * T))) / (k * k + a * a);
+}
+
+static void expect_integral(const char *text, double rtol, const char *const *by, double tend,
+                            double J, const double *dJ)
+{
+    gradient_run g;
+    double value;
+    open_adjoint(&g, text, rtol, 1, 2, by, 0.0);
+    assert_int_equal(dae_adjoint_integral(g.adjoint, 0, only(&g, "y")), DAE_OK);
+    run_until(&g, tend);
+    expect_gradient(&g, 0, dJ, 100.0 * rtol);
+    assert_int_equal(dae_adjoint_value(g.adjoint, 0, &value), DAE_OK);
+    if (fabs(value - J) > 100.0 * rtol * fabs(J)) {
+        print_error("integral %.12g, not %.12g\n", value, J);
+        fail();
+    }
+    close_adjoint(&g);
+}
+
+static void test_integrals_are_judged(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k", "b"}, *const threshold[] = {"k", "c"};
+    static const double k = 0.1, c = 0.4, T = 10.0;
+    const double slope[2] = {
+        (waves(k - 2e-3) - 8.0 * waves(k - 1e-3) + 8.0 * waves(k + 1e-3) - waves(k + 2e-3)) / 12e-3,
+        waves(k)};
+    const double te = -log(c) / k, e = exp(-k * T); /* |x - c| has a kink at te, x = c */
+    const double bend[2] = {-(1.0 - 2.0 * c * (1.0 + k * te) + e * (1.0 + k * T)) / (k * k),
+                            T - 2.0 * te};
+    const double kinked = (1.0 - 2.0 * c + e) / k + c * (T - 2.0 * te);
+    for (double rtol = 1e-4; rtol > 1e-10; rtol *= 1e-3) {
+        expect_integral(MODEL("  parameter Real k = 0.1;\n  parameter Real b = 1;\n"
+                              "  Real x(start = 1, fixed = true), y;\nequation\n"
+                              "  der(x) = -k*x;\n  y = b*x*(1 + sin(6*time));"),
+                        rtol, by, T, waves(k), slope);
+        expect_integral(MODEL("  parameter Real k = 0.1;\n  parameter Real c = 0.4;\n"
+                              "  Real x(start = 1, fixed = true), y;\nequation\n"
+                              "  der(x) = -k*x;\n  y = noEvent(abs(x - c));"),
+                        rtol, threshold, T, kinked, bend);
+    }
+}
+
+/* An integral over a jump that is no event moves with its time, which nothing gives; the value
+ * behind it does not. */
+static void test_jump_of_integrand(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k", "th"};
+    static const double nothing[2] = {0.0, 0.0};
+    for (int integral = 0; integral < 2; integral++) {
+        gradient_run g;
+        open_adjoint(&g,
+                     MODEL("  parameter Real th = 0.4;\n  parameter Real k = 0.5;\n"
+                           "  Real x(start = 1, fixed = true), y;\nequation\n  der(x) = -k*x;\n"
+                           "  y = noEvent(if x > th then x*2 else -1);"),
+                     1e-6, 1, 2, by, 0.0);
+        if (integral) {
+            assert_int_equal(dae_adjoint_integral(g.adjoint, 0, only(&g, "y")), DAE_OK);
+            assert_int_equal(dae_solver_start(g.r.solver, 0.0, NULL, NULL), DAE_OK);
+            assert_int_equal(dae_solver_run(g.r.solver, 5.0, NULL, NULL), DAE_ERR_UNSUPPORTED);
+            assert_non_null(strstr(dae_solver_diag(g.r.solver)->text, "1.8325"));
+        } else {
+            run_until(&g, 5.0);
+            assert_int_equal(dae_adjoint_point(g.adjoint, 0, only(&g, "y")), DAE_OK);
+            expect_gradient(&g, 0, nothing, 1e-9);
+        }
+        close_adjoint(&g);
+    }
+}
+
 /* Index 3: where hidden constraints are, and states that are chosen by numbers. */
 static const char *const pendulum =
     MODEL("  parameter Real L = 1;\n  parameter Real g = 9.81;\n"
@@ -265,8 +344,9 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closed_forms),     cmocka_unit_test(test_gradient_on_the_way),
-        cmocka_unit_test(test_gradient_of_zero), cmocka_unit_test(test_gradient_of_robertson),
-        cmocka_unit_test(test_forward_and_back), cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_closed_forms),         cmocka_unit_test(test_gradient_on_the_way),
+        cmocka_unit_test(test_gradient_of_zero),     cmocka_unit_test(test_gradient_of_robertson),
+        cmocka_unit_test(test_integrals_are_judged), cmocka_unit_test(test_jump_of_integrand),
+        cmocka_unit_test(test_forward_and_back),     cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

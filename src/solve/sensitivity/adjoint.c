@@ -8,6 +8,7 @@
 #include "base/vector.h"
 #include "solve/run/run.h"
 #include "solve/sensitivity/adjoint_parts.h"
+#include "solve/sensitivity/rough.h"
 
 void dae_adjoint_free(dae_adjoint *j)
 {
@@ -27,7 +28,7 @@ static bool adjoint_room(dae_adjoint *j)
     const size_t m = (size_t)j->functionals, v = (size_t)j->variables;
     j->integral = DAE_ARRAY(double, m *v);
     j->integrated = DAE_ARRAY(bool, m);
-    j->value = DAE_ARRAY(double, 5 * m);
+    j->value = DAE_ARRAY(double, 7 * m);
     j->inputs = DAE_ARRAY(double, m *(size_t)d->inputs.count);
     j->direct = DAE_ARRAY(double, m *(size_t)d->named);
     j->outputs = DAE_ARRAY(double, 3 * v);
@@ -39,6 +40,7 @@ static bool adjoint_room(dae_adjoint *j)
     j->before = j->value + 2 * m;
     j->behind = j->value + 3 * m;
     j->rounding = j->value + 4 * m;
+    j->size = j->value + 5 * m;
     j->weighted = j->outputs + v;
     j->by_v = j->outputs + 2 * v;
     return directions_mix(&j->x->directions);
@@ -136,6 +138,8 @@ dae_status dae_adjoint_integral(dae_adjoint *j, int m, const double *weights)
     for (int i = 0; i < j->variables; i++)
         j->integral[(size_t)m * (size_t)j->variables + (size_t)i] += weights[i];
     j->integrated[m] = true;
+    rough_watch_free(j->x->rough); /* it is to watch these, too */
+    j->x->rough = NULL;
     return DAE_OK;
 }
 

@@ -57,6 +57,8 @@ struct dae_adjoint {
     double *by_v, *by_p; /* and derivatives of an integrand by them, and by p */
     double *state;       /* 2 n: S and S' of a stage */
     size_t state_room;
+    double *size;  /* functionals pairs: integrals of |g|, and of its derivative, so far */
+    double began;  /* from this time on */
     double *start; /* named rows of 2 start_n: S and S' where the run began */
     int start_n;
 };
@@ -82,8 +84,28 @@ double adjoint_along(const dae_adjoint *j, const model_tangent *v, const double 
                      const double *s, const double *sp);
 void adjoint_spread(const dae_adjoint *j, const model_tangent *v, const double *weight, double *s,
                     double *sp, double *inputs);
+/* Functional m has `along` more along the mixture, where S and S' count for weight_s, weight_p. */
+void adjoint_add_along(dae_adjoint *j, int m, double along, const double *weight_s,
+                       const double *weight_p, const double *s, const double *sp);
+/* Room for j->state. */
+bool adjoint_state_room(dae_adjoint *j);
 /* A point with these weights where S stands, for functional m. */
 dae_status adjoint_add_point(dae_adjoint *j, int m, const double *weights);
+
+/* ---- adjoint_integral.c ---- */
+
+/* How many functionals have one. */
+int adjoint_integrals(const dae_adjoint *j);
+/* Whether variable i of the model is in one. */
+bool adjoint_integrates(void *user, int i);
+/* Integrals over stage a of a step: what its values count for, and derivatives along the mixture.
+ */
+dae_status adjoint_integrate(dae_adjoint *j, double h, int a, const double *stages, double t,
+                             double *numbers);
+/* values_m = the integrand of functional m where the run stands. */
+dae_status adjoint_integrands(dae_adjoint *j, double *values);
+/* *error becomes that of the integrals over a step, in tolerances, where that is larger. */
+dae_status adjoint_judge(void *user, double h, const double *stages, double *error);
 
 /* ---- adjoint_back.c ---- */
 

@@ -101,6 +101,8 @@ static dae_status record_start(void *user)
     vector_zero((int)m, j->value);
     vector_zero((int)m, j->mixed);
     vector_zero((int)m, j->rounding);
+    vector_zero((int)(2 * m), j->size);
+    j->began = x->t;
     memset(j->inputs, 0, m * (size_t)x->directions.inputs.count * sizeof *j->inputs);
     memset(j->direct, 0, m * named * sizeof *j->direct);
     j->start_n = x->lead.n;
@@ -149,10 +151,9 @@ void adjoint_spread(const dae_adjoint *j, const model_tangent *v, const double *
         vector_axpy(j->variables, 1.0, weight, s);
 }
 
-/* Functional m has `along` more along the mixture, where S and S' count for weight_s and weight_p.
- * Terms may cancel, and what S is below its absolute tolerance nobody knows. */
-static void add_along(dae_adjoint *j, int m, double along, const double *weight_s,
-                      const double *weight_p, const double *s, const double *sp)
+/* Terms may cancel, and what S is below its absolute tolerance nobody knows. */
+void adjoint_add_along(dae_adjoint *j, int m, double along, const double *weight_s,
+                       const double *weight_p, const double *s, const double *sp)
 {
     static const double UNKNOWN = 0.01; /* of the tolerance */
     double sum = 0.0, rest = along;
@@ -167,91 +168,6 @@ static void add_along(dae_adjoint *j, int m, double along, const double *weight_
     j->rounding[m] += sum + ADJOINT_CLOSE * fabs(rest);
 }
 
-/* ---- integrals ---- */
-
-/* The integrand of functional m at t, with its derivatives in by_v and by_p. */
-static dae_status take_integrand(dae_adjoint *j, int m, double t, double *value)
-{
-    const double *w = j->integral + (size_t)m * (size_t)j->variables;
-    vector_zero(j->variables, j->by_v);
-    vector_zero(j->x->directions.named, j->by_p);
-    *value = 0.0;
-    if (j->integrand &&
-        (j->integrand(t, j->outputs, m, value, j->by_v, j->by_p, j->integrand_user) != 0 ||
-         !isfinite(*value) || !vector_finite(j->variables, j->by_v) ||
-         !vector_finite(j->x->directions.named, j->by_p))) {
-        j->x->run->diag.t = t;
-        return diag_set(&j->x->run->diag, DAE_ERR_CALLBACK,
-                        "Adjoint: the integrand of functional %d failed at t = %.9g, or is not "
-                        "finite there.",
-                        m, t);
-    }
-    for (int i = 0; i < j->variables; i++) {
-        if (w[i] != 0.0) *value += w[i] * j->outputs[i];
-        j->by_v[i] += w[i];
-    }
-    return DAE_OK;
-}
-
-/* What moves p alone: of integrand m, `by` times. */
-static void count_parameters(dae_adjoint *j, int m, double by)
-{
-    const directions *d = &j->x->directions;
-    double *direct = j->direct + (size_t)m * (size_t)d->named;
-    for (int k = 0; k < d->named; k++) {
-        direct[k] += by * j->by_p[k];
-        const double part = by * j->by_p[k] * d->mix[k] * d->list[k].size;
-        j->mixed[m] += part;
-        j->rounding[m] += ADJOINT_CLOSE * fabs(part);
-    }
-}
-
-static int integral_count(const dae_adjoint *j)
-{
-    int count = 0;
-    for (int m = 0; m < j->functionals; m++) count += j->integrated[m];
-    return count;
-}
-
-/* S and S' of the mixture at stage a, from X_a - S of all stages. */
-static void take_state(dae_adjoint *j, double h, int a, const double *stages)
-{
-    const collocation *c = j->x->method;
-    const size_t n = (size_t)j->x->lead.n, s = (size_t)c->stages;
-    vector_copy((int)n, j->x->s, j->state);
-    vector_axpy((int)n, 1.0, stages + (size_t)a * n, j->state);
-    vector_zero((int)n, j->state + n);
-    for (size_t b = 0; b < s; b++)
-        vector_axpy((int)n, c->inverse[(size_t)a * s + b] / h, stages + b * n, j->state + n);
-}
-
-/* The integrals of a stage: what its values count for, and their derivative along the mixture. */
-static dae_status record_integrals(dae_adjoint *j, double h, int a, const double *stages, double t,
-                                   double *numbers)
-{
-    const collocation *c = j->x->method;
-    const size_t n = (size_t)j->x->lead.n, s = (size_t)c->stages;
-    const double by = h * c->b[a];
-    model_tangent *v;
-    dae_status status = adjoint_outputs(j, t, &v);
-    if (status == DAE_OK) take_state(j, h, a, stages);
-    for (int m = 0, at = 0; m < j->functionals && status == DAE_OK; m++) {
-        double value;
-        if (!j->integrated[m]) continue;
-        double *part = numbers + (size_t)at++ * 2 * s * n + (size_t)a * n;
-        status = take_integrand(j, m, t, &value);
-        if (status != DAE_OK) break;
-        for (int i = 0; i < j->variables; i++) j->weighted[i] = by * j->by_v[i];
-        j->value[m] += by * value;
-        adjoint_spread(j, v, j->weighted, part, part + s * n,
-                       j->inputs + (size_t)m * (size_t)j->x->directions.inputs.count);
-        add_along(j, m, adjoint_along(j, v, j->weighted, j->state, j->state + n), part,
-                  part + s * n, j->state, j->state + n);
-        count_parameters(j, m, by);
-    }
-    return status;
-}
-
 /* ---- steps ---- */
 
 step_parts adjoint_parts(const dae_adjoint *j, const tangent_space *q)
@@ -264,7 +180,7 @@ step_parts adjoint_parts(const dae_adjoint *j, const tangent_space *q)
     if (q->tangents) p.one = model_tangent_size(q->tangents->rows);
     if (j->x->run->base->forms) p.one = (size_t)j->x->directions.named * (size_t)q->n;
     p.integrals = p.explicit_part + s * p.one;
-    p.all = p.integrals + (size_t)integral_count(j) * 2 * s * (size_t)q->n;
+    p.all = p.integrals + (size_t)adjoint_integrals(j) * 2 * s * (size_t)q->n;
     return p;
 }
 
@@ -300,18 +216,21 @@ static dae_status record_stages(dae_adjoint *j, double h, const double *stages, 
         lead_recall(&x->lead, t, x->system->point + 2 * (size_t)x->lead.n * (size_t)a);
         status = record_explicit(j, t, &p, numbers + p.explicit_part + (size_t)a * p.one);
         if (status == DAE_OK && p.all > p.integrals)
-            status = record_integrals(j, h, a, stages, t, numbers + p.integrals);
+            status = adjoint_integrate(j, h, a, stages, t, numbers + p.integrals);
     }
     return status;
+}
+
+bool adjoint_state_room(dae_adjoint *j)
+{
+    return dae_grow(&j->state, &j->state_room, 2 * (size_t)j->x->lead.n, sizeof *j->state);
 }
 
 static dae_status record_step(void *user, double h, const double *stages)
 {
     dae_adjoint *j = user;
     dae_sensitivity *x = j->x;
-    if (!ledger_take_space(&j->ledger, &x->lead) ||
-        !dae_grow(&j->state, &j->state_room, 2 * (size_t)x->lead.n, sizeof *j->state))
-        return no_memory(j);
+    if (!ledger_take_space(&j->ledger, &x->lead) || !adjoint_state_room(j)) return no_memory(j);
     const step_parts p = adjoint_parts(j, &j->ledger.spaces[j->ledger.space]);
     double *numbers = DAE_ARRAY(double, p.all);
     if (!numbers) return no_memory(j);
@@ -340,21 +259,6 @@ static dae_status record_ledger(void *user)
         j, (adjoint_record){.ledger = true, .numbers = numbers, .count = j->ledger.count});
 }
 
-/* values_m = the integrand of functional m where the run stands. */
-static dae_status take_integrands(dae_adjoint *j, double *values)
-{
-    model_tangent *v;
-    if (integral_count(j) == 0) return DAE_OK;
-    const double t = j->x->run->run.t;
-    dae_status status = lead_values(j->x, t);
-    if (status == DAE_OK) status = adjoint_outputs(j, t, &v);
-    for (int m = 0; m < j->functionals && status == DAE_OK; m++) {
-        values[m] = 0.0;
-        if (j->integrated[m]) status = take_integrand(j, m, t, &values[m]);
-    }
-    return status;
-}
-
 /* What inputs that events set have counted for so far belongs before the event. */
 static dae_status record_event(void *user)
 {
@@ -364,14 +268,14 @@ static dae_status record_event(void *user)
     if (all > first) ledger_inputs_count(&j->ledger, j->functionals, first, all, j->inputs);
     for (int m = 0; m < j->functionals; m++)
         vector_zero(all - first, j->inputs + (size_t)m * (size_t)all + first);
-    return take_integrands(j, j->before);
+    return adjoint_integrands(j, j->before);
 }
 
 /* An integral over [.., te] and [te, ..] moves with te by what its integrand jumps. */
 static dae_status record_jumps(dae_adjoint *j)
 {
     double tau = 0.0;
-    dae_status status = take_integrands(j, j->behind);
+    dae_status status = adjoint_integrands(j, j->behind);
     if (status != DAE_OK) return status;
     jump_last(j->x->jump, 0, NULL, &tau);
     for (int m = 0; m < j->functionals; m++) {
@@ -385,7 +289,7 @@ static dae_status record_jumps(dae_adjoint *j)
 static dae_status record_event_end(void *user)
 {
     dae_adjoint *j = user;
-    dae_status status = integral_count(j) > 0 ? record_jumps(j) : DAE_OK;
+    dae_status status = adjoint_integrals(j) > 0 ? record_jumps(j) : DAE_OK;
     return status == DAE_OK ? record_ledger(j) : status;
 }
 
@@ -405,12 +309,15 @@ dae_status adjoint_add_point(dae_adjoint *j, int m, const double *weights)
         if (weights[i] != 0.0) j->value[m] += weights[i] * j->outputs[i];
     adjoint_spread(j, v, weights, weight, weight + n,
                    j->inputs + (size_t)m * (size_t)x->directions.inputs.count);
-    add_along(j, m, adjoint_along(j, v, weights, x->s, x->sp), weight, weight + n, x->s, x->sp);
+    adjoint_add_along(j, m, adjoint_along(j, v, weights, x->s, x->sp), weight, weight + n, x->s,
+                      x->sp);
     j->points[j->point_count++] = (point_record){j->record_count - 1, m, (int)n, weight};
     return DAE_OK;
 }
 
 const step_recorder adjoint_recorder = {.step = record_step,
+                                        .judge = adjoint_judge,
+                                        .integrates = adjoint_integrates,
                                         .started = record_start,
                                         .event_begins = record_event,
                                         .event_ends = record_event_end,

@@ -226,6 +226,8 @@ dae_status collocation_step(dae_sensitivity *x, double h, double *error)
     *error = 0.0;
     if (status == DAE_OK && !x->request.without_error_test)
         status = estimate(x, h, p->stages, error);
+    if (status == DAE_OK && *error <= 1.0 && x->recorder && !x->request.without_error_test)
+        status = x->recorder->judge(x->recorder->user, h, p->stages, error);
     if (status == DAE_OK && *error <= 1.0 && x->recorder)
         status = x->recorder->step(x->recorder->user, h, p->stages);
     if (status == DAE_OK && *error <= 1.0) {

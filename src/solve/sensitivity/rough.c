@@ -67,7 +67,7 @@ static void add_step(expr *e, bool *step, int *count, expr value)
     (*count)++;
 }
 
-/* The places in the rows of a form, as outputs; *count of them. NULL: memory. */
+/* The places in expressions of a form, as outputs; *count of them. NULL: memory. */
 static expr *find_places(const model_form *f, const tangent_inputs *in, const walk *nodes,
                          bool **step, int *count, bool *loops)
 {
@@ -96,7 +96,8 @@ static expr *find_places(const model_form *f, const tangent_inputs *in, const wa
     return NULL;
 }
 
-rough_watch *rough_watch_new(const model_form *f, const tangent_inputs *in)
+rough_watch *rough_watch_new(const model_form *f, const expr *watched, size_t count,
+                             const tangent_inputs *in)
 {
     rough_watch *w = DAE_NEW(rough_watch);
     graph *g = f->flat->graph;
@@ -106,7 +107,7 @@ rough_watch *rough_watch_new(const model_form *f, const tangent_inputs *in)
     w->form = f;
     w->t = NAN;
     graph_enter(g);
-    bool ok = walk_from(&nodes, g, f->residual.e, (size_t)f->rows);
+    bool ok = walk_from(&nodes, g, watched, count);
     if (ok) e = find_places(f, in, &nodes, &w->step, &w->count, &w->loops);
     ok = e && (w->count == 0 || code_new(&w->code, g, e, 3 * (size_t)w->count));
     walk_free(&nodes);

@@ -1,4 +1,4 @@
-/* Jumps of the equations that are no events, watched along a run. */
+/* Jumps of equations and integrands that are no events, watched along a run. */
 #ifndef DAE_SOLVE_SENSITIVITY_ROUGH_H
 #define DAE_SOLVE_SENSITIVITY_ROUGH_H
 
@@ -13,8 +13,9 @@ typedef struct rough_point {
     double *work;
 } rough_point;
 
-/* `in`: what moves with the parameters. NULL: memory. */
-rough_watch *rough_watch_new(const model_form *f, const tangent_inputs *in);
+/* Of `count` expressions of a form. `in`: what moves with the parameters. NULL: memory. */
+rough_watch *rough_watch_new(const model_form *f, const expr *watched, size_t count,
+                             const tangent_inputs *in);
 void rough_watch_free(rough_watch *w); /* NULL is fine */
 /* Whether the equations have loops whose number of passes may depend on variables: what these
  * compute may jump, and nothing would show it. */

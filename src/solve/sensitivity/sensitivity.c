@@ -77,14 +77,30 @@ static tape_inputs point_at(void *user, double t)
     return lead_point(x, t);
 }
 
-/* The watch of the lead's form. */
+/* A watch of the equations of the lead's form, and of variables that are integrated. */
+static rough_watch *new_watch(const dae_sensitivity *x)
+{
+    const model_form *f = x->lead.form;
+    const step_recorder *r = x->recorder;
+    size_t count = (size_t)f->rows;
+    expr *watched = DAE_ARRAY(expr, count + f->output.outputs);
+    if (!watched) return NULL;
+    memcpy(watched, f->residual.e, count * sizeof *watched);
+    for (size_t i = 0; r && i < f->output.outputs; i++)
+        if (f->output.e[i] != EXPR_NONE && r->integrates(r->user, (int)i))
+            watched[count++] = f->output.e[i];
+    rough_watch *w = rough_watch_new(f, watched, count, &x->directions.inputs);
+    dae_free(watched);
+    return w;
+}
+
 static dae_status take_watch(dae_sensitivity *x)
 {
     if (x->rough && rough_watch_form(x->rough) == x->lead.form) return DAE_OK;
     rough_watch_free(x->rough);
     dae_free(x->rough_work);
     x->rough_work = NULL;
-    x->rough = rough_watch_new(x->lead.form, &x->directions.inputs);
+    x->rough = new_watch(x);
     if (x->rough) x->rough_work = DAE_ARRAY(double, rough_watch_work(x->rough));
     return x->rough_work ? DAE_OK : sensitivity_no_memory(x);
 }

@@ -128,7 +128,10 @@ typedef struct step_recorder {
     void *user;
     /* A step of length h from x->t is about to be taken; stages: X_a - S of the first direction. */
     dae_status (*step)(void *user, double h, const double *stages);
+    /* Whether it may be: *error grows to what the step would be wrong by, in tolerances. */
+    dae_status (*judge)(void *user, double h, const double *stages, double *error);
     dae_status (*started)(void *user);
+    bool (*integrates)(void *user, int i);  /* variable i of the model: a jump of it counts */
     dae_status (*event_begins)(void *user); /* with values before it */
     dae_status (*event_ends)(void *user);   /* with those behind it */
     dae_status (*changed)(void *user);      /* the ledger is complete */
