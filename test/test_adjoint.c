@@ -261,6 +261,43 @@ static void test_jump_of_integrand(void **state)
     }
 }
 
+/* The model ends the run at x = th, te = -ln(th)/k, and doubles x there (`twice`): values at the
+ * end and integrals move with te. Records in memory, and in the file. */
+static void test_end_that_moves(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k", "th"}, *const ends[] = {"x", "w", "z"};
+    static const double k = 0.7, th = 0.3;
+    for (int way = 0; way < 4; way++) {
+        const double twice = way % 2 ? 2.0 : 1.0, a = twice * th;
+        const double te[2] = {log(th) / (k * k), -1.0 / (k * th)};
+        const double exact[4][2] = {{0.0, twice},
+                                    {-a, -k * twice},
+                                    {te[0], te[1] + 2.0 * a * twice},
+                                    {-(1.0 - th) / (k * k), -1.0 / k}};
+        gradient_run g;
+        open_adjoint(&g,
+                     way % 2 ? MODEL("  parameter Real k = 0.7;\n  parameter Real th = 0.3;\n"
+                                     "  Real x(start = 1, fixed = true), w, z;\nequation\n"
+                                     "  der(x) = -k*x;\n  w = der(x);\n  z = x^2 + time;\n"
+                                     "  when x < th then\n    reinit(x, 2*x);\n"
+                                     "    terminate(\"low\");\n  end when;")
+                             : MODEL("  parameter Real k = 0.7;\n  parameter Real th = 0.3;\n"
+                                     "  Real x(start = 1, fixed = true), w, z;\nequation\n"
+                                     "  der(x) = -k*x;\n  w = der(x);\n  z = x^2 + time;\n"
+                                     "  when x < th then\n    terminate(\"low\");\n  end when;"),
+                     1e-8, 4, 2, by, way < 2 ? 0.0 : 1.0);
+        assert_int_equal(dae_adjoint_integral(g.adjoint, 3, only(&g, "x")), DAE_OK);
+        assert_int_equal(dae_solver_start(g.r.solver, 0.0, NULL, NULL), DAE_OK);
+        assert_true(dae_solver_run(g.r.solver, 10.0, NULL, NULL) >= 0);
+        assert_true(fabs(dae_solver_time(g.r.solver) + log(th) / k) < 1e-6);
+        for (int m = 0; m < 3; m++)
+            assert_int_equal(dae_adjoint_point(g.adjoint, m, only(&g, ends[m])), DAE_OK);
+        for (int m = 0; m < 4; m++) expect_gradient(&g, m, exact[m], 1e-6);
+        close_adjoint(&g);
+    }
+}
+
 /* Index 3: where hidden constraints are, and states that are chosen by numbers. */
 static const char *const pendulum =
     MODEL("  parameter Real L = 1;\n  parameter Real g = 9.81;\n"
@@ -343,10 +380,14 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closed_forms),         cmocka_unit_test(test_gradient_on_the_way),
-        cmocka_unit_test(test_gradient_of_zero),     cmocka_unit_test(test_gradient_of_robertson),
-        cmocka_unit_test(test_integrals_are_judged), cmocka_unit_test(test_jump_of_integrand),
-        cmocka_unit_test(test_forward_and_back),     cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed_forms),
+                                       cmocka_unit_test(test_gradient_on_the_way),
+                                       cmocka_unit_test(test_gradient_of_zero),
+                                       cmocka_unit_test(test_gradient_of_robertson),
+                                       cmocka_unit_test(test_integrals_are_judged),
+                                       cmocka_unit_test(test_jump_of_integrand),
+                                       cmocka_unit_test(test_end_that_moves),
+                                       cmocka_unit_test(test_forward_and_back),
+                                       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,8 @@ DAE_API void dae_adjoint_free(dae_adjoint *adjoint); /* NULL is fine */
  * a model (dae_problem_variable_count() weights), or the unknowns of callbacks. */
 DAE_API dae_status dae_adjoint_integral(dae_adjoint *adjoint, int m, const double *weights);
 /* J_m += sum_i weights_i v_i(t), where the solver stands: at the end of a run, or on the way, at
- * times of data. For a sum of squares give 2 (v_i - data_i); its value is then yours to know. */
+ * times of data. For a sum of squares give 2 (v_i - data_i); its value is then yours to know.
+ * Times rest, but for the end that terminate sets: that moves with the parameters. */
 DAE_API dae_status dae_adjoint_point(dae_adjoint *adjoint, int m, const double *weights);
 
 /* J_m up to where the solver stands. */

@@ -28,10 +28,10 @@ static bool adjoint_room(dae_adjoint *j)
     const size_t m = (size_t)j->functionals, v = (size_t)j->variables;
     j->integral = DAE_ARRAY(double, m *v);
     j->integrated = DAE_ARRAY(bool, m);
-    j->value = DAE_ARRAY(double, 7 * m);
+    j->value = DAE_ARRAY(double, 8 * m);
     j->inputs = DAE_ARRAY(double, m *(size_t)d->inputs.count);
     j->direct = DAE_ARRAY(double, m *(size_t)d->named);
-    j->outputs = DAE_ARRAY(double, 3 * v);
+    j->outputs = DAE_ARRAY(double, 4 * v);
     j->by_p = DAE_ARRAY(double, d->named);
     if (!j->integral || !j->integrated || !j->value || !j->inputs || !j->direct || !j->outputs ||
         !j->by_p)
@@ -41,8 +41,11 @@ static bool adjoint_room(dae_adjoint *j)
     j->behind = j->value + 3 * m;
     j->rounding = j->value + 4 * m;
     j->size = j->value + 5 * m;
+    j->end_tau = j->value + 7 * m;
     j->weighted = j->outputs + v;
     j->by_v = j->outputs + 2 * v;
+    j->end_slope = j->outputs + 3 * v;
+    j->end = -1;
     return directions_mix(&j->x->directions);
 }
 

@@ -208,6 +208,7 @@ static dae_status record_back(dae_adjoint *j, sweep *q, long i)
     if (read != DAE_OK) return read;
     add_points(j, q, i);
     if (!r->ledger) return step_back(j, q, r, numbers);
+    q->w.tau = i == j->end ? j->end_tau[q->w.functional] : 0.0;
     linear_status status =
         ledger_back(&j->ledger, numbers, r->count, j->x->run->base->form.n, &q->w);
     return status == LINEAR_OK ? DAE_OK : explain_linear(j, status);

@@ -57,9 +57,12 @@ struct dae_adjoint {
     double *by_v, *by_p; /* and derivatives of an integrand by them, and by p */
     double *state;       /* 2 n: S and S' of a stage */
     size_t state_room;
-    double *size;  /* functionals pairs: integrals of |g|, and of its derivative, so far */
-    double began;  /* from this time on */
-    double *start; /* named rows of 2 start_n: S and S' where the run began */
+    double *size;      /* functionals pairs: integrals of |g|, and of its derivative, so far */
+    double began;      /* from this time on */
+    long end;          /* the record of the event that has ended the run; -1: none */
+    double *end_slope; /* variables: their slopes there, */
+    double *end_tau;   /* and what its time counts for in points; functionals */
+    double *start;     /* named rows of 2 start_n: S and S' where the run began */
     int start_n;
 };
 

@@ -102,7 +102,9 @@ static dae_status record_start(void *user)
     vector_zero((int)m, j->mixed);
     vector_zero((int)m, j->rounding);
     vector_zero((int)(2 * m), j->size);
+    vector_zero((int)m, j->end_tau);
     j->began = x->t;
+    j->end = -1;
     memset(j->inputs, 0, m * (size_t)x->directions.inputs.count * sizeof *j->inputs);
     memset(j->direct, 0, m * named * sizeof *j->direct);
     j->start_n = x->lead.n;
@@ -271,26 +273,61 @@ static dae_status record_event(void *user)
     return adjoint_integrands(j, j->before);
 }
 
-/* An integral over [.., te] and [te, ..] moves with te by what its integrand jumps. */
+/* An integral over [.., te] and [te, ..] moves with te by what its integrand jumps; where the model
+ * ends the run there is nothing behind te. */
 static dae_status record_jumps(dae_adjoint *j)
 {
     double tau = 0.0;
     dae_status status = adjoint_integrands(j, j->behind);
     if (status != DAE_OK) return status;
+    if (j->x->run->run.terminated) vector_zero(j->functionals, j->behind);
     jump_last(j->x->jump, 0, NULL, &tau);
     for (int m = 0; m < j->functionals; m++) {
         j->before[m] -= j->behind[m];
         j->mixed[m] += j->before[m] * tau;
+        j->rounding[m] += ADJOINT_CLOSE * fabs(j->before[m] * tau);
     }
     ledger_functionals(&j->ledger, j->functionals, j->before);
     return DAE_OK;
 }
 
+/* The model ends the run: slopes of all variables where it does. */
+static dae_status record_end(dae_adjoint *j)
+{
+    dae_sensitivity *x = j->x;
+    const lead *l = &x->lead;
+    model_tangent *v = NULL;
+    double *slope = DAE_ARRAY(double, 2 * (size_t)l->n);
+    if (!slope) return no_memory(j);
+    for (int i = 0; i < l->n; i++) slope[i] = lead_is_state(l, i) ? l->yp[i] : 0.0;
+    dae_status status = lead_complete(x, x->t, -1, 1.0, slope, slope + l->n);
+    if (status == DAE_OK) status = adjoint_outputs(j, x->t, &v);
+    for (int i = 0; v && i < j->variables; i++)
+        j->end_slope[i] = model_tangent_row(v, i, slope, slope + l->n, NULL, 1.0);
+    j->end = j->record_count;
+    dae_free(slope);
+    return status;
+}
+
 static dae_status record_event_end(void *user)
 {
     dae_adjoint *j = user;
-    dae_status status = adjoint_integrals(j) > 0 ? record_jumps(j) : DAE_OK;
+    dae_status status = j->x->run->run.terminated ? record_end(j) : DAE_OK;
+    if (status == DAE_OK && adjoint_integrals(j) > 0) status = record_jumps(j);
     return status == DAE_OK ? record_ledger(j) : status;
+}
+
+/* A value where the model ends the run moves with the time of the end. */
+static void add_end(dae_adjoint *j, int m, const double *weights)
+{
+    double rate = 0.0, tau = 0.0;
+    if (j->end < 0 || j->end != j->record_count - 1) return;
+    for (int i = 0; i < j->variables; i++)
+        if (weights[i] != 0.0) rate += weights[i] * j->end_slope[i];
+    jump_last(j->x->jump, 0, NULL, &tau);
+    j->mixed[m] += rate * tau;
+    j->rounding[m] += ADJOINT_CLOSE * fabs(rate * tau);
+    j->end_tau[m] += rate;
 }
 
 dae_status adjoint_add_point(dae_adjoint *j, int m, const double *weights)
@@ -311,6 +348,7 @@ dae_status adjoint_add_point(dae_adjoint *j, int m, const double *weights)
                    j->inputs + (size_t)m * (size_t)x->directions.inputs.count);
     adjoint_add_along(j, m, adjoint_along(j, v, weights, x->s, x->sp), weight, weight + n, x->s,
                       x->sp);
+    add_end(j, m, weights);
     j->points[j->point_count++] = (point_record){j->record_count - 1, m, (int)n, weight};
     return DAE_OK;
 }

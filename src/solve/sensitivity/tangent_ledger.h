@@ -80,7 +80,7 @@ typedef struct ledger_weights {
     double *s, *sp;   /* room for the largest space */
     double *user;     /* 2 n of the base */
     double *inputs;   /* of their number */
-    double tau;       /* 0 before and behind */
+    double tau;       /* 0 before, and behind unless the event ends the run */
     double *work;     /* n of the largest space */
     stage_system *at; /* transposed completion; owned, NULL at first */
     int at_space;     /* that it is for */
