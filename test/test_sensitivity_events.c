@@ -274,6 +274,67 @@ static void test_clauses_through_definitions(void **state)
     end(&r);
 }
 
+#define STIFF(action, last)                                                                        \
+    MODEL("  parameter Real eps = 1e-7;\n  parameter Real w = 2;\n  parameter Real th = 0.5;\n"    \
+          "  Real x(start = 0, fixed = true);\n  Real y(start = 0, fixed = true);\n"               \
+          "  discrete Real n(start = 0, fixed = true);\nequation\n  eps*der(x) = sin(w*time) - "   \
+          "x;\n"                                                                                   \
+          "  der(y) = -y + n;\n  when x > th then\n    n = " action ";\n" last "  end when;")
+
+/* x = sin(w t - a)/sqrt(1 + (eps w)^2), a = atan(eps w), but by the equations its slope is off by
+ * its error over eps. The last event before t = 5 is where w te - a = 2 pi + pi/6, so that
+ * dte/dw = (eps - te)/w. */
+static void test_stiff_relation(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"radau", "bdf", "gauss", "glm"};
+    const double eps = 1e-7, w = 2.0, te = 13.0 / 6.0 * acos(-1.0) / w + eps;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        run r;
+        dae_sensitivity *x = NULL;
+        double slope[MOST_VALUES], when, derivative;
+        prepare(&r, STIFF("time", ""));
+        r.options.rtol = 1e-7;
+        r.options.atol = 1e-10;
+        r.options.method = methods[i];
+        assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+        dae_sensitivity_request request = {.count = 1, .names = (const char *[]){"w"}};
+        assert_int_equal(dae_sensitivity_new(r.solver, &request, &x, &r.diag), DAE_OK);
+        assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+        assert_int_equal(dae_solver_run(r.solver, 3.6, NULL, NULL), DAE_OK);
+        assert_int_equal(dae_sensitivity_variables(x, 3.6, 0, slope), DAE_OK);
+        assert_int_equal(dae_sensitivity_event(x, 0, &when, &derivative), DAE_OK);
+        const double off = fabs(entry(&r, slope, "n") - (eps - te) / w);
+        if (off > 1e-5) print_error("%s: off by %g\n", methods[i], off);
+        assert_true(off <= 1e-5 && fabs(derivative - (eps - te) / w) <= 1e-5);
+        /* S of x itself is smooth: t cos(w t) */
+        assert_true(fabs(entry(&r, slope, "x") - 3.6 * cos(3.6 * w)) <= 1e-5);
+        dae_sensitivity_free(x);
+        end(&r);
+    }
+}
+
+/* With larger tolerances it crosses several times at once: errors decide when. */
+static void test_stiff_relation_that_returns(void **state)
+{
+    (void)state;
+    run r;
+    dae_sensitivity *x = NULL;
+    const char *by = "w";
+    prepare(&r, STIFF("y + w", "  elsewhen x < -th then\n    n = 0.5*time;\n"));
+    r.options.rtol = 1e-5;
+    r.options.atol = 1e-8;
+    r.options.method = "radau";
+    assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+    dae_sensitivity_request request = {.count = 1, .names = &by};
+    assert_int_equal(dae_sensitivity_new(r.solver, &request, &x, &r.diag), DAE_OK);
+    assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(r.solver, 5.0, NULL, NULL), DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(diag_of(&r)->text, "crosses again"));
+    dae_sensitivity_free(x);
+    end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reinit_of_no_state),
@@ -282,6 +343,8 @@ int main(void)
                                        cmocka_unit_test(test_discrete_starts),
                                        cmocka_unit_test(test_leaving_zero),
                                        cmocka_unit_test(test_several_events),
-                                       cmocka_unit_test(test_clauses_through_definitions)};
+                                       cmocka_unit_test(test_clauses_through_definitions),
+                                       cmocka_unit_test(test_stiff_relation),
+                                       cmocka_unit_test(test_stiff_relation_that_returns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

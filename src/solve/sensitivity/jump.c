@@ -3,7 +3,11 @@
  * An event at te(p) moves with p by tau = dte/dp = -(r_p + r_Y S)/(r_t + r_Y Y'), where r is the
  * crossing function of its relation. What the event computes from the values at te moves by the
  * total derivative D = S + Y' tau: reinit and discrete Reals hand it on, states that are not set
- * keep it. Behind the event S = D - Y' tau, with Y' of there [Galan, Feehery, Barton 1999]. */
+ * keep it. Behind the event S = D - Y' tau, with Y' of there [Galan, Feehery, Barton 1999].
+ *
+ * Y' is that of the smooth solution, on which S stands: by the equations it would be off by the
+ * error of Y times their stiffness. What it differs by (the drift) is the same before and behind,
+ * so that jumps of Y' are those of the equations at one and the same values. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,12 +30,15 @@ struct jump {
     double *before;          /* user's unknowns before the event */
     bool *reset;             /* per unknown of the user: reinit has set it */
     double *time_s, *time_p; /* lead.n: dY/dt and its slope, in one block at time_s */
+    double *drift; /* per unknown of the user: dY/dt above that by the equations, before it */
+    double *drift_s, *drift_p; /* the same of the lead, and its slope; in one block at drift_s */
+    int drifting;              /* a relation whose rate is that of the drift to a part; -1: none */
 };
 
 void jump_free(struct jump *j)
 {
     if (!j) return;
-    dae_free_all(j->tau, j->total, j->before, j->reset, j->time_s, j);
+    dae_free_all(j->tau, j->total, j->before, j->reset, j->time_s, j->drift, j->drift_s, j);
 }
 
 bool jump_last(const struct jump *j, int k, double *time, double *derivative)
@@ -51,7 +58,8 @@ static struct jump *jump_new(const dae_sensitivity *x)
     j->total = DAE_ARRAY(double, 2 * n * count);
     j->before = DAE_ARRAY(double, n);
     j->reset = DAE_ARRAY(bool, n);
-    if (j->tau && j->total && j->before && j->reset) return j;
+    j->drift = DAE_ARRAY(double, n);
+    if (j->tau && j->total && j->before && j->reset && j->drift) return j;
     jump_free(j);
     return NULL;
 }
@@ -80,6 +88,33 @@ static dae_status look(dae_sensitivity *x, double t)
     if (status == DAE_OK) status = lead_settle(x, t);
     if (status == DAE_OK) ledger_point(x->ledger, &x->lead);
     return status == DAE_OK ? move_with_time(x, t) : status;
+}
+
+/* Where unknown u of the user is in the lead. */
+static model_place place_in_lead(const dae_sensitivity *x, int u)
+{
+    const lead *l = &x->lead;
+    return is_formulated(l->solver) ? l->form->place[u] : (model_place){u, false, 1};
+}
+
+/* dY/dt of the smooth solution before the event, and what it is above that of the equations. */
+static dae_status drift_before(dae_sensitivity *x, double t)
+{
+    struct jump *j = x->jump;
+    const int n = x->lead.n;
+    dae_free(j->drift_s);
+    j->drift_s = DAE_ARRAY(double, 2 * (size_t)n);
+    if (!j->drift_s) return sensitivity_no_memory(x);
+    j->drift_p = j->drift_s + n;
+    j->drifting = -1;
+    dae_status status = lead_smooth(x, t, j->drift_s, j->drift_p);
+    if (status != DAE_OK) return status;
+    for (int u = 0; u < x->run->base->form.n; u++) {
+        model_place at = place_in_lead(x, u);
+        j->drift[u] = at.unknown >= 0 && !at.slope ? at.sign * j->drift_s[at.unknown] : 0.0;
+    }
+    vector_axpy(2 * n, 1.0, j->drift_s, j->time_s);
+    return DAE_OK;
 }
 
 /* ---- when ---- */
@@ -117,6 +152,21 @@ static dae_status refuse_grazing(const dae_sensitivity *x, size_t r, double t)
         t, model_file(x->run), m->relations[r].place.line);
 }
 
+/* A stiff relation that comes back within the tolerances crosses by the errors of the run. */
+static dae_status refuse_drifting(const dae_sensitivity *x)
+{
+    const flat_model *m = x->lead.form->flat;
+    const int line = m->relations[x->jump->drifting].place.line;
+    x->run->diag.t = x->jump->time;
+    x->run->diag.line = line;
+    return diag_set(&x->run->diag, DAE_ERR_UNSUPPORTED,
+                    "Sensitivities: at t = %.9g the relation at %.100s:%d crosses again, its sides "
+                    "differed by less than the tolerances since its last event, and they move fast "
+                    "(stiff equations): errors of the run decide when, and the time of the event "
+                    "has no derivative. Take smaller tolerances, or another method (bdf, radau).",
+                    x->jump->time, model_file(x->run), line);
+}
+
 static dae_status refuse_several(const dae_sensitivity *x, double t)
 {
     x->run->diag.t = t;
@@ -150,10 +200,12 @@ static dae_status check_leaving(const dae_sensitivity *x, const model_tangent *c
 static dae_status time_of_relation(dae_sensitivity *x, const model_tangent *c, size_t r, double t,
                                    bool found, bool *several)
 {
-    static const double GRAZING = 1e-10;
+    static const double GRAZING = 1e-10, DRIFTS = 1e-3;
     struct jump *j = x->jump;
     const double rate = model_tangent_row(c, (int)r, j->time_s, j->time_p, NULL, 1.0);
+    const double drift = model_tangent_row(c, (int)r, j->drift_s, j->drift_p, NULL, 0.0);
     if (!(fabs(rate) > 0.0)) return refuse_grazing(x, r, t);
+    if (fabs(drift) > DRIFTS * fabs(rate)) j->drifting = (int)r;
     for (int k = 0; k < x->directions.count; k++) {
         const double tau = -relation_moves(x, c, r, k) / rate;
         if (found && fabs(tau - j->tau[k]) > 1e-6 * fmax(fabs(tau), fabs(j->tau[k])))
@@ -261,6 +313,7 @@ dae_status jump_before(void *user)
     dae_status status = x->lead.plain ? lead_change(x, true) : DAE_OK;
     ledger_begin(x->ledger); /* what a change has recorded is kept already */
     if (status == DAE_OK) status = look(x, t);
+    if (status == DAE_OK) status = drift_before(x, t);
     if (status == DAE_OK && x->ledger) status = x->recorder->event_begins(x->recorder->user);
     if (status == DAE_OK && s->hybrid->pending == EVENT_SAMPLE) status = times_by_clocks(x, t);
     if (status == DAE_OK && s->hybrid->pending != EVENT_SAMPLE) status = times_by_relations(x, t);
@@ -281,13 +334,6 @@ dae_status jump_before(void *user)
 }
 
 /* ---- reinit of what is no state ---- */
-
-/* Where unknown u of the user is in the lead. */
-static model_place place_in_lead(const dae_sensitivity *x, int u)
-{
-    const lead *l = &x->lead;
-    return is_formulated(l->solver) ? l->form->place[u] : (model_place){u, false, 1};
-}
 
 /* reinit of a variable that is no state here, as of one velocity of a pendulum whose other is: a
  * state that it moves through the constraints takes its place, D of the one from D of the other. */
@@ -591,6 +637,21 @@ dae_status jump_acting(void *user)
 
 /* ---- behind the event ---- */
 
+/* dY/dt of the states has the drift that it had before; what the event has set has none. */
+static void drift_behind(dae_sensitivity *x, const exchange *e)
+{
+    const struct jump *j = x->jump;
+    const lead *l = &x->lead;
+    for (int pass = 0; pass < 2; pass++)
+        for (int u = 0; u < x->run->base->form.n; u++) {
+            model_place at = place_in_lead(x, u);
+            if (at.unknown < 0 || at.slope || !lead_is_state(l, at.unknown)) continue;
+            if (j->reset[u] != (pass == 1)) continue;
+            j->time_s[at.unknown] = l->yp[at.unknown] + (pass == 0 ? at.sign * j->drift[u] : 0.0);
+        }
+    for (int i = 0; i < e->count; i++) j->time_s[e->state[i]] = l->yp[e->state[i]];
+}
+
 /* S -= Y' tau of the states, and the rest by the equations. The slopes of time are lost. */
 static void record_leaving(dae_sensitivity *x)
 {
@@ -630,6 +691,10 @@ dae_status jump_after(void *user)
     const double t = x->run->run.t;
     j->at_work = false;
     j->passed = true;
+    if (j->drifting >= 0 && x->run->hybrid->trace[j->drifting].small > 0) {
+        x->stands = x->lead.as_taken = false;
+        return refuse_drifting(x);
+    }
     x->stats.events++;
     if (x->rough) rough_watch_begin(x->rough);
     pieces_drop(x);
@@ -639,6 +704,7 @@ dae_status jump_after(void *user)
     if (status == DAE_OK) status = look(x, t);
     x->lead.as_taken = false;
     if (status == DAE_OK) status = exchange_new(x, &e);
+    if (status == DAE_OK) drift_behind(x, &e);
     for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
         status = leave_event(x, &e, k);
     exchange_free(&e);

@@ -562,6 +562,76 @@ dae_status lead_settle(dae_sensitivity *x, double t)
     return DAE_OK;
 }
 
+/* slopes = those of the run's polynomials at t, within its last step, of the lead's unknowns that
+ * are the user's; those by the equations of all others. */
+static void interpolated_slopes(dae_sensitivity *x, double t, double *slopes)
+{
+    lead *l = &x->lead;
+    dae_solver *s = x->run;
+    const binding *b = &s->bound;
+    const int n = s->base->form.n;
+    solver_interpolate(s, t, 0, b->at_y);
+    solver_interpolate(s, t, 1, b->at_yp);
+    vector_copy(l->n, l->solver == s ? b->at_yp : l->yp, slopes);
+    if (l->solver == s) return;
+    values_to_user(s, t, b->at_y, b->at_yp, l->user, l->user + n);
+    for (int u = 0; u < n; u++) {
+        model_place at = place_of(l->solver, u, false);
+        if (at.unknown >= 0 && !at.slope) slopes[at.unknown] = at.sign * l->user[n + u];
+    }
+}
+
+/* x = (F_y' + h F_y)^-1 F_y' d of the states; false: it is singular, or makes d larger, as where
+ * solutions grow within h. The factors of the states stand afterwards. */
+static dae_status filter_slopes(dae_sensitivity *x, double h, const double *d, double *filtered,
+                                bool *good)
+{
+    lead *l = &x->lead;
+    double *cy = DAE_ARRAY(double, 2 * (size_t)l->n), *cyp = cy + l->n, most = 0.0, left = 0.0;
+    if (!cy) return sensitivity_no_memory(x);
+    for (int i = 0; i < l->n; i++) {
+        cyp[i] = lead_is_state(l, i);
+        cy[i] = lead_is_state(l, i) ? h : 1.0;
+    }
+    matrix_multiply(&l->matrix.jac.layout, l->matrix.jac.dfdyp, d, filtered);
+    iteration_status solved = iteration_factor_columns(&l->matrix, cy, cyp);
+    dae_free(cy);
+    if (solved == ITERATION_MEMORY) return sensitivity_no_memory(x);
+    if (solved == ITERATION_OK) solved = iteration_solve(&l->matrix, NULL, filtered);
+    x->stats.solves++;
+    for (int i = 0; i < l->n; i++) {
+        if (!lead_is_state(l, i)) continue;
+        most = fmax(most, fabs(d[i]) / l->weights[i]);
+        left = fmax(left, fabs(filtered[i]) / l->weights[i]);
+    }
+    *good = solved == ITERATION_OK && left <= 2.0 * most;
+    return lead_factor_states(x);
+}
+
+/* With an error delta of the run's y, slopes by the equations are off by J delta, and those of its
+ * polynomials by about delta/h. (I - h J)^-1 (f - h J p') has of each direction the better one: the
+ * fast ones of stiff equations, in which S stands on the smooth solution, from the polynomial. */
+dae_status lead_smooth(dae_sensitivity *x, double t, double *c, double *cp)
+{
+    lead *l = &x->lead;
+    const run_state *r = &x->run->run;
+    const double h = r->t_new - r->t_old;
+    bool good = false;
+    vector_zero(l->n, c);
+    vector_zero(l->n, cp);
+    if (r->phase != PHASE_RUNNING || h == 0.0) return DAE_OK;
+    double *d = DAE_ARRAY(double, 2 * (size_t)l->n), *filtered = d + l->n;
+    if (!d) return sensitivity_no_memory(x);
+    interpolated_slopes(x, t, d);
+    for (int i = 0; i < l->n; i++) d[i] = lead_is_state(l, i) ? l->yp[i] - d[i] : 0.0;
+    dae_status status = filter_slopes(x, h, d, filtered, &good);
+    for (int i = 0; i < l->n && good; i++) c[i] = lead_is_state(l, i) ? filtered[i] - d[i] : 0.0;
+    vector_zero(l->n, d);
+    if (status == DAE_OK && good) status = lead_complete_with(x, t, d, c, cp);
+    dae_free(d);
+    return status;
+}
+
 dae_status lead_complete_with(dae_sensitivity *x, double t, double *b, double *s, double *sp)
 {
     lead *l = &x->lead;

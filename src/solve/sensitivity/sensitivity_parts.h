@@ -210,6 +210,9 @@ tape_inputs lead_point(const dae_sensitivity *x, double t);
 dae_status lead_factor_states(dae_sensitivity *x);
 /* After it: the values that follow from the states, by one Newton step. */
 dae_status lead_settle(dae_sensitivity *x, double t);
+/* After it, within the last step: how much faster than l->yp the smooth solution moves beside the
+ * run, dY/dt in c and its slope in cp. */
+dae_status lead_smooth(dae_sensitivity *x, double t, double *c, double *cp);
 dae_status lead_complete(dae_sensitivity *x, double t, int k, double dt, double *s, double *sp);
 /* The same with F_p in b, which is lost. */
 dae_status lead_complete_with(dae_sensitivity *x, double t, double *b, double *s, double *sp);
