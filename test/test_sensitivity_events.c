@@ -335,6 +335,59 @@ static void test_stiff_relation_that_returns(void **state)
     end(&r);
 }
 
+/* What happens at t = 0.5, and again at 1: clocks and relations that move apart are refused, others
+ * are not. */
+static void test_clocks_together(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first, *second, *by;
+        double slope; /* of y at 1.1; NAN: refused */
+    } cases[] = {     /* y counts ticks at T, 2 T, 3 T, 4 T: dy/dT = -(1 + 2 + 3 + 4) */
+                 {"sample(0.5, 0.5)", "sample(T, T)", "T", NAN},
+                 {"sample(T, T)", "sample(0.5, 0.5)", "T", NAN},
+                 {"sample(2*T, 2*T)", "sample(T, T)", "T", -10.0},
+                 {"sample(0.5, 0.5)", "sample(0.25, 0.25)", "T", 0.0},
+                 {"time >= 2*c", "sample(T, T)", "T", NAN},
+                 {"time >= 2*c", "sample(T, T)", "c", NAN},
+                 {"time >= 2*T", "sample(T, T)", "T", -10.0},
+                 {"z > 2*c + 1e-11", "sample(T, T)", "c", NAN},
+                 {"z > 2*c + 1e-11", "sample(T, T)", "T", NAN},
+                 {"z > 2*c - 1e-11", "sample(T, T)", "T", NAN},
+                 {"z > 2*T + 1e-11", "sample(T, T)", "T", -10.0},
+                 {"z > 0.51", "sample(T, T)", "T", -10.0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char body[600];
+        run r;
+        dae_sensitivity *x = NULL;
+        double slope[MOST_VALUES];
+        snprintf(body, sizeof body,
+                 "model M\n  parameter Real T = 0.25;\n  parameter Real c = 0.25;\n"
+                 "  Real y(start = 0, fixed = true);\n  Real z(start = 0, fixed = true);\n"
+                 "  discrete Real a(start = 0, fixed = true);\n"
+                 "  discrete Real b(start = 0, fixed = true);\nequation\n  der(y) = b;\n"
+                 "  der(z) = 1;\n  when %s then\n    a = time;\n  end when;\n  when %s then\n"
+                 "    b = pre(b) + 1;\n  end when;\nend M;\n",
+                 cases[i].first, cases[i].second);
+        prepare(&r, body);
+        assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+        dae_sensitivity_request request = {.count = 1, .names = &cases[i].by};
+        assert_int_equal(dae_sensitivity_new(r.solver, &request, &x, &r.diag), DAE_OK);
+        assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+        const dae_status status = dae_solver_run(r.solver, 1.1, NULL, NULL);
+        if (isnan(cases[i].slope)) {
+            assert_int_equal(status, DAE_ERR_UNSUPPORTED);
+            assert_non_null(strstr(diag_of(&r)->text, "several events meet at t = 0.5"));
+        } else {
+            assert_int_equal(status, DAE_OK);
+            assert_int_equal(dae_sensitivity_variables(x, 1.1, 0, slope), DAE_OK);
+            assert_true(fabs(entry(&r, slope, "y") - cases[i].slope) <= 1e-6);
+        }
+        dae_sensitivity_free(x);
+        end(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reinit_of_no_state),
@@ -345,6 +398,7 @@ int main(void)
                                        cmocka_unit_test(test_several_events),
                                        cmocka_unit_test(test_clauses_through_definitions),
                                        cmocka_unit_test(test_stiff_relation),
-                                       cmocka_unit_test(test_stiff_relation_that_returns)};
+                                       cmocka_unit_test(test_stiff_relation_that_returns),
+                                       cmocka_unit_test(test_clocks_together)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

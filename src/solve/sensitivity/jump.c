@@ -140,6 +140,20 @@ static double *crossing_values(dae_solver *s, double t)
     return NULL;
 }
 
+/* Times this close to t are the same. */
+static double close_by(const dae_solver *s, double t)
+{
+    return 1e-9 * fabs(t) + time_slack(s);
+}
+
+/* Whether something else at this time, which moves by tau in direction k, moves with the event. */
+static bool moves_along(const dae_sensitivity *x, int k, double tau)
+{
+    const double own = x->jump->tau[k], apart = fabs(tau - own);
+    return apart <= 1e-6 * fmax(fabs(tau), fabs(own)) ||
+           apart * directions_size(&x->directions, k) <= 1e-3 * close_by(x->run, x->run->run.t);
+}
+
 static dae_status refuse_grazing(const dae_sensitivity *x, size_t r, double t)
 {
     const flat_model *m = x->lead.form->flat;
@@ -208,14 +222,111 @@ static dae_status time_of_relation(dae_sensitivity *x, const model_tangent *c, s
     if (fabs(drift) > DRIFTS * fabs(rate)) j->drifting = (int)r;
     for (int k = 0; k < x->directions.count; k++) {
         const double tau = -relation_moves(x, c, r, k) / rate;
-        if (found && fabs(tau - j->tau[k]) > 1e-6 * fmax(fabs(tau), fabs(j->tau[k])))
-            *several = true;
+        if (found && !moves_along(x, k, tau)) *several = true;
         if (!found && fabs(tau) * directions_size(&x->directions, k) > 1.0 / GRAZING)
             return refuse_grazing(x, r, t);
         if (!found) j->tau[k] = tau;
     }
     if (!found) ledger_tau_of_relation(x->ledger, &x->lead, (int)r, rate);
     return DAE_OK;
+}
+
+/* ---- several things at once ---- */
+
+static dae_status refuse_together(const dae_sensitivity *x, const char *what, int line, double t)
+{
+    x->run->diag.t = t;
+    x->run->diag.line = line;
+    return diag_set(&x->run->diag, DAE_ERR_UNSUPPORTED,
+                    "Sensitivities: several events meet at t = %.9g, and the %s at %.100s:%d moves "
+                    "otherwise with the parameters than another of them: there are no derivatives "
+                    "behind it. Move one of them a little.",
+                    t, what, model_file(x->run), line);
+}
+
+/* Whether relation r, with this crossing function, is about to cross at t, if not on its way. */
+static bool relation_due(const dae_solver *s, size_t r, double value, double rate, double t)
+{
+    const hybrid *h = s->hybrid;
+    const bool below = h->instance->memory[s->base->model->flat->relations[r].memory] != 0.0;
+    if (h->trace[r].mute || h->trace[r].resting != 0 || rate == 0.0) return false;
+    return (rate * s->run.direction > 0.0) == below && fabs(value) <= fabs(rate) * close_by(s, t);
+}
+
+/* Relations that cross where a clock strikes move with it. */
+static dae_status check_relations(dae_sensitivity *x, double t)
+{
+    const struct jump *j = x->jump;
+    const flat_model *m = x->lead.form->flat;
+    if (m->relation_count == 0) return DAE_OK;
+    model_tangent *c = lead_crossings(x, t);
+    double *value = crossing_values(x->run, t);
+    dae_status status = c && value ? DAE_OK : sensitivity_no_memory(x);
+    for (size_t r = 0; status == DAE_OK && r < m->relation_count; r++) {
+        const double rate = model_tangent_row(c, (int)r, j->time_s, j->time_p, NULL, 1.0);
+        if (!relation_due(x->run, r, value[r], rate, t)) continue;
+        for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
+            if (!moves_along(x, k, -relation_moves(x, c, r, k) / rate))
+                status = refuse_together(x, "relation", m->relations[r].place.line, t);
+    }
+    dae_free(value);
+    return status;
+}
+
+/* What inputs do to the count-th tick of a clock; false: memory. */
+static bool record_clock(dae_sensitivity *x, const model_tangent *slope, double count)
+{
+    const double weight[2] = {1.0, count};
+    double *moves = x->ledger ? DAE_ARRAY(double, x->directions.inputs.count) : NULL;
+    if (!x->ledger) return true;
+    if (!moves) return false;
+    model_tangent_transposed(slope, model_tangent_entries(slope), weight, NULL, NULL, moves, NULL);
+    ledger_tau_of_clock(x->ledger, x->directions.inputs.count, moves);
+    dae_free(moves);
+    return true;
+}
+
+/* tau of clock i, sample(start, interval), both may move; jumps of inputs from outside rest. found:
+ * the event has a tau, which must be the same. */
+static dae_status time_of_clock(dae_sensitivity *x, size_t i, double t, bool found)
+{
+    const flat_model *m = x->lead.form->flat;
+    const flat_sample *q = &m->samples[i];
+    const double count = x->run->hybrid->sample[i].count;
+    const bool rests = q->schedule;
+    expr e[2] = {q->start, q->interval};
+    model_tangent *slope =
+        rests ? NULL : model_tangent_new(m->graph, e, 2, 0, &x->directions.inputs, false);
+    if (!rests && !slope) return sensitivity_no_memory(x);
+    tape_inputs at = lead_point(x, t);
+    if (slope) model_tangent_at(slope, &at);
+    dae_status status = DAE_OK;
+    for (int k = 0; k < x->directions.count && status == DAE_OK; k++) {
+        double by[2] = {0.0, 0.0};
+        if (slope)
+            model_tangent_apply(slope, NULL, NULL, directions_moved(&x->directions, k), 0.0, by);
+        const double tau = by[0] + count * by[1];
+        if (!found) x->jump->tau[k] = tau;
+        if (found && !moves_along(x, k, tau))
+            status = refuse_together(x, rests ? "jump of the input" : "clock", q->place.line, t);
+    }
+    if (slope && !found && status == DAE_OK && !record_clock(x, slope, count))
+        status = sensitivity_no_memory(x);
+    model_tangent_free(slope);
+    return status;
+}
+
+/* tau by the clocks that strike; found: the event has one already. */
+static dae_status times_by_clocks(dae_sensitivity *x, double t, bool found)
+{
+    const hybrid *h = x->run->hybrid;
+    dae_status status = DAE_OK;
+    for (size_t i = 0; i < x->lead.form->flat->sample_count && status == DAE_OK; i++) {
+        if (h->sample[i].next > t + close_by(x->run, t)) continue;
+        status = time_of_clock(x, i, t, found);
+        found = true;
+    }
+    return status;
 }
 
 /* tau by the relations that cross. */
@@ -237,42 +348,13 @@ static dae_status times_by_relations(dae_sensitivity *x, double t)
     return status == DAE_OK && several ? refuse_several(x, t) : status;
 }
 
-/* What inputs do to the count-th tick of a clock; false: memory. */
-static bool record_clock(dae_sensitivity *x, const model_tangent *slope, double count)
+/* tau, which all that happens at t must have. */
+static dae_status find_times(dae_sensitivity *x, double t)
 {
-    const double weight[2] = {1.0, count};
-    double *moves = x->ledger ? DAE_ARRAY(double, x->directions.inputs.count) : NULL;
-    if (!x->ledger) return true;
-    if (!moves) return false;
-    model_tangent_transposed(slope, model_tangent_entries(slope), weight, NULL, NULL, moves, NULL);
-    ledger_tau_of_clock(x->ledger, x->directions.inputs.count, moves);
-    dae_free(moves);
-    return true;
-}
-
-/* tau of sample(start, interval): both may move. */
-static dae_status times_by_clocks(dae_sensitivity *x, double t)
-{
-    const flat_model *m = x->lead.form->flat;
-    const hybrid *h = x->run->hybrid;
-    for (size_t i = 0; i < m->sample_count; i++) {
-        const sample_clock *c = &h->sample[i];
-        if (m->samples[i].schedule || c->next > t + 1e-9 * fmax(1.0, fabs(t))) continue;
-        expr e[2] = {m->samples[i].start, m->samples[i].interval};
-        model_tangent *slope = model_tangent_new(m->graph, e, 2, 0, &x->directions.inputs, false);
-        if (!slope) return sensitivity_no_memory(x);
-        tape_inputs at = lead_point(x, t);
-        model_tangent_at(slope, &at);
-        for (int k = 0; k < x->directions.count; k++) {
-            double by[2];
-            model_tangent_apply(slope, NULL, NULL, directions_moved(&x->directions, k), 0.0, by);
-            x->jump->tau[k] = by[0] + c->count * by[1];
-        }
-        bool recorded = record_clock(x, slope, c->count);
-        model_tangent_free(slope);
-        return recorded ? DAE_OK : sensitivity_no_memory(x);
-    }
-    return DAE_OK;
+    const bool clock = x->run->hybrid->pending == EVENT_SAMPLE;
+    dae_status status = clock ? DAE_OK : times_by_relations(x, t);
+    if (status == DAE_OK) status = times_by_clocks(x, t, !clock);
+    return status == DAE_OK && clock ? check_relations(x, t) : status;
 }
 
 /* ---- before the event ---- */
@@ -315,8 +397,7 @@ dae_status jump_before(void *user)
     if (status == DAE_OK) status = look(x, t);
     if (status == DAE_OK) status = drift_before(x, t);
     if (status == DAE_OK && x->ledger) status = x->recorder->event_begins(x->recorder->user);
-    if (status == DAE_OK && s->hybrid->pending == EVENT_SAMPLE) status = times_by_clocks(x, t);
-    if (status == DAE_OK && s->hybrid->pending != EVENT_SAMPLE) status = times_by_relations(x, t);
+    if (status == DAE_OK) status = find_times(x, t);
     if (status == DAE_OK) status = take_totals(x);
     double *y = status == DAE_OK ? DAE_ARRAY(double, 2 * (size_t)s->base->form.n) : NULL;
     if (status == DAE_OK && !y) status = sensitivity_no_memory(x);
