@@ -388,6 +388,39 @@ static void test_clocks_together(void **state)
     }
 }
 
+/* At the event d = z, and z + z^3 = g d + k with k = 0: dd/dk = 1/(1 - g), if that settles. */
+static void test_discretes_that_settle(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k"};
+    static const double g[] = {0.25, 0.9, 2.0};
+    for (int i = 0; i < 3; i++) {
+        run r;
+        dae_sensitivity *x = NULL;
+        double slope[MOST_VALUES];
+        prepare(&r, MODEL("  parameter Real k = 0;\n  parameter Real g = 0;\n  Real z(start = 0);\n"
+                          "  Real x(start = 0, fixed = true);\n"
+                          "  discrete Real d(start = 0, fixed = true);\nequation\n  der(x) = 1;\n"
+                          "  z + z^3 = g*d + k;\n  when time > 0.5 then\n    d = z;\n  end when;"));
+        assert_int_equal(dae_problem_set_parameter(r.problem, "g", g[i], &r.diag), DAE_OK);
+        assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+        dae_sensitivity_request request = {.count = 1, .names = by};
+        assert_int_equal(dae_sensitivity_new(r.solver, &request, &x, &r.diag), DAE_OK);
+        assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+        assert_int_equal(dae_solver_run(r.solver, 1.0, NULL, NULL),
+                         i == 0 ? DAE_OK : DAE_ERR_UNSUPPORTED);
+        if (i == 0) {
+            assert_int_equal(dae_sensitivity_variables(x, 1.0, 0, slope), DAE_OK);
+            assert_true(fabs(entry(&r, slope, "d") - 1.0 / (1.0 - g[i])) <= 1e-9);
+        } else {
+            assert_non_null(strstr(diag_of(&r)->text, "do not settle"));
+            assert_non_null(strstr(diag_of(&r)->text, "as that of d (m.mo:6)"));
+        }
+        dae_sensitivity_free(x);
+        end(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reinit_of_no_state),
@@ -399,6 +432,7 @@ int main(void)
                                        cmocka_unit_test(test_clauses_through_definitions),
                                        cmocka_unit_test(test_stiff_relation),
                                        cmocka_unit_test(test_stiff_relation_that_returns),
-                                       cmocka_unit_test(test_clocks_together)};
+                                       cmocka_unit_test(test_clocks_together),
+                                       cmocka_unit_test(test_discretes_that_settle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

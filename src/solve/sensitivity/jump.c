@@ -544,6 +544,9 @@ static dae_status exchange_apply(dae_sensitivity *x, exchange *e, int k, double 
 
 /* ---- passes ---- */
 
+/* Rounds in which rates of discrete Reals and D settle. */
+enum { MOST_ROUNDS = 100 };
+
 /* pre(v) moves as v does. */
 static void discretes_take_pre(dae_sensitivity *x, int k)
 {
@@ -575,15 +578,7 @@ typedef struct discrete_move {
     const model_tangent *actions;
     const double *s, *sp;
     double *moved, dt;
-    bool changed;
 } discrete_move;
-
-static void set_rate(discrete_move *q, int input, double rate)
-{
-    double *at = &q->moved[input];
-    if (fabs(*at - rate) > 1e-13 * fmax(fabs(*at), fabs(rate))) q->changed = true;
-    *at = rate;
-}
 
 /* A variable moves as a row of the actions says. */
 static void set_by_row(discrete_move *q, int variable, int row)
@@ -591,7 +586,7 @@ static void set_by_row(discrete_move *q, int variable, int row)
     const flat_variable *v = &q->x->run->base->model->flat->variables[variable];
     const int input = q->x->directions.inputs.memory[v->memory];
     if (v->type != FLAT_REAL) return;
-    set_rate(q, input, model_tangent_row(q->actions, row, q->s, q->sp, q->moved, q->dt));
+    q->moved[input] = model_tangent_row(q->actions, row, q->s, q->sp, q->moved, q->dt);
     ledger_rate(q->x->ledger, &q->x->lead, input, row);
 }
 
@@ -601,7 +596,7 @@ static void set_by_pre(discrete_move *q, int variable)
     const flat_variable *v = &q->x->run->base->model->flat->variables[variable];
     const int *input = q->x->directions.inputs.memory;
     if (v->type != FLAT_REAL) return;
-    set_rate(q, input[v->memory], q->moved[input[v->memory_pre]]);
+    q->moved[input[v->memory]] = q->moved[input[v->memory_pre]];
     ledger_copy(q->x->ledger, input[v->memory], input[v->memory_pre]);
 }
 
@@ -622,12 +617,12 @@ static void move_when(discrete_move *q, const flat_model *m, size_t w, int branc
 }
 
 /* Discrete Reals move with the continuous values s, sp of direction k, and dt of time; active: per
- * when its active branch. Whether any rate has changed. */
-static bool discretes_move(dae_sensitivity *x, const model_tangent *actions, int k,
+ * when its active branch. */
+static void discretes_move(dae_sensitivity *x, const model_tangent *actions, int k,
                            const int *active, const double *s, const double *sp, double dt)
 {
     const flat_model *m = x->run->base->model->flat;
-    discrete_move q = {x, actions, s, sp, directions_moved(&x->directions, k), dt, false};
+    discrete_move q = {x, actions, s, sp, directions_moved(&x->directions, k), dt};
     for (size_t i = 0; i < m->event_count; i++) {
         size_t index = m->event_order[i].index;
         if (m->event_order[i].is_when)
@@ -635,7 +630,21 @@ static bool discretes_move(dae_sensitivity *x, const model_tangent *actions, int
         else
             set_by_row(&q, m->discretes[index].variable, (int)index);
     }
-    return q.changed;
+}
+
+/* The first discrete Real whose rate has changed from what it was before; -1: none. */
+static int changed_rate(const dae_sensitivity *x, const double *before, const double *now)
+{
+    static const double SAME = 1e-13;
+    const flat_model *m = x->run->base->model->flat;
+    for (size_t v = 0; v < m->variable_count; v++) {
+        const flat_variable *q = &m->variables[v];
+        if (!q->discrete || q->type != FLAT_REAL) continue;
+        const double a = before[x->directions.inputs.memory[q->memory]];
+        const double b = now[x->directions.inputs.memory[q->memory]];
+        if (!(fabs(a - b) <= SAME * fmax(fabs(a), fabs(b)))) return (int)v;
+    }
+    return -1;
 }
 
 /* What reinit does to D: values first, then all of them at once. */
@@ -664,24 +673,55 @@ static void act(dae_sensitivity *x, const model_tangent *actions, int k, const d
     }
 }
 
+/* Discrete Real v and others have rates that depend on each other, and do not settle. */
+static dae_status refuse_circle(dae_sensitivity *x, int v)
+{
+    const flat_variable *q = &x->run->base->model->flat->variables[v];
+    dae_diag *diag = &x->run->diag;
+    diag_variable(diag, -1, q->name);
+    diag->line = q->place.line;
+    diag->t = x->run->run.t;
+    return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                    "Sensitivities: derivatives of discrete variables at the event at t = %.9g do "
+                    "not settle in %d rounds, as that of %s (%.100s:%d): what the event sets "
+                    "depends on itself through the equations. Break the circle with pre(..).",
+                    x->run->run.t, MOST_ROUNDS, q->name, model_file(x->run), q->place.line);
+}
+
+/* D of a pass in d, and rates of discrete Reals that agree with it. */
+static dae_status settle_rates(dae_sensitivity *x, const model_tangent *actions, exchange *e, int k,
+                               double *d)
+{
+    const struct jump *j = x->jump;
+    const double t = x->run->run.t, *moved = directions_moved(&x->directions, k);
+    const size_t inputs = (size_t)x->directions.inputs.count;
+    double *dp = d + x->lead.n, *before = DAE_ARRAY(double, inputs + 1);
+    dae_status status = before ? DAE_OK : sensitivity_no_memory(x);
+    int changed = 0;
+    for (int round = 0; changed >= 0 && round < MOST_ROUNDS && status == DAE_OK; round++) {
+        memcpy(before, moved, inputs * sizeof *before);
+        status = exchange_apply(x, e, k, d);
+        if (status == DAE_OK) status = lead_complete(x, t, k, j->tau[k], d, dp);
+        if (status != DAE_OK) break;
+        ledger_complete(x->ledger, true);
+        discretes_move(x, actions, k, x->run->hybrid->active, d, dp, j->tau[k]);
+        changed = changed_rate(x, before, moved);
+    }
+    if (status == DAE_OK && changed >= 0) status = refuse_circle(x, changed);
+    dae_free(before);
+    return status;
+}
+
 /* One direction of a pass: D of the pass, rates of discrete Reals, and what clauses do. */
 static dae_status pass_direction(dae_sensitivity *x, const model_tangent *actions, exchange *e,
                                  int k, double *d)
 {
-    enum { MOST_ROUNDS = 20 };
-    struct jump *j = x->jump;
-    const double t = x->run->run.t;
     const int n = x->run->base->form.n;
-    double *dp = d + x->lead.n, *total = j->total + 2 * (size_t)k * (size_t)n;
+    double *dp = d + x->lead.n, *total = x->jump->total + 2 * (size_t)k * (size_t)n;
     lead_from_user(x, total, total + n, d, dp);
     ledger_from_user(x->ledger);
-    for (int round = 0; round < MOST_ROUNDS; round++) {
-        dae_status status = exchange_apply(x, e, k, d);
-        if (status == DAE_OK) status = lead_complete(x, t, k, j->tau[k], d, dp);
-        if (status != DAE_OK) return status;
-        ledger_complete(x->ledger, true);
-        if (!discretes_move(x, actions, k, x->run->hybrid->active, d, dp, j->tau[k])) break;
-    }
+    dae_status status = settle_rates(x, actions, e, k, d);
+    if (status != DAE_OK) return status;
     lead_to_user(x, d, dp, total, total + n);
     ledger_to_user(x->ledger);
     act(x, actions, k, d, dp);
