@@ -421,6 +421,55 @@ static void test_discretes_that_settle(void **state)
     }
 }
 
+/* reinit where the run begins: start values go through it, a value of 0 as well as others. A clock
+ * that strikes there and moves is refused. */
+static void test_reinit_at_the_start(void **state)
+{
+    (void)state;
+    const double t = 0.5, c = 1.0;
+    const struct {
+        const char *start, *when, *value, *by;
+        double slope; /* of x' = -c x at t = 0.5; NAN: refused */
+    } cases[] = {{"1", "sample(0, 1)", "2*x", "x", 2.0 * exp(-c * t)},
+                 {"1", "sample(0, 1)", "2*x", "c", -2.0 * t * exp(-c * t)},
+                 {"0", "sample(0, 1)", "2*x", "x", 2.0 * exp(-c * t)},
+                 {"1", "{initial(), x < 0.3}", "2*x + c", "x", 2.0 * exp(-c * t)},
+                 {"1", "{initial(), x < 0.3}", "2*x + c", "c", (1.0 - 3.0 * t) * exp(-c * t)},
+                 {"1", "sample(0, T)", "2*x + T", "T", exp(-c * t)},
+                 {"1", "sample(T - 1, 1)", "2*x", "T", NAN},
+                 {"1", "sample(T - 1, 1)", "2*x", "x", 2.0 * exp(-c * t)}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char body[400];
+        run r;
+        dae_sensitivity *x = NULL;
+        double slope[MOST_VALUES];
+        snprintf(body, sizeof body,
+                 "model M\n  parameter Real c = 1;\n  parameter Real T = 1;\n"
+                 "  Real x(start = %s, fixed = true);\nequation\n  der(x) = -c*x;\n"
+                 "  when %s then\n    reinit(x, %s);\n  end when;\nend M;\n",
+                 cases[i].start, cases[i].when, cases[i].value);
+        prepare(&r, body);
+        assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+        dae_sensitivity_request request = {.count = 1, .names = &cases[i].by};
+        assert_int_equal(dae_sensitivity_new(r.solver, &request, &x, &r.diag), DAE_OK);
+        const dae_status status = dae_solver_start(r.solver, 0.0, NULL, NULL);
+        if (isnan(cases[i].slope)) {
+            assert_int_equal(status, DAE_ERR_UNSUPPORTED);
+            assert_non_null(strstr(diag_of(&r)->text, "the clock at m.mo:7 strikes where"));
+        } else {
+            if (status != DAE_OK) print_error("case %d: %s\n", (int)i, diag_of(&r)->text);
+            assert_int_equal(status, DAE_OK);
+            assert_int_equal(dae_solver_run(r.solver, t, NULL, NULL), DAE_OK);
+            assert_int_equal(dae_sensitivity_variables(x, t, 0, slope), DAE_OK);
+            if (fabs(entry(&r, slope, "x") - cases[i].slope) > 1e-5)
+                print_error("case %d: %g\n", (int)i, entry(&r, slope, "x"));
+            assert_true(fabs(entry(&r, slope, "x") - cases[i].slope) <= 1e-5);
+        }
+        dae_sensitivity_free(x);
+        end(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reinit_of_no_state),
@@ -433,6 +482,7 @@ int main(void)
                                        cmocka_unit_test(test_stiff_relation),
                                        cmocka_unit_test(test_stiff_relation_that_returns),
                                        cmocka_unit_test(test_clocks_together),
-                                       cmocka_unit_test(test_discretes_that_settle)};
+                                       cmocka_unit_test(test_discretes_that_settle),
+                                       cmocka_unit_test(test_reinit_at_the_start)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

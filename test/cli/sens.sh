@@ -194,6 +194,13 @@ says "'N' has no Real parameter that can move"
 expect 0 sens n.mo --by x
 says 'x (start)'
 
+# fixed start values that contradict each other once they move; a gradient's random mixture is no number to show
+printf 'model E\n  parameter Real a = 0.6, b = 2;\n  Real x(start = a, fixed = true), y(start = 0.8, fixed = true);\nequation\n  der(x) = -b*y;\n  x^2 + y^2 = 1;\nend E;\n' >e.mo
+expect 1 sens e.mo --by a,b --stop 0.1
+says 'fixed start value of y would move by 0, .* move by -0.75'
+expect 1 sens e.mo --by a,b --stop 0.1 --gradient x
+says 'fixed start value of y would move otherwise than'
+
 # a run that fails still shows and writes what it reached
 printf 'model F\n  parameter Real k = 1;\n  Real x(start = 1, fixed = true);\nequation\n  der(x) = -k*x;\n  assert(x > 0.5, "too low");\n  annotation(experiment(StopTime = 2));\nend F;\n' >f.mo
 expect 1 sens f.mo --by k -o f.csv

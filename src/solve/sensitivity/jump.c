@@ -286,26 +286,62 @@ static bool record_clock(dae_sensitivity *x, const model_tangent *slope, double 
     return true;
 }
 
+/* Derivatives of start and interval of clock i; NULL: memory. */
+static model_tangent *clock_slope(const dae_sensitivity *x, size_t i, double t)
+{
+    const flat_model *m = x->lead.form->flat;
+    expr e[2] = {m->samples[i].start, m->samples[i].interval};
+    model_tangent *slope = model_tangent_new(m->graph, e, 2, 0, &x->directions.inputs, false);
+    tape_inputs at = lead_point(x, t);
+    if (slope) model_tangent_at(slope, &at);
+    return slope;
+}
+
+/* How its tick number `count` moves in direction k. */
+static double clock_moves(const dae_sensitivity *x, const model_tangent *slope, double count, int k)
+{
+    double by[2] = {0.0, 0.0};
+    model_tangent_apply(slope, NULL, NULL, directions_moved(&x->directions, k), 0.0, by);
+    return by[0] + count * by[1];
+}
+
+dae_status jump_check_start(dae_sensitivity *x)
+{
+    const flat_model *m = x->lead.form->flat;
+    const double t = x->run->run.t;
+    for (size_t i = 0; i < m->sample_count; i++) {
+        const sample_clock *c = &x->run->hybrid->sample[i];
+        const double last = c->start + (c->count - 1.0) * c->interval;
+        if (m->samples[i].schedule || fabs(last - t) > close_by(x->run, t)) continue;
+        model_tangent *slope = clock_slope(x, i, t);
+        bool moves = false;
+        if (!slope) return sensitivity_no_memory(x);
+        for (int k = 0; k < x->directions.count && !moves; k++)
+            moves = clock_moves(x, slope, c->count - 1.0, k) != 0.0;
+        model_tangent_free(slope);
+        if (!moves) continue;
+        const int line = x->run->diag.line = m->samples[i].place.line;
+        return diag_set(&x->run->diag, DAE_ERR_UNSUPPORTED,
+                        "Sensitivities: the clock at %.100s:%d strikes where the run begins, and "
+                        "moves with the parameters: it would strike later, or not at all. Let it "
+                        "begin elsewhere.",
+                        model_file(x->run), line);
+    }
+    return DAE_OK;
+}
+
 /* tau of clock i, sample(start, interval), both may move; jumps of inputs from outside rest. found:
  * the event has a tau, which must be the same. */
 static dae_status time_of_clock(dae_sensitivity *x, size_t i, double t, bool found)
 {
-    const flat_model *m = x->lead.form->flat;
-    const flat_sample *q = &m->samples[i];
+    const flat_sample *q = &x->lead.form->flat->samples[i];
     const double count = x->run->hybrid->sample[i].count;
     const bool rests = q->schedule;
-    expr e[2] = {q->start, q->interval};
-    model_tangent *slope =
-        rests ? NULL : model_tangent_new(m->graph, e, 2, 0, &x->directions.inputs, false);
+    model_tangent *slope = rests ? NULL : clock_slope(x, i, t);
     if (!rests && !slope) return sensitivity_no_memory(x);
-    tape_inputs at = lead_point(x, t);
-    if (slope) model_tangent_at(slope, &at);
     dae_status status = DAE_OK;
     for (int k = 0; k < x->directions.count && status == DAE_OK; k++) {
-        double by[2] = {0.0, 0.0};
-        if (slope)
-            model_tangent_apply(slope, NULL, NULL, directions_moved(&x->directions, k), 0.0, by);
-        const double tau = by[0] + count * by[1];
+        const double tau = slope ? clock_moves(x, slope, count, k) : 0.0;
         if (!found) x->jump->tau[k] = tau;
         if (found && !moves_along(x, k, tau))
             status = refuse_together(x, rests ? "jump of the input" : "clock", q->place.line, t);

@@ -213,6 +213,11 @@ dae_status lead_check_start(dae_sensitivity *x, int k)
         if (off <= 1e-4 * most || off * p <= 1e-6 * fabs(x->lead.y[i]) + 1e3 * s->base_options.atol)
             continue;
         diag_variable(&x->run->diag, i, problem_variable(s->base, i));
+        if (x->directions.mix) /* whose numbers say nothing */
+            return diag_set(&x->run->diag, DAE_ERR_INITIAL,
+                            "%s: y0 does not meet the constraints in all directions: %s would move "
+                            "otherwise than they let it.",
+                            x->what, x->run->diag.variable_name);
         return diag_set(&x->run->diag, DAE_ERR_INITIAL,
                         "%s: y0 of direction %d does not meet the constraints: %s would move by "
                         "%.6g, and they let it move by %.6g.",

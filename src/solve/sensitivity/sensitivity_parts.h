@@ -280,6 +280,8 @@ bool sensitivity_room(dae_sensitivity *x);
 
 dae_status jump_before(void *user);
 dae_status jump_acting(void *user);
+/* Whether clocks that strike where the run begins stay there. */
+dae_status jump_check_start(dae_sensitivity *x);
 dae_status jump_after(void *user);
 void jump_free(struct jump *j);
 /* Time and derivative of the last event; false: there was none. */

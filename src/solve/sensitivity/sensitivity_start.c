@@ -267,6 +267,12 @@ static bool has_discrete_reals(const dae_sensitivity *x)
     return false;
 }
 
+/* Whether reinit has acted where the run begins: start values went through it. */
+static bool reinit_acted(const dae_solver *s)
+{
+    return s->hybrid->thrown == s->run.t;
+}
+
 /* The rates of all states, by what the run has started at. */
 static dae_status take_rates(dae_sensitivity *x)
 {
@@ -282,9 +288,9 @@ static dae_status take_rates(dae_sensitivity *x)
     double *y = user_values(s);
     if (!y) return sensitivity_no_memory(x);
     dae_status status = DAE_OK;
-    /* what discrete Reals begin at, clauses, clocks and initial equations decide: whole starts tell
-     */
-    if (has_discrete_reals(x) || !take_start_values(x, y, x->rates)) {
+    /* what discrete Reals begin at, and what reinit sets, clauses, clocks and initial equations
+     * decide: whole starts tell */
+    if (has_discrete_reals(x) || reinit_acted(s) || !take_start_values(x, y, x->rates)) {
         vector_zero((int)all, x->rates);
         if (!starts_rest(x)) status = take_differences(x, x->rates);
     }
@@ -314,6 +320,12 @@ static dae_status explain_fixed(dae_sensitivity *x, int k, size_t v, double aske
     dae_diag *diag = &x->run->diag;
     diag_variable(diag, -1, m->variables[v].name);
     diag->line = m->variables[v].place.line;
+    if (x->directions.mix) /* whose numbers say nothing */
+        return diag_set(diag, DAE_ERR_INITIAL,
+                        "%s: the start has no derivative by all of the names asked for: the fixed "
+                        "start value of %s would move otherwise than the equations and other fixed "
+                        "values let it. Free one of them (remove fixed = true).",
+                        x->what, m->variables[v].name);
     return diag_set(diag, DAE_ERR_INITIAL,
                     "Sensitivities: the start has no derivative by %s %s: the fixed start value of "
                     "%s would move by %.6g, and the equations and other fixed values let it move "
@@ -324,7 +336,8 @@ static dae_status explain_fixed(dae_sensitivity *x, int k, size_t v, double aske
 }
 
 /* Fixed start values move as they are said to, all of them: there may be more than states, as long
- * as they agree with the equations, and so must their derivatives. */
+ * as they agree with the equations, and so must their derivatives. Those that reinit has changed do
+ * not: whole starts were made for them, and would have failed. */
 static dae_status check_fixed(dae_sensitivity *x, int k, const double *y, double *user)
 {
     const dae_solver *s = x->run;
@@ -394,7 +407,8 @@ dae_status sensitivity_start(dae_sensitivity *x)
     if (status == DAE_OK) status = take_rates(x);
     if (status == DAE_OK) take_states(x);
     if (status == DAE_OK) status = complete_all(x);
-    if (status == DAE_OK && x->run->hybrid) status = check_all_fixed(x);
+    if (status == DAE_OK && x->run->hybrid) status = jump_check_start(x);
+    if (status == DAE_OK && x->run->hybrid && !reinit_acted(x->run)) status = check_all_fixed(x);
     for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
         if (lead_has_forms(&x->lead) && x->request.y0) status = lead_check_start(x, k);
     x->stands = status == DAE_OK;
