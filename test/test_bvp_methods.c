@@ -319,6 +319,65 @@ static void test_shooting_troesch(void **state)
     shut(&q);
 }
 
+/* b' = k (b - sin t) + cos t, b(3) = 1: b = sin t + (1 - sin 3) exp(k (t - 3)). Runs over a tenth
+ * of it magnify by exp(0.3 k), 3e6 and 1e52: corrections of nodes are nothing, gaps are. There are
+ * more nodes then, and values between them are as good as those at nodes. */
+static void test_shooting_growth(void **state)
+{
+    (void)state;
+    const char *const at_end[] = {"b = 1"};
+    static const double rates[] = {50.0, 400.0};
+    bvp_run q;
+    open_with(&q,
+              MODEL("  parameter Real k = 50;\n  Real b(start = 0);\nequation\n"
+                    "  der(b) = k*(b - sin(time)) + cos(time);"),
+              1, at_end);
+    q.request.end = 3.0;
+    q.request.method = DAE_BVP_SHOOTING;
+    q.request.rtol = q.request.atol = 1e-6;
+    for (int i = 0; i < 2; i++) {
+        const double k = rates[i];
+        assert_int_equal(dae_problem_set_parameter(q.r.problem, "k", k, &q.r.diag), DAE_OK);
+        solve(&q);
+        assert_true(dae_bvp_statistics(q.b)->intervals >= 20);
+        for (int j = 0; j <= 1000; j++) {
+            const double t = 3.0 * j / 1000;
+            expect_about(value_at(&q, "b", t), sin(t) + (1.0 - sin(3.0)) * exp(k * (t - 3.0)),
+                         5e-7);
+        }
+    }
+    q.request.max_intervals = 40;
+    expect_refused(&q, DAE_ERR_TOLERANCE, "with 40 intervals runs magnify errors");
+    expect_refused(&q, DAE_ERR_TOLERANCE, "or collocation (method gauss)");
+    shut(&q);
+}
+
+/* A turning point, e u'' = -t u' - e pi^2 cos(pi t) - pi t sin(pi t), u(-1) = -2, u(1) = 0:
+ * u = cos(pi t) + erf(t / sqrt(2 e)) / erf(1 / sqrt(2 e)). Runs that begin left of it magnify. */
+static void test_shooting_turning_point(void **state)
+{
+    (void)state;
+    const double e = 1e-3;
+    const char *const at_end[] = {"u = 0"};
+    bvp_run q;
+    open_with(&q,
+              MODEL("  constant Real pi = 3.14159265358979323846;\n"
+                    "  Real u(start = -2, fixed = true), v(start = 0);\nequation\n"
+                    "  der(u) = v;\n  1e-3*der(v) = -time*v - 1e-3*pi^2*cos(pi*time) - "
+                    "pi*time*sin(pi*time);"),
+              1, at_end);
+    q.request.start = -1.0;
+    q.request.method = DAE_BVP_SHOOTING;
+    q.request.rtol = q.request.atol = 1e-6;
+    solve(&q);
+    for (int j = -100; j <= 100; j++) {
+        const double t = j / 100.0;
+        const double u = cos(PI * t) + erf(t / sqrt(2.0 * e)) / erf(1.0 / sqrt(2.0 * e));
+        expect_about(value_at(&q, "u", t), u, 1e-6);
+    }
+    shut(&q);
+}
+
 /* Mathieu, an eigenvalue: a_4(5) = 17.0965816844 */
 static void test_shooting_mathieu(void **state)
 {
@@ -565,6 +624,8 @@ int main(void)
                                        cmocka_unit_test(test_turning_over),
                                        cmocka_unit_test(test_shooting_bratu),
                                        cmocka_unit_test(test_shooting_troesch),
+                                       cmocka_unit_test(test_shooting_growth),
+                                       cmocka_unit_test(test_shooting_turning_point),
                                        cmocka_unit_test(test_shooting_mathieu),
                                        cmocka_unit_test(test_shooting_periodic),
                                        cmocka_unit_test(test_shooting_events),

@@ -8,6 +8,8 @@
 #ifndef DAE_SOLVE_BVP_BVP_PARTS_H
 #define DAE_SOLVE_BVP_BVP_PARTS_H
 
+#include <math.h>
+
 #include "linalg/linear_solver.h"
 #include "matrix/iteration.h"
 #include "method/common/collocation.h"
@@ -98,6 +100,12 @@ static inline dae_solver *bvp_teller(const dae_bvp *q)
     return q->finisher ? q->finisher : q->companion;
 }
 
+/* The larger one of an error and the next; what is no number is infinite. */
+static inline double bvp_larger(double most, double error)
+{
+    return isnan(error) ? (double)INFINITY : fmax(most, error);
+}
+
 /* Places in u, and its size. */
 static inline size_t bvp_block(const dae_bvp *q)
 {
@@ -180,7 +188,8 @@ void bvp_solution_free(bvp_solution *s);
 void bvp_point(dae_bvp *q, const bvp_solution *s, double t, double *y, double *yp);
 /* to = from on the mesh of `to`. */
 void bvp_transfer(dae_bvp *q, const bvp_solution *from, bvp_solution *to);
-/* Error of the polynomial in each interval, in tolerances; the largest one. NAN: memory. */
+/* Error of the polynomial in each interval, in tolerances; the largest one. NAN: memory,
+ * INFINITY: one is no number. */
 double bvp_estimate(dae_bvp *q, const bvp_solution *s, double *error);
 /* The mesh on which errors would be alike and at most `target`, with at least so many intervals. */
 bool bvp_redistribute(dae_bvp *q, const bvp_solution *s, const double *error, double target,

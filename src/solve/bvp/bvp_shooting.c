@@ -18,6 +18,7 @@ static const double FINER = 0.01;     /* tolerance of first runs over that of th
 static const double TIGHTER = 0.1;    /* .. of the next ones over that of those before */
 static const double ENOUGH = 0.05;    /* correction, in tolerances */
 static const double SMALLEST = 1e-13; /* relative tolerance of runs */
+static const double OPEN = 0.5;       /* gap between runs, in tolerances, that takes more nodes */
 static const double LINEAR =
     1e-6; /* the same of their derivatives: Newton's method needs no more */
 
@@ -39,6 +40,9 @@ struct shooting {
     dae_sensitivity *moves;
     double rtol, atol; /* of runs */
     int at;            /* the interval that the run is in, for values; -1: none */
+    bool measures;     /* runs take the gap of conditions, too */
+    double gap;        /* the largest one of joints and conditions, in tolerances, */
+    char widest[200];  /* and where it is */
 };
 
 /* ---- life ---- */
@@ -167,9 +171,70 @@ static dae_status leave_node(struct shooting *h, double *row, dae_diag *diag)
 static dae_status run_to(struct shooting *h, double t, double *row, dae_diag *diag)
 {
     if (interrupted()) return interrupt_explain(diag, "boundary values");
-    dae_status status = dae_solver_set_stop_time(h->run, t);
-    if (status == DAE_OK) status = dae_solver_run(h->run, t, row, row ? row + h->n : NULL);
+    dae_status status = dae_solver_run(h->run, t, row, row ? row + h->n : NULL);
     return status == DAE_OK ? DAE_OK : explain_run(h, status, diag);
+}
+
+/* Steps of interval i end at its right node, whichever times between are asked for: values are
+ * those of the runs that were joined. */
+static dae_status head_for(struct shooting *h, int i, dae_diag *diag)
+{
+    dae_status status = dae_solver_set_stop_time(h->run, h->t[i + 1]);
+    return status == DAE_OK ? DAE_OK : explain_run(h, status, diag);
+}
+
+/* ---- gaps ---- */
+
+static double tolerance_of(const struct shooting *h, double value)
+{
+    return h->q->request.rtol * fabs(value) + h->q->request.atol;
+}
+
+/* What is no number is an infinite gap. */
+static bool is_widest(struct shooting *h, double gap)
+{
+    if (gap <= h->gap) return false;
+    h->gap = isnan(gap) ? (double)INFINITY : gap;
+    return true;
+}
+
+/* Values where a run ends against those of the node it ends at. */
+static void measure_joint(struct shooting *h, int node, const double *row)
+{
+    for (int k = 0; k < h->n; k++)
+        if (is_widest(h, fabs(h->end[k] - row[k]) / tolerance_of(h, row[k])))
+            snprintf(h->widest, sizeof h->widest, "%.120s at t = %.6g",
+                     problem_variable(h->q->problem, k), h->t[node]);
+}
+
+/* What condition i moves by when each value that it contains moves by its tolerance; the tangent
+ * stands at the row. */
+static double condition_tolerance(struct shooting *h, const bvp_conditions *c, int i,
+                                  const double *row)
+{
+    double sum = 0.0, *unit = h->largest; /* found anew where it is wanted */
+    vector_zero(2 * h->n, unit);
+    for (int k = 0; k < 2 * h->n; k++) {
+        unit[k] = 1.0;
+        sum += fabs(model_tangent_row(c->tangent, i, unit, unit + h->n, NULL, 0.0)) *
+               tolerance_of(h, row[k]);
+        unit[k] = 0.0;
+    }
+    for (int k = 0; k < h->m; k++)
+        sum += fabs(model_tangent_row(c->tangent, i, unit, unit + h->n,
+                                      directions_moved(&h->q->directions, k), 0.0)) *
+               tolerance_of(h, h->p[k]);
+    return sum;
+}
+
+static void measure_conditions(struct shooting *h, const bvp_conditions *c, const double *row,
+                               const double *residual, double t)
+{
+    for (int i = 0; i < c->count; i++)
+        if (residual[i] != 0.0 &&
+            is_widest(h, fabs(residual[i]) / condition_tolerance(h, c, i, row)))
+            snprintf(h->widest, sizeof h->widest, "the condition %.120s at t = %.6g", c->names[i],
+                     t);
 }
 
 /* ---- states and how values move with them ---- */
@@ -256,7 +321,8 @@ static dae_status add_conditions(struct shooting *h, bvp_conditions *c, int node
             return diag_set(diag, DAE_ERR_EVALUATION,
                             "Boundary values: the condition %s has no finite value at t = %.9g.",
                             c->names[i], at.time);
-    if (with_matrix) model_tangent_at(c->tangent, &at);
+    if (with_matrix || h->measures) model_tangent_at(c->tangent, &at);
+    if (h->measures) measure_conditions(h, c, row, residual + first, at.time);
     bool ok = true;
     for (int k = 0; k < h->d + h->m && with_matrix && ok; k++) {
         const double *s = moves + (size_t)k * row_size(h);
@@ -292,11 +358,13 @@ static dae_status add_run(struct shooting *h, int i, double *row, double *residu
 {
     const size_t first = i == 0 ? 0 : (size_t)h->q->left.count + (size_t)(i - 1) * (size_t)h->d;
     dae_status status = leave_node(h, row, diag);
+    if (status == DAE_OK && i > 0) measure_joint(h, i, row);
     if (status == DAE_OK && with_matrix) status = open_node(h, i, diag);
     if (status == DAE_OK)
         status = i == 0 ? add_conditions(h, &h->q->left, 0, row, moves_of(h, 0, 0), first, residual,
                                          with_matrix, diag)
                         : add_joint(h, i, row, first, residual, with_matrix, diag);
+    if (status == DAE_OK) status = head_for(h, i, diag);
     if (status == DAE_OK) status = run_to(h, h->t[i + 1], h->end, diag);
     if (status == DAE_OK && with_matrix && h->moves) status = read_moves(h, h->end_moves, diag);
     return status;
@@ -308,6 +376,7 @@ static dae_status evaluate(struct shooting *h, double *rows, const double *p, do
 {
     const size_t first = (size_t)h->q->left.count + (size_t)(h->nodes - 1) * (size_t)h->d;
     h->at = -1;
+    h->gap = 0.0;
     if (with_matrix) h->q->system.count = 0;
     dae_status status = bvp_set_parameters(h->q, p, diag);
     if (status == DAE_OK) status = start_runs(h, diag);
@@ -424,6 +493,26 @@ static void weigh(void *user, double *weight)
 
 /* ---- solutions ---- */
 
+/* Runs from nodes that are consistent, as those for values are, and the gaps they leave: Newton's
+ * corrections are small where runs magnify, whatever the gaps are. */
+static dae_status measure(struct shooting *h, double *residual, dae_diag *diag)
+{
+    dae_status status = evaluate(h, h->y, h->p, residual, false, diag);
+    h->measures = true;
+    if (status == DAE_OK) status = evaluate(h, h->y, h->p, residual, false, diag);
+    h->measures = false;
+    return status;
+}
+
+static dae_status explain_gap(const struct shooting *h, dae_diag *diag)
+{
+    return diag_set(diag, DAE_ERR_TOLERANCE,
+                    "Boundary values: with %d intervals runs magnify errors so much that they do "
+                    "not join: a gap of %.3g tolerances is left for %s. Take more nodes "
+                    "(intervals, max_intervals), or collocation (method gauss).",
+                    h->nodes, h->gap, h->widest);
+}
+
 static dae_status solve_nodes(struct shooting *h, dae_diag *diag)
 {
     const bvp_equations e = {h,         system_size(h), h->nodes,       ENOUGH,
@@ -432,10 +521,10 @@ static dae_status solve_nodes(struct shooting *h, dae_diag *diag)
     if (e.size == 0) return evaluate(h, h->y, h->p, NULL, false, diag);
     h->q->stats.meshes++;
     dae_status status = bvp_newton(h->q, &e, diag);
-    /* consistent at every node, and where the last run ends */
     double *residual = status == DAE_OK ? DAE_ARRAY(double, e.size) : NULL;
     if (status == DAE_OK && !residual) status = bvp_no_memory(diag);
-    if (status == DAE_OK) status = evaluate(h, h->y, h->p, residual, false, diag);
+    if (status == DAE_OK) status = measure(h, residual, diag);
+    if (status == DAE_OK && h->gap > OPEN) status = explain_gap(h, diag);
     dae_free(residual);
     return status;
 }
@@ -443,15 +532,14 @@ static dae_status solve_nodes(struct shooting *h, dae_diag *diag)
 /* The largest difference to what was before, in tolerances. */
 static double difference(const struct shooting *h)
 {
-    const dae_bvp_request *r = &h->q->request;
     const size_t size = row_size(h);
     double most = 0.0;
     for (size_t k = 0; k < all_rows(h); k++)
         if (k % size < (size_t)h->n)
-            most = fmax(most, fabs(h->y[k] - h->before[k]) / (r->rtol * fabs(h->y[k]) + r->atol));
+            most = bvp_larger(most, fabs(h->y[k] - h->before[k]) / tolerance_of(h, h->y[k]));
     for (int k = 0; k < h->m; k++)
-        most = fmax(most, fabs(h->p[k] - h->before[all_rows(h) + (size_t)k]) /
-                              (r->rtol * fabs(h->p[k]) + r->atol));
+        most = bvp_larger(most, fabs(h->p[k] - h->before[all_rows(h) + (size_t)k]) /
+                                    tolerance_of(h, h->p[k]));
     return most;
 }
 
@@ -461,8 +549,8 @@ static void keep_before(struct shooting *h)
     vector_copy(h->m, h->p, h->before + all_rows(h));
 }
 
-/* The same nodes with runs of smaller tolerances, until that changes nothing: the last change is
- * the error that is told, and what is left is smaller. */
+/* The same nodes with runs of smaller tolerances, until that changes nothing: the last change and
+ * the gap, which is what a run is off where it ends, are the error that is told. */
 static dae_status tighten(struct shooting *h, dae_diag *diag)
 {
     double *error = &h->q->stats.error;
@@ -478,7 +566,7 @@ static dae_status tighten(struct shooting *h, dae_diag *diag)
         dae_status status = open_runs(h, diag);
         if (status == DAE_OK) status = solve_nodes(h, diag);
         if (status != DAE_OK) return status;
-        *error = difference(h);
+        *error = difference(h) + h->gap;
     }
     return DAE_OK;
 }
@@ -520,9 +608,13 @@ dae_status bvp_shoot(dae_bvp *q, dae_bvp_guess guess, dae_diag *diag)
             "goes further.",
             q->request.rtol, least);
     dae_status status = DAE_ERR_CONVERGENCE;
-    for (int k = 0; k < TRIES && nodes <= q->request.max_intervals; k++, nodes *= 3) {
+    for (int k = 0; k < TRIES && nodes <= q->request.max_intervals;) {
         status = shoot_with(q, nodes, guess, diag);
-        if (!may_be_nodes(status)) break;
+        const bool open = status == DAE_ERR_TOLERANCE && q->shooting && q->shooting->gap > OPEN;
+        if (!open && !may_be_nodes(status)) break;
+        k += !open;
+        const int most = q->request.max_intervals; /* the last chance of an open joint */
+        nodes = !open ? 3 * nodes : nodes < most && 2 * nodes > most ? most : 2 * nodes;
     }
     if (status == DAE_OK) {
         q->stats.intervals = q->shooting->nodes;
@@ -552,6 +644,7 @@ static dae_status begin_values(struct shooting *h, dae_diag *diag)
     if (status == DAE_OK) status = start_runs(h, diag);
     dae_status back = model_form_put_back(h->q->problem->model, &kept, NULL);
     if (status == DAE_OK) status = leave_node(h, h->y, diag);
+    if (status == DAE_OK) status = head_for(h, 0, diag);
     h->at = status == DAE_OK ? 0 : -1;
     return status == DAE_OK ? back : status;
 }
@@ -566,6 +659,7 @@ dae_status shooting_at(struct shooting *h, double t, double *values, dae_diag *d
         status = run_to(h, h->t[h->at + 1], NULL, diag);
         h->at++;
         if (status == DAE_OK) status = leave_node(h, h->y + (size_t)h->at * row_size(h), diag);
+        if (status == DAE_OK) status = head_for(h, h->at, diag);
     }
     if (status == DAE_OK && t > dae_solver_time(h->run)) status = run_to(h, t, NULL, diag);
     if (status == DAE_OK) status = dae_solver_variables(h->run, t, values);
