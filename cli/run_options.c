@@ -795,6 +795,14 @@ static int check_saves(const request *r)
     return checkpoint_check(w);
 }
 
+/* PETSc takes the steps of runs alone. */
+static int check_petsc(const request *r)
+{
+    if (!r->petsc || r->command == &run_command) return CLI_OK;
+    return complain(CLI_USAGE, "option '%s' is for 'daedal run'",
+                    *r->petsc ? "--petsc" : "--engine petsc");
+}
+
 enum { OPTIONS = sizeof long_options / sizeof *long_options };
 
 /* The options as a command has them: '--resume' of a sweep goes without a file. */
@@ -858,7 +866,7 @@ int request_read(const command *of, int argc, char **argv, request *r)
     }
     if (check_first_step(r) != CLI_OK || check_sensitivities(r) != CLI_OK) return CLI_USAGE;
     if (check_boundary(r) != CLI_OK || check_saves(r) != CLI_OK) return CLI_USAGE;
-    if (herk_finish(r) != CLI_OK) return CLI_USAGE;
+    if (check_petsc(r) != CLI_OK || herk_finish(r) != CLI_OK) return CLI_USAGE;
     r->model_name = argv[optind];
     r->text = names_text(r->model_name);
     return check_invariants(r);

@@ -14,6 +14,13 @@ equation
   annotation(experiment(StopTime = 1, Tolerance = 1e-6));
 end Decay;
 END
+# other commands have no use for it, with the library or without
+for c in bvp optimise sens fit sweep verify; do
+    expect 2 $c decay.mo --engine petsc
+    says "'--engine petsc' is for 'daedal run'"
+done
+expect 2 sens decay.mo --by x --petsc '-ts_type bdf'
+says "'--petsc' is for 'daedal run'"
 if ! [ -e "$(dirname "$daedal")/libdaedal-petsc.so" ]; then
     expect 1 run decay.mo --engine petsc
     says 'needs libdaedal-petsc.so'
