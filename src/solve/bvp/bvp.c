@@ -311,6 +311,16 @@ static dae_status coarsen(dae_bvp *q, bvp_solution *s, const double *error, doub
     return explain_mesh(q, s, error, diag);
 }
 
+/* The rounds are over, and the last halving does not confirm the solution. */
+static dae_status explain_rounds(const dae_bvp *q, const bvp_solution *s, dae_diag *diag)
+{
+    return diag_set(diag, DAE_ERR_CONVERGENCE,
+                    "Boundary values: after %d rounds of meshes halving the %d intervals of the "
+                    "last one still changes the solution by %.3g tolerances. Take a larger "
+                    "tolerance, a better guess, or another method.",
+                    ROUNDS, s->intervals / 2, q->stats.error);
+}
+
 /* Meshes until the error of every interval is below its target, and halving them all confirms the
  * whole; else the target is made smaller. */
 static dae_status adapt(dae_bvp *q, bvp_solution *s, dae_diag *diag)
@@ -318,17 +328,18 @@ static dae_status adapt(dae_bvp *q, bvp_solution *s, dae_diag *diag)
     double target = 1.0;
     bool moved = false, coarse = false;
     dae_status status = DAE_OK;
-    for (int round = 0; round < ROUNDS && status == DAE_OK; round++) {
+    bool confirmed = false;
+    for (int round = 0; round < ROUNDS && !confirmed && status == DAE_OK; round++) {
         double *error = DAE_ARRAY(double, s->intervals);
         double most = error ? bvp_estimate(q, s, error) : NAN;
         const bool room = 2 * s->intervals <= q->request.max_intervals;
         const bool full = s->intervals >= q->request.max_intervals;
-        if (isnan(most)) {
+        if (isnan(most)) { /* a value that is no number is infinite */
             status = bvp_no_memory(diag);
         } else if (most <= target && room) {
             status = judge(q, s, &q->stats.error, diag);
-            if (status == DAE_OK && q->stats.error <= 1.0) round = ROUNDS;
-            target /= fmax(2.0, 2.0 * q->stats.error);
+            confirmed = status == DAE_OK && q->stats.error <= 1.0;
+            target /= fmax(2.0, 2.0 * fmin(q->stats.error, 1e6)); /* which may be infinite */
         } else if (most <= target && !coarse) {
             status = coarsen(q, s, error, target, diag);
             coarse = true;
@@ -339,7 +350,7 @@ static dae_status adapt(dae_bvp *q, bvp_solution *s, dae_diag *diag)
         }
         dae_free(error);
     }
-    return status;
+    return status == DAE_OK && !confirmed ? explain_rounds(q, s, diag) : status;
 }
 
 /* Assertions of the model hold at the mesh. */

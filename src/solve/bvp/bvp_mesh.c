@@ -148,7 +148,7 @@ static double in_tolerances(const dae_bvp *q, const double *e, const double *x)
 {
     double most = 0.0;
     for (int k = 0; k < q->d; k++)
-        most = fmax(most, fabs(e[k]) / (q->request.rtol * fabs(x[k]) + q->request.atol));
+        most = bvp_larger(most, fabs(e[k]) / (q->request.rtol * fabs(x[k]) + q->request.atol));
     return most;
 }
 
@@ -191,8 +191,8 @@ double bvp_estimate(dae_bvp *q, const bvp_solution *s, double *error)
     double most = 0.0, *room = DAE_ARRAY(double, 2 * (size_t)bvp_inner(q)->d);
     if (!room) return NAN;
     for (int i = 0; i < s->intervals; i++) {
-        error[i] = fmax(q->reach[0] * error_at(q, s, i, q->probe[0], room),
-                        q->reach[1] * error_at(q, s, i, q->probe[1], room));
+        error[i] = bvp_larger(q->reach[0] * error_at(q, s, i, q->probe[0], room),
+                              q->reach[1] * error_at(q, s, i, q->probe[1], room));
         most = fmax(most, error[i]);
     }
     dae_free(room);
@@ -209,12 +209,13 @@ double bvp_difference(dae_bvp *q, const bvp_solution *a, const bvp_solution *b)
         vector_copy(q->n, q->y, other);
         bvp_point(q, b, t, q->y, q->yp);
         for (int j = 0; j < q->n; j++)
-            most = fmax(most, fabs(q->y[j] - other[j]) /
-                                  (q->request.rtol * fabs(q->y[j]) + q->request.atol));
+            most = bvp_larger(most, fabs(q->y[j] - other[j]) /
+                                        (q->request.rtol * fabs(q->y[j]) + q->request.atol));
     }
     const double *p = a->u + bvp_at_p(q, a->intervals), *r = b->u + bvp_at_p(q, b->intervals);
     for (int k = 0; k < q->m; k++)
-        most = fmax(most, fabs(p[k] - r[k]) / (q->request.rtol * fabs(r[k]) + q->request.atol));
+        most =
+            bvp_larger(most, fabs(p[k] - r[k]) / (q->request.rtol * fabs(r[k]) + q->request.atol));
     return most;
 }
 
