@@ -99,6 +99,17 @@ static void print_method(const boundary *q)
         c->simulated ? ", from a simulation" : "");
 }
 
+/* The condition of regular problems is many powers of ten below, stiff ones included; that of
+ * singular ones is above, as far as collocation and runs are close to their solutions. */
+static void print_condition(const dae_bvp_stats *c)
+{
+    static const double rounding = 1e12;
+    if (c->condition > rounding)
+        say("  note      the conditions determine the solution up to rounding only (condition "
+            "%.1e):\n            there may be others, or none\n",
+            c->condition);
+}
+
 static void print_results(void *user, const request *r)
 {
     boundary *q = user;
@@ -113,6 +124,7 @@ static void print_results(void *user, const request *r)
         PLURAL(c->meshes, q->wanted.method == DAE_BVP_SHOOTING ? "solution" : "mesh solution"),
         PLURAL(c->iterations, "iteration"), q->s->seconds);
     say("  error     %.2g tolerances, as estimated\n", c->error);
+    print_condition(c);
     for (int k = 0; k < q->wanted.unknown_count; k++)
         say("  %s = %.10g\n", q->wanted.unknown[k], dae_bvp_parameter(q->b, k));
     whole_print_ends(&w, r);

@@ -411,9 +411,37 @@ static void test_conditions(void **state)
     }
 }
 
+/* u'' = -k u with u = 0 at both ends: for k = pi^2 all c sin(pi t) are solutions, and the condition
+ * says so; that of k = pi^2 - 1e-3 is about 1e3 times that of k = 5, which is far from there. */
+static void test_not_unique(void **state)
+{
+    (void)state;
+    const char *const at_end[] = {"u = 0"};
+    bvp_run q;
+    open_with(&q,
+              MODEL("  parameter Real k = 5;\n  Real u(start = 0, fixed = true), v(start = 1);\n"
+                    "equation\n  der(u) = v;\n  der(v) = -k*u;"),
+              1, at_end);
+    for (q.request.method = DAE_BVP_GAUSS; q.request.method <= DAE_BVP_RADAU; q.request.method++) {
+        static const double k[] = {5.0, 9.868604401089358, 9.869604401089358};
+        double found[3];
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(dae_problem_set_parameter(q.r.problem, "k", k[i], &q.r.diag), DAE_OK);
+            solve(&q);
+            found[i] = dae_bvp_statistics(q.b)->condition;
+        }
+        assert_true(found[0] >= 1.0 && found[0] < 1e3);
+        assert_true(found[1] > 100.0 * found[0] && found[1] < 1e7);
+        assert_true(found[2] > 1e12);
+    }
+    shut(&q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_not_unique),
+
         cmocka_unit_test(test_linear),     cmocka_unit_test(test_bratu),
         cmocka_unit_test(test_table),      cmocka_unit_test(test_troesch),
         cmocka_unit_test(test_troesch_10), cmocka_unit_test(test_eigenvalue),

@@ -67,6 +67,9 @@ typedef struct dae_bvp_stats {
     int unknowns;   /* of the last system */
     double error;   /* estimated, in tolerances: at most 1 */
     bool simulated; /* the guess was a simulation */
+    /* Of the last system, by components and in tolerances [Ske79]: how many times larger relative
+     * errors of the solution may be than those of the equations. */
+    double condition;
 } dae_bvp_stats;
 
 typedef struct dae_bvp dae_bvp;

@@ -75,6 +75,24 @@ says 'stages = 6'
 expect 2 run bratu.mo --stages 3
 says "'--stages' is for 'daedal bvp'"
 
+# u'' = -pi^2 u with u = 0 at both ends: all c sin(pi t) are solutions
+cat >sine.mo <<'END'
+model Sine
+  Real u(start = 0, fixed = true);
+  Real v(start = 1);
+equation
+  der(u) = v;
+  der(v) = -9.869604401089358*u;
+  annotation(experiment(StopTime = 1), __Daedal(terminal = {u == 0}));
+end Sine;
+END
+for m in gauss radau shooting; do
+    expect 0 bvp sine.mo --method $m
+    says 'determine the solution up to rounding only'
+    expect 0 bvp bratu.mo --method $m
+    grep -q rounding out && fail "$m: a regular problem is said to be singular"
+done
+
 # rows at the mesh
 expect 0 bvp bratu.mo --interval 0 -o -
 [ "$(wc -l <out)" -eq 22 ] || fail "20 intervals have 21 rows"
