@@ -312,6 +312,49 @@ static void test_events(void **state)
     shut(&q);
 }
 
+/* The answer does not depend on units: x = exp(-p) is to be 0.2, in any currency. */
+static void test_units_of_runs(void **state)
+{
+    static const char *const cost[] = {"(x - 0.2)^2", "1e-8*(x - 0.2)^2", "1e8*(x - 0.2)^2"};
+    const dae_optimise_range p = {.name = "p", .lower = 0.0, .upper = 10.0};
+    need_ipopt(state);
+    for (int k = 0; k < COUNT(cost); k++) {
+        optimal q;
+        optimise(&q,
+                 MODEL("  parameter Real p = 0.5;\n  Real x(start = 1, fixed = true);\nequation\n"
+                       "  der(x) = -p*x;"),
+                 &(dae_optimise_request){.end = 1.0,
+                                         .objective = cost[k],
+                                         .parameters = &p,
+                                         .parameter_count = 1,
+                                         .way = DAE_OPTIMISE_SIMULATION});
+        expect_about(dae_optimum_parameter(q.best, 0), log(5.0), 1e-5);
+        shut(&q);
+    }
+}
+
+/* A condition of 3e-7: q' = 1e-6 up to th, then 0, less q. q(2) = 1e-6 (exp(th - 2) - exp(-2)). */
+static void test_small_condition(void **state)
+{
+    static const char *const end[] = {"q = 3e-7"};
+    const dae_optimise_range th = {.name = "th", .lower = 0.01, .upper = 1.99};
+    optimal q;
+    need_ipopt(state);
+    const dae_optimise_stats *s =
+        optimise(&q,
+                 MODEL("  parameter Real th = 0.5;\n  Real q(start = 0, fixed = true);\nequation\n"
+                       "  der(q) = (if time < th then 1e-6 else 0) - q;"),
+                 &(dae_optimise_request){.end = 2.0,
+                                         .objective = "th",
+                                         .parameters = &th,
+                                         .parameter_count = 1,
+                                         .at_end = end,
+                                         .end_count = 1});
+    expect_about(s->objective, 2.0 + log(0.3 + exp(-2.0)), 1e-5);
+    assert_true(s->violation < 1e-12);
+    shut(&q);
+}
+
 /* ---- derivatives ---- */
 
 static void perturb(opt_nlp *p)
@@ -553,6 +596,7 @@ int main(void)
         cmocka_unit_test(test_brachistochrone), cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_van_der_pol),     cmocka_unit_test(test_goddard),
         cmocka_unit_test(test_pendulum),        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_units_of_runs),   cmocka_unit_test(test_small_condition),
         cmocka_unit_test(test_derivatives),     cmocka_unit_test(test_told),
         cmocka_unit_test(test_stopped),         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_refused_models)};

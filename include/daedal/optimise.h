@@ -21,10 +21,12 @@
 /* What is sought, and between which bounds. */
 typedef struct dae_optimise_range {
     const char *name;    /* an input of the model, or a parameter */
-    double lower, upper; /* both 0: min and max of the model; -INFINITY, INFINITY: none */
+    double lower, upper; /* they hold beside min and max of the model; both 0 unless bounds_given:
+                            those alone; -INFINITY, INFINITY: no more than those */
     double guess;        /* where the search begins; 0 unless guess_given: the model's value, of a
                             control that has none the middle between its bounds */
     bool guess_given;
+    bool bounds_given; /* lower and upper count even if both are 0 */
 } dae_optimise_range;
 
 typedef enum dae_optimise_way {
@@ -98,6 +100,10 @@ typedef struct dae_optimise_stats {
     long iterations; /* of the search, on all meshes */
     long runs;       /* of the model */
     bool simulated;  /* the guess was a simulation */
+    double bound_violation; /* of bounds of controls between points, in parts of their range */
+    double path_violation;  /* of conditions along the path between points, in their own units */
+    char path_text[DAE_TEXT_SIZE]; /* which one, and when; "": none */
+    char note[DAE_TEXT_SIZE];      /* what else there is to be told; "": nothing */
 } dae_optimise_stats;
 
 typedef struct dae_optimum dae_optimum;

@@ -23,8 +23,12 @@ typedef struct ipopt_problem {
     bool (*go_on)(void *user, int iteration, double objective, double violation);
     void *user;
     int max_iterations;
-    double tolerance;
-    bool warm; /* x is near the solution */
+    double
+        objective_scale; /* 0: 1. What the objective is multiplied by: its gradient is about 1, */
+    const double *row_scale; /* NULL: 1. and those of rows, as x is about 1 */
+    double tolerance;        /* in these units */
+    double accepted;         /* what counts as solved where it stops early; 0: tolerance */
+    bool warm;               /* x is near the solution */
 } ipopt_problem;
 
 typedef enum ipopt_end {

@@ -28,20 +28,36 @@ typedef struct run_search {
     bool known;          /* which there was, */
     double *g, *slope;   /* its rows, and their derivatives, m each */
     double f, *gradient; /* and what is minimised */
-    double *scale;
+    double *scale;       /* of parameters */
+    double f_scale;      /* of the objective: its gradient is about 1, as parameters are */
+    double *row_scale;   /* of rows, likewise */
+    double *sizes;       /* of variables, at the looks of all runs so far */
+    double *first;       /* where the search begins, */
+    double first_f;      /* what counts there */
+    bool first_fits;     /* and whether the conditions hold there */
+    double atol;         /* of runs */
     int rows, iterations;
     bool stopped;
     dae_diag diag; /* of the last run that failed */
 } run_search;
 
-static void search_free(run_search *w)
+static void close_solver(run_search *w)
 {
     dae_sensitivity_free(w->slopes);
     dae_solver_free(w->solver);
     if (w->compiled) code_free(&w->code);
     model_tangent_free(w->tangent);
+    w->slopes = NULL;
+    w->solver = NULL;
+    w->compiled = false;
+    w->tangent = NULL;
+}
+
+static void search_free(run_search *w)
+{
+    close_solver(w);
     dae_free_all(w->e, w->y, w->s, w->visible, w->value, w->last, w->g, w->slope, w->gradient,
-                 w->scale);
+                 w->scale, w->row_scale, w->sizes, w->first);
 }
 
 /* ---- making ---- */
@@ -87,10 +103,13 @@ static bool make_room(run_search *w)
     w->last = DAE_ARRAY(double, m);
     w->gradient = DAE_ARRAY(double, m);
     w->scale = DAE_ARRAY(double, m);
+    w->row_scale = DAE_ARRAY(double, w->rows);
+    w->sizes = DAE_ARRAY(double, q->problem->model->visible_count);
+    w->first = DAE_ARRAY(double, m);
     w->g = DAE_ARRAY(double, w->rows);
     w->slope = DAE_ARRAY(double, (size_t)w->rows *m);
     return w->y && w->s && w->visible && w->value && w->last && w->gradient && w->scale && w->g &&
-           w->slope;
+           w->slope && w->row_scale && w->sizes && w->first;
 }
 
 static dae_status open_solver(run_search *w, dae_diag *diag)
@@ -100,7 +119,7 @@ static dae_status open_solver(run_search *w, dae_diag *diag)
     const char **names = DAE_ARRAY(const char *, q->m);
     dae_options o = dae_options_default();
     o.rtol = q->request.rtol;
-    o.atol = q->request.atol;
+    o.atol = w->atol;
     o.stop_time = q->request.end;
     dae_status status =
         names ? dae_solver_new(q->problem, &o, &w->solver, diag) : opt_no_memory(diag);
@@ -134,6 +153,8 @@ static dae_status look(run_search *w, double t, int first, int count, double *g,
     const model_instance *m = w->solver->hybrid->instance;
     dae_status status = dae_solver_variables(w->solver, t, w->visible);
     if (status < 0) return status;
+    for (int k = 0; k < q->problem->model->visible_count; k++)
+        w->sizes[k] = fmax(w->sizes[k], fabs(w->visible[k]));
     to_flat(w, w->y);
     tape_inputs at = {.time = t,
                       .values = {w->y, NULL, NULL, NULL},
@@ -204,9 +225,14 @@ static bool evaluate(run_search *w, const double *x)
         return false;
     }
     vector_copy(q->m, x, w->last);
-    w->known = true;
-    return isfinite(w->f) && vector_finite(q->m, w->gradient) && vector_finite(w->rows, w->g) &&
-           vector_all_finite((size_t)w->rows * (size_t)q->m, w->slope);
+    w->known = isfinite(w->f) && vector_finite(q->m, w->gradient) && vector_finite(w->rows, w->g) &&
+               vector_all_finite((size_t)w->rows * (size_t)q->m, w->slope);
+    if (!w->known)
+        diag_set(&w->diag, DAE_ERR_EVALUATION,
+                 "Optimisation: what is to be %s, a condition, or a derivative of them, is not "
+                 "finite (the first is %g).",
+                 q->request.maximise ? "maximised" : "minimised", w->f);
+    return w->known;
 }
 
 /* ---- as a problem of IPOPT ---- */
@@ -268,16 +294,25 @@ static const opt_condition *condition_of(const dae_optimum *q, int row)
     return row < sampled ? &q->path.list[row % q->path.count] : &q->end.list[row - sampled];
 }
 
-static double violation_of(const run_search *w, int *worst)
+/* The largest violation of a row, and that in units of rows; *worst: of which one the latter is. */
+static double violation_of(const run_search *w, double *relative, int *worst)
 {
     double most = 0.0;
     *worst = 0;
+    *relative = 0.0;
     for (int i = 0; i < w->rows; i++) {
         const opt_condition *c = condition_of(w->q, i);
         const double off = fmax(c->lower - w->g[i], w->g[i] - c->upper);
-        if (off > most) most = off, *worst = i;
+        most = fmax(most, off);
+        if (off * w->row_scale[i] > *relative) *relative = off * w->row_scale[i], *worst = i;
     }
     return most;
+}
+
+/* Of the search, in its units. */
+static double tolerance_of(const dae_optimum *q)
+{
+    return fmin(1e-3, fmax(1e-9, q->request.rtol));
 }
 
 static dae_status explain(const run_search *w, ipopt_end ended, dae_diag *diag)
@@ -285,7 +320,8 @@ static dae_status explain(const run_search *w, ipopt_end ended, dae_diag *diag)
     const dae_optimum *q = w->q;
     const int sampled = q->path.count * q->request.intervals;
     int worst;
-    const double off = violation_of(w, &worst);
+    double relative;
+    const double off = violation_of(w, &relative, &worst);
     if (ended == IPOPT_NO_MEMORY) return opt_no_memory(diag);
     diag_set(diag, DAE_ERR_CONVERGENCE, "Optimisation: %s. ",
              ended == IPOPT_INFEASIBLE   ? "the conditions contradict each other, or the search "
@@ -294,7 +330,7 @@ static dae_status explain(const run_search *w, ipopt_end ended, dae_diag *diag)
              : ended == IPOPT_UNBOUNDED  ? "parameters grow beyond all bounds"
              : ended == IPOPT_TIGHT      ? "there are more equations than parameters"
                                          : "the search found no way on");
-    if (w->rows > 0 && off > 1e-6)
+    if (w->rows > 0 && relative > tolerance_of(q))
         diag_append(
             diag, "Violated most is %s at t = %.9g, by %.3g. ", condition_of(q, worst)->text,
             worst < sampled ? sample_time(q, 1 + worst / q->path.count) : q->request.end, off);
@@ -349,26 +385,51 @@ static dae_status search(run_search *w, double *x, ipopt_end *ended, dae_diag *d
                                    .go_on = go_on,
                                    .user = w,
                                    .max_iterations = q->request.max_iterations,
-                                   .tolerance = fmin(1e-3, fmax(1e-9, q->request.rtol))};
+                                   .objective_scale = w->f_scale,
+                                   .row_scale = w->row_scale,
+                                   .tolerance = tolerance_of(q)};
     *ended = ipopt_solve(&problem, x, NULL);
     dae_free_all(bounds, place);
     return DAE_OK;
 }
 
+/* What is found must not be worse than where the search began: else that is the result, and the
+ * user is told. */
+static bool better_of_both(run_search *w, double *x)
+{
+    dae_optimum *q = w->q;
+    const double worse = sign_of(w) * (w->f - w->first_f);
+    const double noise = q->request.rtol * fmax(fabs(w->f), fabs(w->first_f));
+    if (!w->first_fits || !(worse > noise)) return true;
+    snprintf(q->stats.note, sizeof q->stats.note,
+             "the search ended at %.9g, which is worse than the guess; the guess is kept. What is "
+             "%s may have jumps; begin elsewhere.",
+             w->f, q->request.maximise ? "maximised" : "minimised");
+    q->stats.end = DAE_OPTIMISE_INACCURATE;
+    vector_copy(q->m, w->first, x);
+    return evaluate(w, x);
+}
+
 /* Keep what was found. */
-static dae_status finish(run_search *w, const double *x, ipopt_end ended, dae_diag *diag)
+static dae_status finish(run_search *w, double *x, ipopt_end ended, dae_diag *diag)
 {
     dae_optimum *q = w->q;
     int worst;
-    if (!evaluate(w, x)) {
+    double relative;
+    q->stats.end = ended == IPOPT_STOPPED ? DAE_OPTIMISE_STOPPED : DAE_OPTIMISE_CONVERGED;
+    if (!evaluate(w, x) || (ended != IPOPT_STOPPED && !better_of_both(w, x))) {
         *diag = w->diag;
         return diag->status;
     }
     q->stats.objective = w->f;
-    q->stats.violation = violation_of(w, &worst);
+    q->stats.violation = violation_of(w, &relative, &worst);
+    if (relative > 10.0 * tolerance_of(q) && q->stats.end == DAE_OPTIMISE_CONVERGED) {
+        q->stats.end = DAE_OPTIMISE_INACCURATE;
+        snprintf(q->stats.note, sizeof q->stats.note, "%.150s is violated by %.3g.",
+                 condition_of(q, worst)->text, q->stats.violation);
+    }
     q->stats.iterations = w->iterations;
     q->stats.objective_change = q->stats.error = q->stats.deviation = NAN;
-    q->stats.end = ended == IPOPT_STOPPED ? DAE_OPTIMISE_STOPPED : DAE_OPTIMISE_CONVERGED;
     q->stats.intervals = q->request.intervals;
     q->stats.unknowns = q->m;
     q->stats.conditions = w->rows;
@@ -383,7 +444,7 @@ static dae_status finish(run_search *w, const double *x, ipopt_end ended, dae_di
     return DAE_OK;
 }
 
-static dae_status begin(run_search *w, double *x, dae_diag *diag)
+static void choose_units(run_search *w, double *x)
 {
     const dae_optimum *q = w->q;
     for (int k = 0; k < q->m; k++) {
@@ -393,20 +454,92 @@ static dae_status begin(run_search *w, double *x, dae_diag *diag)
         w->scale[k] = size > 0.0 ? size : 1.0;
         x[k] = q->guess[k] / w->scale[k];
     }
-    if (evaluate(w, x)) return DAE_OK;
-    if (!w->known) {
-        *diag = w->diag;
-        return diag->status;
+}
+
+/* Gradients of the last run count for the sizes of the objective and of each condition, which has
+ * one size for all samples. */
+static void measure(run_search *w, double *size)
+{
+    const dae_optimum *q = w->q;
+    const int m = q->m, sampled = q->path.count * q->request.intervals;
+    for (int k = 0; k < m; k++) {
+        size[0] = fmax(size[0], fabs(w->gradient[k]) * w->scale[k]);
+        for (int i = 0; i < w->rows; i++) {
+            const int c = i < sampled ? i % q->path.count : q->path.count + i - sampled;
+            size[1 + c] = fmax(size[1 + c], fabs(w->slope[i * m + k]) * w->scale[k]);
+        }
     }
-    return diag_set(diag, DAE_ERR_EVALUATION,
-                    "Optimisation: what is to be %s, a condition, or a derivative of them, is not "
-                    "finite where the search begins (the first is %g).",
-                    q->request.maximise ? "maximised" : "minimised", w->f);
+}
+
+/* Units of the objective and of rows, so that the answer does not depend on those of the model:
+ * gradients at the guess, and a tenth of a unit beside it, as they may vanish at the guess. */
+static dae_status choose_row_units(run_search *w, const double *x, dae_diag *diag)
+{
+    enum { PROBES = 2 };
+    const dae_optimum *q = w->q;
+    const int sampled = q->path.count * q->request.intervals;
+    double *size = DAE_ARRAY(double, 1 + q->path.count + q->end.count);
+    double *beside = DAE_ARRAY(double, q->m);
+    if (!size || !beside) {
+        dae_free_all(size, beside);
+        return opt_no_memory(diag);
+    }
+    for (int probe = 0; probe <= PROBES; probe++) {
+        for (int k = 0; k < q->m; k++) {
+            const double to = x[k] + 0.1 * (probe == 2 ? -1 : probe);
+            beside[k] = fmin(q->upper[k] / w->scale[k], fmax(q->lower[k] / w->scale[k], to));
+        }
+        if (evaluate(w, beside)) measure(w, size);
+    }
+    w->f_scale = size[0] > 0.0 ? 1.0 / size[0] : 1.0;
+    for (int i = 0; i < w->rows; i++) {
+        const double of = size[1 + (i < sampled ? i % q->path.count : q->path.count + i - sampled)];
+        w->row_scale[i] = of > 0.0 ? 1.0 / of : 1.0;
+    }
+    diag_clear(&w->diag);
+    dae_free_all(size, beside);
+    return DAE_OK;
+}
+
+/* Where states are small beside the tolerance, the search would see noise: runs have a finer one,
+ * as small as rtol asks for. */
+static dae_status sharpen(run_search *w, dae_diag *diag)
+{
+    const dae_optimum *q = w->q;
+    double least = INFINITY;
+    for (int k = 0; k < q->problem->model->visible_count; k++)
+        if (w->sizes[k] > 0.0 && dae_problem_variable_info(q->problem, k).state)
+            least = fmin(least, w->sizes[k]);
+    const double atol = fmax(q->request.rtol * least, 1e-9 * q->request.atol);
+    if (!(atol < 0.5 * w->atol)) return DAE_OK;
+    w->atol = atol;
+    w->known = false;
+    close_solver(w);
+    return open_solver(w, diag);
+}
+
+static dae_status begin(run_search *w, double *x, dae_diag *diag)
+{
+    int worst;
+    double relative;
+    choose_units(w, x);
+    dae_status status = evaluate(w, x) ? sharpen(w, diag) : w->diag.status;
+    if (status == DAE_OK) status = choose_row_units(w, x, diag);
+    if (status == DAE_OK && !evaluate(w, x)) status = w->diag.status;
+    if (status != DAE_OK) {
+        if (w->diag.status != DAE_OK) *diag = w->diag;
+        return status;
+    }
+    vector_copy(w->q->m, x, w->first);
+    w->first_f = w->f;
+    violation_of(w, &relative, &worst);
+    w->first_fits = relative <= tolerance_of(w->q);
+    return DAE_OK;
 }
 
 dae_status opt_by_runs(dae_optimum *q, dae_diag *diag)
 {
-    run_search w = {.q = q};
+    run_search w = {.q = q, .atol = q->request.atol};
     ipopt_end ended = IPOPT_SOLVED;
     diag_clear(&w.diag);
     double *x = DAE_ARRAY(double, q->m);
