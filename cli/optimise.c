@@ -43,7 +43,7 @@ static int read_range(const char *option, char *word, dae_optimise_range *r)
     if (!whole) return complain(CLI_FAILED, "out of memory");
     if (at) *at = '\0';
     if (equals) *equals = '\0';
-    *r = (dae_optimise_range){.guess_given = at != NULL};
+    *r = (dae_optimise_range){.guess_given = at != NULL, .bounds_given = equals != NULL};
     bool ok = *word && (!at || parse_double(at + 1, &r->guess)) &&
               (!equals || !at || at > equals) &&
               (!equals || read_bounds(equals + 1, &r->lower, &r->upper));
@@ -218,6 +218,19 @@ static void print_accuracy(const dae_optimise_stats *c)
             c->deviation_time);
 }
 
+/* What bounds and conditions do between points, and what else there is to be told. */
+static void print_notes(const dae_optimise_stats *c)
+{
+    if (c->bound_violation > 1e-6)
+        say("  bounds    polynomials of controls leave them by %.2g of the range between points; "
+            "values are cut there\n",
+            c->bound_violation);
+    if (c->path_text[0])
+        say("  path      %s is violated by %.2g, most between points\n", c->path_text,
+            c->path_violation);
+    if (c->note[0]) say("  note      %s\n", c->note);
+}
+
 static void print_results(void *user, const request *r)
 {
     optimisation *q = user;
@@ -246,6 +259,7 @@ static void print_results(void *user, const request *r)
             c->meshes == 1 ? "1 mesh" : PLURAL(c->meshes, "mesh solution"),
             PLURAL(c->iterations, "iteration"), q->s->seconds);
     print_accuracy(c);
+    print_notes(c);
     say("  %s %.10g", q->wanted.maximise ? "maximum  " : "minimum  ", c->objective);
     if (isnan(c->objective_change))
         say("\n");
@@ -257,6 +271,28 @@ static void print_results(void *user, const request *r)
     if (r->stats)
         say("%-28s %d\n%-28s %d\n%-28s %.3g\n", "unknowns of the last mesh", c->unknowns,
             "conditions", c->conditions, "largest violation", c->violation);
+}
+
+/* Why a result is not what was asked for. */
+static int complain_inaccurate(const dae_optimise_stats *c)
+{
+    if (c->way == DAE_OPTIMISE_SIMULATION)
+        return complain(CLI_UNFIT, "the result is less accurate than asked for: %s%s",
+                        c->note[0] ? c->note : c->path_text,
+                        c->note[0] ? "" : " is violated between samples; give more '--intervals'");
+    char moved[80] = "there was one mesh only";
+    if (!isnan(c->objective_change))
+        snprintf(moved, sizeof moved, "the objective moved by %.2g with the last mesh",
+                 c->objective_change);
+    if (isnan(c->deviation))
+        return complain(CLI_UNFIT,
+                        "the result is not verified: a run with these controls failed: %s",
+                        c->deviation_text);
+    return complain(CLI_UNFIT,
+                    "the result is less accurate than asked for: states %.2g tolerances (a "
+                    "simulation %.2g), %s%s%s; give '--max-intervals' or a larger '--rtol'",
+                    c->error, c->deviation, moved,
+                    c->path_text[0] ? ", violated between points: " : "", c->path_text);
 }
 
 /* How it ended, for those who only look at the code. */
@@ -274,11 +310,7 @@ static int judge(const optimisation *q)
         return CLI_UNFIT;
     }
     if (c->end == DAE_OPTIMISE_CONVERGED) return CLI_OK;
-    return complain(CLI_UNFIT,
-                    "the result is less accurate than asked for: states %.2g tolerances (a "
-                    "simulation %.2g), the objective moved by %.2g with the last mesh; give "
-                    "'--max-intervals' or a larger '--rtol'",
-                    c->error, c->deviation, c->objective_change);
+    return complain_inaccurate(c);
 }
 
 static int report_optimum(optimisation *q, const request *r)
@@ -351,9 +383,9 @@ static int check_smooth(const optimisation *q, const request *r)
 {
     const char *name = NULL;
     for (int k = 0; k < q->wanted.control_count; k++)
-        if (q->controls[k].lower != 0.0 || q->controls[k].upper != 0.0) name = q->controls[k].name;
+        if (q->controls[k].bounds_given) name = q->controls[k].name;
     for (int k = 0; k < q->wanted.parameter_count; k++)
-        if (q->varied[k].lower != 0.0 || q->varied[k].upper != 0.0) name = q->varied[k].name;
+        if (q->varied[k].bounds_given) name = q->varied[k].name;
     if (name)
         return complain(CLI_USAGE,
                         "'--by conditions' knows no bounds, and '%s' has some: leave them out, or "

@@ -355,6 +355,133 @@ static void test_small_condition(void **state)
     shut(&q);
 }
 
+/* Collocation likewise: x'' = u from x = 1e-4 to rest takes u = -6e-4 (1 - 2t), whatever it costs.
+ */
+static void test_small_units(void **state)
+{
+    static const char *const cost[] = {"u^2", "1e-8*u^2", "1e8*u^2"};
+    static const char *const end[] = {"x = 0", "v = 0"};
+    const dae_optimise_range u = {.name = "u", .lower = -1.0, .upper = 1.0};
+    need_ipopt(state);
+    for (int k = 0; k < COUNT(cost); k++) {
+        optimal q;
+        optimise(&q,
+                 MODEL("  input Real u;\n  Real x(start = 1e-4, fixed = true);\n"
+                       "  Real v(start = 0, fixed = true);\nequation\n  der(x) = v;\n"
+                       "  der(v) = u;"),
+                 &(dae_optimise_request){.end = 1.0,
+                                         .integral = cost[k],
+                                         .controls = &u,
+                                         .control_count = 1,
+                                         .at_end = end,
+                                         .end_count = 2});
+        for (double t = 0.0; t <= 1.0; t += 0.125)
+            expect_about(dae_optimum_control(q.best, 0, t), -6e-4 * (1.0 - 2.0 * t), 1e-9);
+        shut(&q);
+    }
+}
+
+/* A charge of 3e-7: q' = i - q. i = c exp(t), with c = 2 q(2) exp(2)/(exp(4) - 1). */
+static void test_small_state(void **state)
+{
+    static const char *const end[] = {"q = 3e-7"};
+    const dae_optimise_range i = {.name = "i", .lower = -1e-5, .upper = 1e-5};
+    const double c = 6e-7 * exp(2.0) / (exp(4.0) - 1.0);
+    optimal q;
+    need_ipopt(state);
+    const dae_optimise_stats *s = optimise(
+        &q,
+        MODEL("  input Real i;\n  Real q(start = 0, fixed = true);\nequation\n  der(q) = i - q;"),
+        &(dae_optimise_request){.end = 2.0,
+                                .integral = "i^2",
+                                .controls = &i,
+                                .control_count = 1,
+                                .at_end = end,
+                                .end_count = 1});
+    const double exact = 0.5 * c * c * (exp(4.0) - 1.0);
+    expect_about(s->objective, exact, 1e-6 * exact);
+    shut(&q);
+}
+
+/* Bounds hold between points, too; those of 0 count; those of the model stay. */
+static void test_bounds(void **state)
+{
+    const dae_optimise_range u = {.name = "u", .lower = -0.3, .upper = 1.0};
+    const dae_optimise_range zero = {.name = "u", .bounds_given = true};
+    const dae_optimise_range wide = {.name = "u", .lower = -5.0, .upper = INFINITY};
+    const dae_optimise_range *ranges[] = {&u, &zero, &wide};
+    need_ipopt(state);
+    for (int k = 0; k < COUNT(ranges); k++) {
+        optimal q;
+        const dae_optimise_stats *s =
+            optimise(&q,
+                     MODEL("  input Real u(min = -0.3, max = 0.8);\n"
+                           "  Real x1(start = 0, fixed = true), x2(start = 1, fixed = true);\n"
+                           "equation\n  der(x1) = (1 - x2^2)*x1 - x2 + u;\n  der(x2) = x1;"),
+                     &(dae_optimise_request){.end = 5.0,
+                                             .integral = "x1^2 + x2^2 + u^2",
+                                             .controls = ranges[k],
+                                             .control_count = 1,
+                                             .rtol = 1e-5});
+        const double low = k == 1 ? 0.0 : -0.3, high = k == 1 ? 0.0 : 0.8;
+        for (int j = 0; j <= 2000; j++) {
+            const double found = dae_optimum_control(q.best, 0, j * 5.0 / 2000);
+            assert_true(found >= low - 1e-12 && found <= high + 1e-12);
+        }
+        assert_true(s->deviation <= 1.0);
+        shut(&q);
+    }
+}
+
+/* A run that fails does not verify anything. */
+static void test_unverified(void **state)
+{
+    const dae_optimise_range u = {.name = "u", .lower = -1.0, .upper = 1.0};
+    optimal q;
+    need_ipopt(state);
+    assert_int_equal(try_optimise(&q,
+                                  MODEL("  input Real u;\n  Real x(start = 0, fixed = true);\n"
+                                        "equation\n  der(x) = u;\n"
+                                        "  assert(x < 0.5, \"too large\");"),
+                                  &(dae_optimise_request){.end = 1.0,
+                                                          .objective = "x",
+                                                          .maximise = true,
+                                                          .controls = &u,
+                                                          .control_count = 1}),
+                     DAE_OK);
+    assert_int_equal(dae_optimum_statistics(q.best)->end, DAE_OPTIMISE_INACCURATE);
+    assert_non_null(strstr(dae_optimum_statistics(q.best)->deviation_text, "too large"));
+    shut(&q);
+}
+
+/* A condition that is met at samples and not between them is told: x = sin(10 t) at multiples of
+ * pi/10 is 0. */
+static void test_between_samples(void **state)
+{
+    static const char *const path[] = {"x <= 0.5"};
+    const dae_optimise_range p = {.name = "p", .lower = 1.0, .upper = 2.0};
+    optimal q;
+    need_ipopt(state);
+    assert_int_equal(
+        try_optimise(&q,
+                     MODEL("  parameter Real p = 1.5;\n  Real x(start = 0, fixed = true);\n"
+                           "  Real v(start = 15, fixed = true);\nequation\n  der(x) = v;\n"
+                           "  der(v) = -100*x + 0*p;"),
+                     &(dae_optimise_request){.end = 3.14159265358979,
+                                             .objective = "p",
+                                             .parameters = &p,
+                                             .parameter_count = 1,
+                                             .path = path,
+                                             .path_count = 1,
+                                             .intervals = 10,
+                                             .way = DAE_OPTIMISE_SIMULATION}),
+        DAE_OK);
+    const dae_optimise_stats *s = dae_optimum_statistics(q.best);
+    assert_int_equal(s->end, DAE_OPTIMISE_INACCURATE);
+    expect_about(s->path_violation, 1.0, 0.01);
+    shut(&q);
+}
+
 /* ---- derivatives ---- */
 
 static void perturb(opt_nlp *p)
@@ -591,14 +718,25 @@ static void test_refused_models(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_riccati),         cmocka_unit_test(test_minimum_time),
-        cmocka_unit_test(test_brachistochrone), cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_van_der_pol),     cmocka_unit_test(test_goddard),
-        cmocka_unit_test(test_pendulum),        cmocka_unit_test(test_events),
-        cmocka_unit_test(test_units_of_runs),   cmocka_unit_test(test_small_condition),
-        cmocka_unit_test(test_derivatives),     cmocka_unit_test(test_told),
-        cmocka_unit_test(test_stopped),         cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_refused_models)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_riccati),
+                                       cmocka_unit_test(test_minimum_time),
+                                       cmocka_unit_test(test_brachistochrone),
+                                       cmocka_unit_test(test_parameters),
+                                       cmocka_unit_test(test_van_der_pol),
+                                       cmocka_unit_test(test_goddard),
+                                       cmocka_unit_test(test_pendulum),
+                                       cmocka_unit_test(test_events),
+                                       cmocka_unit_test(test_units_of_runs),
+                                       cmocka_unit_test(test_small_units),
+                                       cmocka_unit_test(test_small_state),
+                                       cmocka_unit_test(test_bounds),
+                                       cmocka_unit_test(test_unverified),
+                                       cmocka_unit_test(test_between_samples),
+                                       cmocka_unit_test(test_small_condition),
+                                       cmocka_unit_test(test_derivatives),
+                                       cmocka_unit_test(test_told),
+                                       cmocka_unit_test(test_stopped),
+                                       cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_refused_models)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

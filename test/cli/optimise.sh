@@ -47,7 +47,7 @@ says '1 control, 1 parameter'
 # Van der Pol's oscillator, files and a picture; the controls drive a run that agrees
 osc=$examples/oscillator_control.mo
 expect 0 optimise "$osc" --integral 'x1^2 + x2^2 + u^2' --control u -o best.csv --plot best.svg
-says '^  minimum   2.8672589'
+says '^  minimum   2.86726'
 says 'a simulation'
 [ -s best.csv ] && [ -s best.svg ] || fail "no files"
 head -n 1 best.csv | grep -q 'u' || fail "no control in the file"
@@ -88,6 +88,40 @@ expect 2 optimise ball.mo --maximise h --vary e=0.1:1 --by collocation
 says 'a when-clause'
 expect 2 optimise ball.mo --integral h --vary e=0.1:1
 says 'der(J)'
+
+# start values that are not fixed, bounds of zero and of the model, a run that fails, empty conditions
+cat >open.mo <<'END'
+model Open
+  parameter Real p(max = 0.4) = 0.3;
+  Real x(start = 1);
+equation
+  der(x) = -p*x;
+  annotation(experiment(StopTime = 1));
+end Open;
+END
+expect 0 optimise open.mo --minimise x --vary p=0:10 --by simulation
+says 'runs keep start values that are not fixed, such as that of x'
+says '^  p = 0\.\(4$\|39999\)'
+expect 2 optimise open.mo --minimise x --vary p=0.5:10 --by simulation
+says 'bounds of p, from 0.5 to 0.4, are empty'
+expect 0 optimise lq.mo --control u=0:0 --integral 'x^2 + u^2'
+says '^  minimum   1 ('
+expect 2 optimise lq.mo --control u=0:0 --integral 'x^2 + u^2' --by conditions
+says "knows no bounds, and 'u' has some"
+expect 2 optimise lq.mo --control u --integral 'u^2' --path '2 <= x <= 1'
+says "'2 <= x <= 1' is empty"
+cat >assert.mo <<'END'
+model A
+  input Real u(min = -1, max = 1);
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = u;
+  assert(x < 0.5, "too large");
+  annotation(experiment(StopTime = 1));
+end A;
+END
+ends 6 optimise assert.mo --maximise x --control u
+says 'not verified: a run with these controls failed: .*too large'
 
 # less accurate than asked for: told, and code 6
 ends 6 optimise "$osc" --integral 'x1^2 + x2^2 + u^2' --control u --intervals 4 --max-intervals 5

@@ -98,13 +98,16 @@ static const char *find_events(const flat_model *m, int *line)
 static dae_status take_range(dae_optimum *q, int k, const dae_optimise_range *r, double low,
                              double high, double value, dae_diag *diag)
 {
-    const bool open = r->lower == 0.0 && r->upper == 0.0;
-    const double lower = open ? low : r->lower, upper = open ? high : r->upper;
+    const bool given = r->bounds_given || r->lower != 0.0 || r->upper != 0.0;
+    const double least = isnan(low) ? -INFINITY : low, most = isnan(high) ? INFINITY : high;
+    const double lower = given ? fmax(least, r->lower) : least;
+    const double upper = given ? fmin(most, r->upper) : most;
     diag_variable(diag, -1, r->name);
     if (!(lower < upper) && !(lower == upper && isfinite(lower)))
         return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "Optimisation: the bounds of %s, from %g to %g, are empty.", r->name, lower,
-                        upper);
+                        "Optimisation: the bounds of %s, from %g to %g, are empty (the model has "
+                        "%g to %g).",
+                        r->name, lower, upper, least, most);
     double guess = r->guess_given ? r->guess : value;
     if (isnan(guess))
         guess = isfinite(lower) && isfinite(upper) ? 0.5 * (lower + upper)
@@ -166,8 +169,7 @@ static dae_status take_parameter(dae_optimum *q, const dae_problem *scout, int k
     dae_status status = directions_check(&m->parameters[p], "Optimisation", diag);
     if (status != DAE_OK) return status;
     const dae_parameter_info info = dae_problem_parameter_info(scout, p);
-    return take_range(q, q->c + k, r, isnan(info.min) ? -INFINITY : info.min,
-                      isnan(info.max) ? INFINITY : info.max, dae_problem_parameter_value(scout, p),
+    return take_range(q, q->c + k, r, info.min, info.max, dae_problem_parameter_value(scout, p),
                       diag);
 }
 
@@ -231,12 +233,46 @@ static void replace(opt_solution *s, opt_solution *by)
     *by = (opt_solution){0};
 }
 
+/* Once more, where the solution has other units than the guess. Fails that, the first one counts.
+ */
+static dae_status in_own_units(dae_optimum *q, opt_solution *s, ipopt_end *ended, dae_diag *diag)
+{
+    enum { TIMES = 3 };
+    dae_status status = DAE_OK;
+    for (int k = 0; k < TIMES && status == DAE_OK && *ended == IPOPT_SOLVED; k++) {
+        const dae_optimise_stats before = q->stats;
+        opt_solution next;
+        if (!opt_units_of(q, s)) break;
+        if (!opt_solution_new(q, s->intervals, &next)) return opt_no_memory(diag);
+        memcpy(next.t, s->t, ((size_t)s->intervals + 1) * sizeof *s->t);
+        memcpy(next.x, s->x, opt_size(q, s->intervals) * sizeof *s->x);
+        status = opt_solve_mesh(q, &next, true, ended, diag);
+        if (status == DAE_OK && *ended == IPOPT_SOLVED) {
+            replace(s, &next);
+            continue;
+        }
+        opt_solution_free(&next);
+        if (status == DAE_ERR_MEMORY || *ended == IPOPT_STOPPED) return status;
+        q->stats = before;
+        q->stats.end = DAE_OPTIMISE_INACCURATE;
+        snprintf(q->stats.note, sizeof q->stats.note,
+                 "a search in units of the solution failed: %.*s", (int)sizeof q->stats.note / 2,
+                 diag->text);
+        diag_clear(diag);
+        status = DAE_OK;
+        *ended = IPOPT_SOLVED;
+        break;
+    }
+    return status;
+}
+
 static dae_status first_mesh(dae_optimum *q, dae_bvp_guess guess, ipopt_end *ended, dae_diag *diag)
 {
     opt_solution next;
     if (!opt_solution_new(q, q->request.intervals, &next)) return opt_no_memory(diag);
     dae_status status = opt_guess(q, guess, &next, diag);
     if (status == DAE_OK) status = opt_solve_mesh(q, &next, false, ended, diag);
+    if (status == DAE_OK) status = in_own_units(q, &next, ended, diag);
     q->stats.simulated = guess == DAE_BVP_GUESS_SIMULATE;
     if (status == DAE_OK)
         replace(&q->solution, &next);
@@ -295,10 +331,13 @@ static dae_status adapt(dae_optimum *q, double target, bool *stays, dae_diag *di
         if (!error) return opt_no_memory(diag);
         status = opt_set_parameters(q, &q->solution, diag);
         q->stats.error = status == DAE_OK ? opt_estimate(q, &q->solution, error) : NAN;
+        opt_look_between(q, &q->solution, error);
         const double small = 10.0 * q->request.rtol * fabs(q->stats.objective) + q->request.atol;
-        const bool met = q->stats.error <= target, rests = q->stats.objective_change <= small;
+        const bool fits = q->path_error <= 1.0, met = q->stats.error <= target && fits,
+                   rests = q->stats.objective_change <= small;
         const bool done = (met && rests) || *stays || round >= ROUNDS;
-        if (done && !(q->stats.error <= 1.0 && rests) && q->stats.end == DAE_OPTIMISE_CONVERGED)
+        if (done && !(q->stats.error <= 1.0 && rests && fits) &&
+            q->stats.end == DAE_OPTIMISE_CONVERGED)
             q->stats.end = DAE_OPTIMISE_INACCURATE;
         for (int i = 0; i < q->solution.intervals; i++) error[i] /= target;
         if (status == DAE_OK && !done) status = go_finer(q, error, !met, stays, diag);
@@ -318,10 +357,10 @@ static dae_status adapt_all(dae_optimum *q, dae_diag *diag)
     for (int k = 0; k < TIMES && status == DAE_OK; k++) {
         status = adapt(q, target, &stays, diag);
         if (status == DAE_OK) opt_verify(q);
-        if (!(q->stats.deviation > 1.0) || stays) break;
+        if (!(q->stats.deviation > 1.0) || !isfinite(q->stats.deviation) || stays) break;
         target = fmin(0.5, 0.5 / q->stats.deviation) * fmin(target, fmax(q->stats.error, 1e-3));
     }
-    if (q->stats.deviation > 1.0 && q->stats.end == DAE_OPTIMISE_CONVERGED)
+    if (!(q->stats.deviation <= 1.0) && q->stats.end == DAE_OPTIMISE_CONVERGED)
         q->stats.end = DAE_OPTIMISE_INACCURATE;
     return status;
 }
@@ -469,7 +508,8 @@ double dae_optimum_control(const dae_optimum *q, int k, double t)
     opt_stage_weights(q->method, (t - s->t[i]) / (s->t[i + 1] - s->t[i]), weight);
     for (int a = 0; a < stages; a++)
         sum += weight[a] * s->x[opt_at(q, 1 + i * stages + a) + (size_t)(q->n + q->d + k)];
-    return sum;
+    /* the polynomial may leave the bounds between points */
+    return fmin(q->base[k] + q->upper[k], fmax(q->base[k] + q->lower[k], sum));
 }
 
 double dae_optimum_parameter(const dae_optimum *q, int k)

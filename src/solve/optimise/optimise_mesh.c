@@ -70,6 +70,15 @@ void opt_polynomial(const dae_optimum *q, const opt_solution *s, int i, double r
 
 /* ---- points ---- */
 
+/* Polynomials of controls may leave their bounds between points: a user sees what is within. */
+static void keep_bounds(const dae_optimum *q, double *block)
+{
+    for (int k = 0; k < q->c; k++) {
+        double *u = &block[q->n + q->d + k];
+        *u = fmin(q->upper[k], fmax(q->lower[k], *u));
+    }
+}
+
 /* y and y' of a block; its controls hold at t from now on. */
 static void fill(dae_optimum *q, double t, const double *block, double *y, double *yp)
 {
@@ -98,6 +107,7 @@ void opt_point(dae_optimum *q, const opt_solution *s, double t, double *y, doubl
     const int i = opt_interval(s, t);
     const double h = s->t[i + 1] - s->t[i];
     opt_polynomial(q, s, i, (t - s->t[i]) / h, q->local);
+    keep_bounds(q, q->local);
     fill(q, t, q->local, y, yp);
     complete(q, t, h, y, yp);
 }
@@ -127,12 +137,14 @@ static double defect(dae_optimum *q, const opt_solution *s, int i, double r)
     const double h = s->t[i + 1] - s->t[i], t = s->t[i] + r * h;
     double most = 0.0;
     opt_polynomial(q, s, i, r, q->local);
+    keep_bounds(q, q->local);
     fill(q, t, q->local, q->y, q->yp);
     complete(q, t, h, q->y, q->yp);
     for (int k = 0; k < q->d; k++) {
         const int j = q->state[k];
-        most = fmax(most, fabs(h * (q->local[q->n + k] - q->yp[j])) /
-                              (q->request.rtol * fabs(q->y[j]) + q->request.atol));
+        const double off = fabs(h * (q->local[q->n + k] - q->yp[j])) /
+                           (q->request.rtol * fabs(q->y[j]) + q->request.atol);
+        most = isnan(off) ? INFINITY : fmax(most, off);
     }
     return most;
 }

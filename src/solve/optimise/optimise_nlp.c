@@ -382,7 +382,7 @@ bool opt_nlp_hessian(opt_nlp *p, const double *x, double factor, const double *l
 void opt_nlp_free(opt_nlp *p)
 {
     dae_free_all(p->jacobian_row, p->jacobian_column, p->hessian_row, p->hessian_column, p->lower,
-                 p->upper, p->row_lower, p->row_upper, p->x);
+                 p->upper, p->row_lower, p->row_upper, p->x, p->row_scale);
     *p = (opt_nlp){0};
 }
 
@@ -467,6 +467,34 @@ static void choose_units(dae_optimum *q, const opt_solution *s)
     }
 }
 
+/* The largest size of number j of blocks. */
+static double size_of(const dae_optimum *q, const opt_solution *s, int j)
+{
+    double most = 0.0;
+    for (int k = 0; k < opt_points(q, s->intervals); k++)
+        most = fmax(most, fabs(s->x[opt_at(q, k) + (size_t)j]));
+    return most;
+}
+
+/* Zeros of a guess say nothing about units: the solution does, unless it is zero, too. */
+bool opt_units_of(dae_optimum *q, const opt_solution *s)
+{
+    const double span = s->t[s->intervals] - s->t[0], floor = fmin(1e-8, 1e-2 * q->request.atol);
+    bool moved = false;
+    for (int j = 0; j < opt_block(q); j++) {
+        const int k = j - q->n - q->d;
+        if (j >= q->n && k < 0) continue;
+        if (k >= 0 && isfinite(q->lower[k]) && isfinite(q->upper[k])) continue;
+        const double size = fmax(size_of(q, s, j), k < 0 ? 0.0 : fabs(q->base[k]));
+        if (!(size > floor) || (size > 0.1 * q->scale[j] && size < 10.0 * q->scale[j])) continue;
+        q->scale[j] = size;
+        moved = true;
+    }
+    for (int k = 0; k < q->d && moved; k++)
+        q->scale[q->n + k] = fmax(size_of(q, s, q->n + k), q->scale[q->state[k]] / span);
+    return moved;
+}
+
 dae_status opt_nlp_new(opt_nlp *p, dae_optimum *q, const opt_solution *s, dae_diag *diag)
 {
     *p = (opt_nlp){.q = q, .mesh = s};
@@ -481,7 +509,9 @@ dae_status opt_nlp_new(opt_nlp *p, dae_optimum *q, const opt_solution *s, dae_di
     p->x = DAE_ARRAY(double, size);
     p->row_lower = DAE_ARRAY(double, p->rows);
     p->row_upper = DAE_ARRAY(double, p->rows);
-    bool ok = p->lower && p->upper && p->x && p->row_lower && p->row_upper && find_places(p);
+    p->row_scale = DAE_ARRAY(double, p->rows);
+    bool ok = p->lower && p->upper && p->x && p->row_lower && p->row_upper && p->row_scale &&
+              find_places(p);
     if (!ok) {
         opt_nlp_free(p);
         return opt_no_memory(diag);
@@ -562,9 +592,10 @@ static dae_status check_guess(opt_nlp *p, double *g, dae_diag *diag)
     }
     if (opt_nlp_objective(p, p->x, &value)) return DAE_OK;
     return diag_set(diag, DAE_ERR_EVALUATION,
-                    "Optimisation: what is to be %s is %g at the guess. Give another guess, or "
+                    "Optimisation: what is to be %s is %s at the guess. Give another guess, or "
                     "another expression.",
-                    p->q->request.maximise ? "maximised" : "minimised", value);
+                    p->q->request.maximise ? "maximised" : "minimised",
+                    isnan(value) ? "not a number" : "infinite");
 }
 
 /* Where the way of a state gives in, the conditions that pull at it are those to look at. */
@@ -605,9 +636,60 @@ static dae_status explain(opt_nlp *p, ipopt_end ended, double *g, dae_diag *diag
         list_conditions(&p->q->path, "Asked for on the way: ", diag);
     }
     diag_append(diag, "%s",
-                ended == IPOPT_UNBOUNDED ? "Give bounds."
+                ended == IPOPT_UNBOUNDED ? "What is sought may have no least value: give bounds."
                                          : "Give another guess, wider bounds or fewer conditions.");
     return DAE_ERR_CONVERGENCE;
+}
+
+/* Which row has the size for all of a kind: equations and conditions on the way have one for all
+ * points. -1: it is in units of a state. */
+static int kind_of(const opt_nlp *p, int row)
+{
+    const dae_optimum *q = p->q;
+    if (row < start_rows(q) || row >= first_end(q, p->mesh->intervals)) return row;
+    if (row >= first_link(q, p->mesh->intervals)) return -1;
+    return start_rows(q) + (row - start_rows(q)) % point_rows(q);
+}
+
+/* Largest derivatives of rows at x, where there is none so far; the objective's all together. */
+static void measure(opt_nlp *p, const double *x, double *gradient, double *entries, double *size,
+                    double *objective)
+{
+    double sum = 0.0;
+    if (opt_nlp_gradient(p, x, gradient))
+        for (int k = 0; k < p->size; k++) sum += fabs(gradient[k]);
+    *objective = fmax(*objective, sum);
+    vector_zero(p->rows, p->row_scale);
+    if (!opt_nlp_jacobian(p, x, entries)) return;
+    for (size_t e = 0; e < p->jacobian; e++) {
+        const int kind = kind_of(p, p->jacobian_row[e]);
+        if (kind >= 0) p->row_scale[kind] = fmax(p->row_scale[kind], fabs(entries[e]));
+    }
+    for (int i = 0; i < p->rows; i++)
+        if (size[i] == 0.0) size[i] = p->row_scale[i];
+}
+
+/* Units of the objective and of rows, by gradients at the guess and, as they may vanish there, at
+ * points beside it: the answer does not depend on units of the model. */
+static bool choose_row_units(opt_nlp *p)
+{
+    double *work = DAE_ARRAY(double, 2 * (size_t)p->size + p->jacobian + (size_t)p->rows);
+    double objective = 0.0;
+    if (!work) return false;
+    double *beside = work + p->size, *size = beside + p->size, *entries = size + p->rows;
+    for (int probe = 0; probe < 3; probe++) {
+        for (int k = 0; k < p->size; k++)
+            beside[k] =
+                fmin(p->upper[k], fmax(p->lower[k], p->x[k] + (probe == 2 ? -0.1 : 0.1 * probe)));
+        measure(p, probe == 0 ? p->x : beside, work, entries, size, &objective);
+    }
+    p->objective_scale = objective > 0.0 ? 1.0 / objective : 1.0;
+    for (int i = 0; i < p->rows; i++) {
+        const int kind = kind_of(p, i);
+        p->row_scale[i] = kind >= 0 && size[kind] > 0.0 ? 1.0 / size[kind] : 1.0;
+    }
+    dae_free(work);
+    return true;
 }
 
 static ipopt_end search(opt_nlp *p, bool warm)
@@ -633,7 +715,10 @@ static ipopt_end search(opt_nlp *p, bool warm)
                                    .go_on = go_on,
                                    .user = p,
                                    .max_iterations = r->max_iterations,
+                                   .objective_scale = p->objective_scale,
+                                   .row_scale = p->row_scale,
                                    .tolerance = fmax(1e-11, fmin(1e-8, 1e-3 * r->rtol)),
+                                   .accepted = fmin(1e-6, 0.1 * r->rtol),
                                    .warm = warm};
     return ipopt_solve(&problem, p->x, NULL);
 }
@@ -660,6 +745,7 @@ dae_status opt_solve_mesh(dae_optimum *q, opt_solution *s, bool warm, ipopt_end 
     if (status != DAE_OK) return status;
     double *g = DAE_ARRAY(double, p.rows);
     status = g ? check_guess(&p, g, diag) : opt_no_memory(diag);
+    if (status == DAE_OK && !choose_row_units(&p)) status = opt_no_memory(diag);
     if (status == DAE_OK) {
         int row;
         *ended = search(&p, warm);

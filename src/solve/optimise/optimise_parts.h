@@ -78,7 +78,8 @@ struct dae_optimum {
     double *y, *yp, *weights, *work; /* n each */
     opt_solution solution;
     dae_optimise_stats stats;
-    double run_time; /* by simulation: where values were asked for last */
+    double path_error; /* of conditions along the path between points, in tolerances */
+    double run_time;   /* by simulation: where values were asked for last */
     dae_diag diag;
 };
 
@@ -136,6 +137,9 @@ void opt_programs_prepare(dae_optimum *q);
 dae_status opt_solve_mesh(dae_optimum *q, opt_solution *s, bool warm, ipopt_end *ended,
                           dae_diag *diag);
 
+/* Units by the solution s, where they differ much from those so far. Whether there were such. */
+bool opt_units_of(dae_optimum *q, const opt_solution *s);
+
 /* What IPOPT sees of one mesh; for tests, too. */
 typedef struct opt_nlp {
     dae_optimum *q;
@@ -144,7 +148,8 @@ typedef struct opt_nlp {
     size_t jacobian, hessian;                                           /* entries */
     int *jacobian_row, *jacobian_column, *hessian_row, *hessian_column; /* owned, as all below */
     double *lower, *upper, *row_lower, *row_upper;
-    double *x; /* scaled */
+    double *x;                          /* scaled */
+    double objective_scale, *row_scale; /* their gradients are about 1, as x is */
     long iterations;
     bool stopped;
 } opt_nlp;
@@ -167,8 +172,8 @@ int opt_interval(const opt_solution *s, double t);
 void opt_stage_weights(const collocation *m, double r, double *weight);
 /* A block at part r of interval i, on the polynomials. */
 void opt_polynomial(const dae_optimum *q, const opt_solution *s, int i, double r, double *block);
-/* All unknowns of the form at t: states and controls on the polynomials, the rest by the
- * equations. */
+/* All unknowns of the form at t: states on the polynomials, controls too, but within their bounds,
+ * the rest by the equations. q->local is the block. */
 void opt_point(dae_optimum *q, const opt_solution *s, double t, double *y, double *yp);
 /* Parameters of s hold from now on. */
 dae_status opt_set_parameters(dae_optimum *q, const opt_solution *s, dae_diag *diag);
@@ -186,6 +191,9 @@ dae_status opt_guess(dae_optimum *q, dae_bvp_guess guess, opt_solution *s, dae_d
 /* ---- optimise_verify.c: a simulation with the controls that were found ---- */
 
 void opt_verify(dae_optimum *q);
+/* Conditions along the path, and bounds of controls, between points: into the statistics, and where
+ * error is not NULL into those of intervals, in tolerances. */
+void opt_look_between(dae_optimum *q, const opt_solution *s, double *error);
 
 /* ---- optimise_runs.c: parameters by simulation ---- */
 

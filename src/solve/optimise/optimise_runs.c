@@ -410,6 +410,60 @@ static bool better_of_both(run_search *w, double *x)
     return evaluate(w, x);
 }
 
+/* Conditions along the path between their samples, and the worst of them. */
+static dae_status look_between(run_search *w)
+{
+    enum { LOOKS = 8 };
+    dae_optimum *q = w->q;
+    const int all = q->path.count > 0 ? LOOKS * q->request.intervals : 0;
+    const double span = q->request.end - q->request.start;
+    double most = 0.0;
+    if (all == 0) return DAE_OK;
+    w->known = false; /* rows of samples are overwritten */
+    q->stats.runs++;
+    dae_status status = dae_solver_start(w->solver, q->request.start, NULL, NULL);
+    for (int i = 1; i < all && status >= 0; i++) {
+        const double t = q->request.start + span * i / all;
+        status = dae_solver_run(w->solver, t, NULL, NULL);
+        if (status >= 0) status = look(w, t, 0, q->path.count, w->g, w->slope);
+        for (int k = 0; k < q->path.count && status >= 0; k++) {
+            const opt_condition *c = &q->path.list[k];
+            const double off = fmax(c->lower - w->g[k], w->g[k] - c->upper);
+            if (!(off * w->row_scale[k] > most)) continue;
+            most = off * w->row_scale[k];
+            q->stats.path_violation = off;
+            snprintf(q->stats.path_text, sizeof q->stats.path_text, "%.150s at t = %.9g", c->text,
+                     t);
+        }
+    }
+    if (most > 10.0 * tolerance_of(q) && q->stats.end == DAE_OPTIMISE_CONVERGED)
+        q->stats.end = DAE_OPTIMISE_INACCURATE;
+    if (status < 0) w->diag = *dae_solver_diag(w->solver);
+    return status < 0 ? status : DAE_OK;
+}
+
+/* Runs do not seek start values: who left some open is told. */
+static void tell_of_starts(dae_optimum *q)
+{
+    const model_form *f = q->problem->model;
+    const char *open = NULL;
+    int states = 0, given = (int)f->condition_count;
+    for (int k = 0; k < f->visible_count; k++) {
+        if (!dae_problem_variable_info(q->problem, k).state) continue;
+        const bool fixed = f->flat->variables[f->visible[k]].fixed;
+        states++;
+        given += fixed;
+        if (!fixed && !open) open = dae_problem_variable(q->problem, k);
+    }
+    q->stats.states = states;
+    q->stats.at_start = given;
+    if (open && given < states && !q->stats.note[0])
+        snprintf(q->stats.note, sizeof q->stats.note,
+                 "runs keep start values that are not fixed, such as that of %.100s; collocation "
+                 "seeks them, too.",
+                 open);
+}
+
 /* Keep what was found. */
 static dae_status finish(run_search *w, double *x, ipopt_end ended, dae_diag *diag)
 {
@@ -428,6 +482,12 @@ static dae_status finish(run_search *w, double *x, ipopt_end ended, dae_diag *di
         snprintf(q->stats.note, sizeof q->stats.note, "%.150s is violated by %.3g.",
                  condition_of(q, worst)->text, q->stats.violation);
     }
+    dae_status status = look_between(w);
+    if (status != DAE_OK) {
+        *diag = w->diag;
+        return status;
+    }
+    tell_of_starts(q);
     q->stats.iterations = w->iterations;
     q->stats.objective_change = q->stats.error = q->stats.deviation = NAN;
     q->stats.intervals = q->request.intervals;
@@ -492,6 +552,10 @@ static dae_status choose_row_units(run_search *w, const double *x, dae_diag *dia
         if (evaluate(w, beside)) measure(w, size);
     }
     w->f_scale = size[0] > 0.0 ? 1.0 / size[0] : 1.0;
+    if (!(size[0] > 0.0))
+        snprintf(w->q->stats.note, sizeof w->q->stats.note,
+                 "what is %s does not change with the parameters near the guess.",
+                 q->request.maximise ? "maximised" : "minimised");
     for (int i = 0; i < w->rows; i++) {
         const double of = size[1 + (i < sampled ? i % q->path.count : q->path.count + i - sampled)];
         w->row_scale[i] = of > 0.0 ? 1.0 / of : 1.0;

@@ -78,6 +78,28 @@ static bool push_relation(text_list *l, opt_conditions *to, const char *whole, c
            push(l, left, (size_t)(op - left), op + skip, (size_t)(stop - op) - skip);
 }
 
+/* The number that is all there is from `from` to `to`; NAN: there is more, or none. */
+static double number_in(const char *from, const char *to)
+{
+    char *end;
+    const double value = strtod(from, &end);
+    while (end < to && *end == ' ') end++;
+    return end == to && end > from ? value : (double)NAN;
+}
+
+/* 2 <= x <= 1 cannot hold. */
+static bool is_empty(const char *text)
+{
+    const char *first = text, *second, *third;
+    const size_t a = next_relation(&first);
+    second = first + a;
+    const size_t b = a ? next_relation(&second) : 0;
+    third = second + b;
+    if (!b || next_relation(&third) || *first == '=' || *first != *second) return false;
+    const double left = number_in(text, first), right = number_in(second + b, text + strlen(text));
+    return *first == '<' ? left > right : left < right;
+}
+
 static dae_status read_condition(text_list *l, opt_conditions *to, const char *text, dae_diag *diag)
 {
     const char *left = text ? text : "", *op = left, *end = left + strlen(left);
@@ -87,6 +109,9 @@ static dae_status read_condition(text_list *l, opt_conditions *to, const char *t
                         "Optimisation: the condition '%s' is not of the form a = b, a <= b or "
                         "a >= b.",
                         text ? text : "(none)");
+    if (is_empty(text))
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "Optimisation: the condition '%s' is empty: nothing can meet it.", text);
     while (length > 0) {
         const char *next = op + length;
         size_t more = next_relation(&next);

@@ -48,8 +48,12 @@ static int curve_value(double t, int order, double jump, double *value, void *us
     int i = opt_interval(s, t);
     while (i > 0 && s->t[i] >= jump) i--; /* up to the jump, and as if it were not there */
     const double h = s->t[i + 1] - s->t[i];
-    *value = stage_polynomial(q, i, c->k, (t - s->t[i]) / h, order) / pow(h, order);
-    if (order == 0) *value += q->base[c->k];
+    const double r = (t - s->t[i]) / h, shift = stage_polynomial(q, i, c->k, r, 0);
+    const double kept = fmin(q->upper[c->k], fmax(q->lower[c->k], shift));
+    if (order == 0)
+        *value = q->base[c->k] + kept;
+    else
+        *value = kept == shift ? stage_polynomial(q, i, c->k, r, order) / pow(h, order) : 0.0;
     return 0;
 }
 
@@ -120,8 +124,9 @@ static void compare(dae_optimum *q, double t, const double *mine, const double *
     const int count = dae_problem_variable_count(q->problem);
     for (int k = 0; k < count; k++) {
         if (!dae_problem_variable_info(q->problem, k).state) continue;
-        const double off =
+        double off =
             fabs(mine[k] - theirs[k]) / (q->request.rtol * fabs(mine[k]) + q->request.atol);
+        if (isnan(off)) off = INFINITY;
         if (off <= q->stats.deviation) continue;
         q->stats.deviation = off;
         q->stats.deviation_time = t;
@@ -176,4 +181,75 @@ void opt_verify(dae_optimum *q)
     }
     dae_problem_free(problem);
     dae_free_all(curves, values);
+}
+
+/* ---- between points ---- */
+
+/* How far controls leave their bounds at part r of interval i, in parts of their range. */
+static void look_at_controls(dae_optimum *q, const opt_solution *s, int i, double r)
+{
+    opt_polynomial(q, s, i, r, q->local);
+    for (int k = 0; k < q->c; k++) {
+        const double u = q->local[q->n + q->d + k];
+        const double off = fmax(q->lower[k] - u, u - q->upper[k]);
+        const double range = q->upper[k] - q->lower[k];
+        if (!(off > 0.0)) continue;
+        const double part =
+            off / (isfinite(range) && range > 0.0 ? range : q->scale[q->n + q->d + k]);
+        q->stats.bound_violation = fmax(q->stats.bound_violation, part);
+    }
+}
+
+/* The tolerance of condition k at q->local: what those of its variables make of it. */
+static double row_tolerance(const dae_optimum *q, int k)
+{
+    const opt_program *p = &q->at_point;
+    double sum = 0.0;
+    for (size_t e = 0; e < p->first_count; e++)
+        if (p->first_row[e] == q->rows + k)
+            sum += fabs(p->first[e]) *
+                   (q->request.rtol * fabs(q->local[p->first_column[e]]) + q->request.atol);
+    return fmax(sum, q->request.rtol * 1e-3);
+}
+
+/* Conditions along the path at t; the worst one in tolerances. */
+static double look_at_path(dae_optimum *q, const opt_solution *s, double t)
+{
+    double most = 0.0;
+    opt_point(q, s, t, q->y, q->yp);
+    for (int j = 0; j < q->n; j++) q->local[j] = q->y[j];
+    for (int k = 0; k < q->d; k++) q->local[q->n + k] = q->yp[q->state[k]];
+    for (int k = 0; k < q->m; k++)
+        q->local[opt_block(q) + k] = s->x[opt_at_p(q, s->intervals) + (size_t)k];
+    opt_program_run(q, &q->at_point, t, 0);
+    opt_program_run(q, &q->at_point, t, 1);
+    for (int k = 0; k < q->path.count; k++) {
+        const opt_condition *c = &q->path.list[k];
+        const double value = q->at_point.value[q->rows + k];
+        const double off = isnan(value) ? INFINITY : fmax(c->lower - value, value - c->upper);
+        if (!(off > 0.0)) continue;
+        const double part = off / row_tolerance(q, k);
+        most = fmax(most, part);
+        if (part <= q->path_error) continue;
+        q->path_error = part;
+        q->stats.path_violation = off;
+        snprintf(q->stats.path_text, sizeof q->stats.path_text, "%.150s at t = %.9g", c->text, t);
+    }
+    return most;
+}
+
+void opt_look_between(dae_optimum *q, const opt_solution *s, double *error)
+{
+    enum { LOOKS = 8 };
+    q->path_error = q->stats.bound_violation = q->stats.path_violation = 0.0;
+    q->stats.path_text[0] = '\0';
+    opt_programs_prepare(q);
+    for (int i = 0; i < s->intervals; i++)
+        for (int k = 0; k < LOOKS; k++) {
+            const double r = (k + 0.5) / LOOKS;
+            look_at_controls(q, s, i, r);
+            if (q->path.count == 0) continue;
+            const double off = look_at_path(q, s, s->t[i] + r * (s->t[i + 1] - s->t[i]));
+            if (error) error[i] = fmax(error[i], off);
+        }
 }
