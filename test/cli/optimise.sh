@@ -110,6 +110,23 @@ expect 2 optimise lq.mo --control u=0:0 --integral 'x^2 + u^2' --by conditions
 says "knows no bounds, and 'u' has some"
 expect 2 optimise lq.mo --control u --integral 'u^2' --path '2 <= x <= 1'
 says "'2 <= x <= 1' is empty"
+cat >tied.mo <<'END'
+model Tied
+  input Real u;
+  Real x1(start = 1, fixed = true), x2, z;
+equation
+  der(x1) = -x1 + z + u;
+  der(x2) = x2 - z;
+  x1 + x2 = 1;
+  annotation(experiment(StopTime = 1));
+end Tied;
+END
+expect 1 optimise tied.mo --control u --integral 'u^2'
+says 'Controls are at their guesses there (u = 0)'
+expect 1 optimise open.mo --minimise 'log(x - 5)' --vary p=0:0.4 --by simulation
+says 'the first is not a number'
+ends 6 optimise lq.mo --control u --integral 'x^2 + u^2' --intervals 2 --max-intervals 2
+says 'there was one mesh only'
 cat >assert.mo <<'END'
 model A
   input Real u(min = -1, max = 1);

@@ -22,6 +22,12 @@ static dae_status bind_form(dae_optimum *q, dae_diag *diag)
     o.atol = q->request.atol;
     dae_status status =
         lead_companion_start(q->problem, &o, q->request.start, "Optimisation", &q->companion, diag);
+    if (status != DAE_OK && status != DAE_ERR_MEMORY && q->c > 0)
+        diag_append(diag,
+                    " Controls are at their guesses there (%s = %g). Where equations of a high "
+                    "index tie a control to the states, give a guess that fits, or write "
+                    "der(%s) = w in the model and let the input w be the control.",
+                    q->request.controls[0].name, q->base[0], q->request.controls[0].name);
     if (status != DAE_OK) return status;
     q->instance = q->companion->hybrid->instance;
     q->form = q->instance->form;

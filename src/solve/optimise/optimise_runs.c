@@ -230,8 +230,11 @@ static bool evaluate(run_search *w, const double *x)
     if (!w->known)
         diag_set(&w->diag, DAE_ERR_EVALUATION,
                  "Optimisation: what is to be %s, a condition, or a derivative of them, is not "
-                 "finite (the first is %g).",
-                 q->request.maximise ? "maximised" : "minimised", w->f);
+                 "finite (the first is %s).",
+                 q->request.maximise ? "maximised" : "minimised",
+                 isnan(w->f)   ? "not a number"
+                 : isinf(w->f) ? "infinite"
+                               : "finite");
     return w->known;
 }
 
@@ -326,7 +329,8 @@ static dae_status explain(const run_search *w, ipopt_end ended, dae_diag *diag)
     diag_set(diag, DAE_ERR_CONVERGENCE, "Optimisation: %s. ",
              ended == IPOPT_INFEASIBLE   ? "the conditions contradict each other, or the search "
                                            "ended where they are met least badly"
-             : ended == IPOPT_ITERATIONS ? "the search took too many iterations"
+             : ended == IPOPT_ITERATIONS ? "the search took too many iterations, or there is no "
+                                           "least value within the bounds"
              : ended == IPOPT_UNBOUNDED  ? "parameters grow beyond all bounds"
              : ended == IPOPT_TIGHT      ? "there are more equations than parameters"
                                          : "the search found no way on");
