@@ -127,6 +127,23 @@ expect 1 optimise open.mo --minimise 'log(x - 5)' --vary p=0:0.4 --by simulation
 says 'the first is not a number'
 ends 6 optimise lq.mo --control u --integral 'x^2 + u^2' --intervals 2 --max-intervals 2
 says 'there was one mesh only'
+cat >jumps.mo <<'END'
+model Jumps
+  parameter Real p = 0.45;
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  when x >= p then
+    reinit(x, 0);
+  end when;
+  annotation(experiment(StopTime = 3.3));
+end Jumps;
+END
+ends 6 optimise jumps.mo --maximise x --vary p=0.1:1
+says 'worse than the guess'
+says '^  maximum   0.15'
+expect 0 optimise jumps.mo --minimise '(x - 0.2)^2' --vary p=0.1:1@0.62
+silent_on 'worse'
 cat >assert.mo <<'END'
 model A
   input Real u(min = -1, max = 1);
