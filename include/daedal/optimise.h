@@ -97,9 +97,9 @@ typedef struct dae_optimise_stats {
     int at_start; /* conditions there; with less than there are states some of these are free */
     int intervals, meshes; /* of the last mesh; that were solved on */
     int unknowns, conditions;
-    long iterations; /* of the search, on all meshes */
-    long runs;       /* of the model */
-    bool simulated;  /* the guess was a simulation */
+    long iterations;        /* of the search, on all meshes */
+    long runs;              /* of the model */
+    bool simulated;         /* the guess was a simulation */
     double bound_violation; /* of bounds of controls between points, in parts of their range */
     double path_violation;  /* of conditions along the path between points, in their own units */
     char path_text[DAE_TEXT_SIZE]; /* which one, and when; "": none */

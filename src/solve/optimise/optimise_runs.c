@@ -403,8 +403,8 @@ static bool better_of_both(run_search *w, double *x)
 {
     dae_optimum *q = w->q;
     const double worse = sign_of(w) * (w->f - w->first_f);
-    const double noise = q->request.rtol * fmax(fabs(w->f), fabs(w->first_f)) +
-                         tolerance_of(q) / w->f_scale;
+    const double noise =
+        q->request.rtol * fmax(fabs(w->f), fabs(w->first_f)) + tolerance_of(q) / w->f_scale;
     if (!w->first_fits || !(worse > noise)) return true;
     snprintf(q->stats.note, sizeof q->stats.note,
              "the search ended at %.9g, which is worse than the guess; the guess is kept. What is "
