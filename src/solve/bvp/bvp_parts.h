@@ -223,7 +223,8 @@ dae_status bvp_add_projection(dae_bvp *in, int i, size_t row, const bvp_solution
  */
 void bvp_start_projections(dae_bvp *in, const bvp_solution *s);
 
-/* bvp_form.c: bind the equations of a solver, number their states, and take the unknown parameters. */
+/* bvp_form.c: bind the equations of a solver, number their states, and take the unknown parameters.
+ */
 dae_status bvp_bind_form(dae_bvp *q, const dae_options *o, dae_diag *diag);
 
 /* bvp_shooting.c: runs between nodes. */

@@ -299,7 +299,7 @@ static dae_status record_end(dae_adjoint *j)
     model_tangent *v = NULL;
     double *slope = DAE_ARRAY(double, 2 * (size_t)l->n);
     if (!slope) return no_memory(j);
-    for (int i = 0; i < l->n; i++) slope[i] = lead_is_state(l, i) ? l->yp[i] : 0.0;
+    for (int i = 0; i < l->n; i++) slope[i] = lead_is_state(l, i) ? jump_slopes(x->jump)[i] : 0.0;
     dae_status status = lead_complete(x, x->t, -1, 1.0, slope, slope + l->n);
     if (status == DAE_OK) status = adjoint_outputs(j, x->t, &v);
     for (int i = 0; v && i < j->variables; i++)

@@ -32,13 +32,15 @@ struct jump {
     double *time_s, *time_p; /* lead.n: dY/dt and its slope, in one block at time_s */
     double *drift; /* per unknown of the user: dY/dt above that by the equations, before it */
     double *drift_s, *drift_p; /* the same of the lead, and its slope; in one block at drift_s */
+    double *behind;            /* dY/dt of the lead's states behind it; owned */
     int drifting;              /* a relation whose rate is that of the drift to a part; -1: none */
 };
 
 void jump_free(struct jump *j)
 {
     if (!j) return;
-    dae_free_all(j->tau, j->total, j->before, j->reset, j->time_s, j->drift, j->drift_s, j);
+    dae_free_all(j->tau, j->total, j->before, j->reset, j->time_s, j->drift, j->drift_s, j->behind,
+                 j);
 }
 
 bool jump_last(const struct jump *j, int k, double *time, double *derivative)
@@ -795,9 +797,9 @@ dae_status jump_acting(void *user)
 /* ---- behind the event ---- */
 
 /* dY/dt of the states has the drift that it had before; what the event has set has none. */
-static void drift_behind(dae_sensitivity *x, const exchange *e)
+static dae_status drift_behind(dae_sensitivity *x, const exchange *e)
 {
-    const struct jump *j = x->jump;
+    struct jump *j = x->jump;
     const lead *l = &x->lead;
     for (int pass = 0; pass < 2; pass++)
         for (int u = 0; u < x->run->base->form.n; u++) {
@@ -807,6 +809,14 @@ static void drift_behind(dae_sensitivity *x, const exchange *e)
             j->time_s[at.unknown] = l->yp[at.unknown] + (pass == 0 ? at.sign * j->drift[u] : 0.0);
         }
     for (int i = 0; i < e->count; i++) j->time_s[e->state[i]] = l->yp[e->state[i]];
+    dae_free(j->behind);
+    j->behind = dae_copy(j->time_s, (size_t)l->n, sizeof *j->time_s);
+    return j->behind ? DAE_OK : sensitivity_no_memory(x);
+}
+
+const double *jump_slopes(const struct jump *j)
+{
+    return j->behind;
 }
 
 /* S -= Y' tau of the states, and the rest by the equations. The slopes of time are lost. */
@@ -861,7 +871,7 @@ dae_status jump_after(void *user)
     if (status == DAE_OK) status = look(x, t);
     x->lead.as_taken = false;
     if (status == DAE_OK) status = exchange_new(x, &e);
-    if (status == DAE_OK) drift_behind(x, &e);
+    if (status == DAE_OK) status = drift_behind(x, &e);
     for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
         status = leave_event(x, &e, k);
     exchange_free(&e);

@@ -283,6 +283,8 @@ dae_status jump_acting(void *user);
 /* Whether clocks that strike where the run begins stay there. */
 dae_status jump_check_start(dae_sensitivity *x);
 dae_status jump_after(void *user);
+/* dY/dt of the lead's states behind the last event, as S has left it. */
+const double *jump_slopes(const struct jump *j);
 void jump_free(struct jump *j);
 /* Time and derivative of the last event; false: there was none. */
 bool jump_last(const struct jump *j, int k, double *time, double *derivative);
