@@ -12,42 +12,33 @@
 #include "base/vector.h"
 #include "solve/run/run.h"
 #include "solve/sensitivity/adjoint_parts.h"
-
-/* Work space of a sweep for one functional. */
-typedef struct sweep {
-    ledger_weights w;     /* what S, S' and inputs count for behind the record */
-    double *direct;       /* named: what p_k does by itself */
-    double *u;            /* n s: what the stages do, then mu */
-    double *before;       /* n: what S where the step begins does */
-    double *fp;           /* n: dF/dp_k of callbacks */
-    stage_system *system; /* transposed */
-    int space;            /* that it is for; -1: none */
-    double *numbers;      /* of a record in the file */
-    size_t room;
-    long point; /* points up to this number are to come */
-} sweep;
+#include "solve/sensitivity/stage_split.h"
 
 static dae_status no_memory(const dae_adjoint *j)
 {
     return sensitivity_no_memory(j->x);
 }
 
-static void sweep_free(sweep *q)
+void adjoint_sweep_free(sweep *q)
 {
-    dae_free_all(q->w.s, q->w.inputs, q->w.user, q->direct, q->numbers);
+    dae_free_all(q->w.s, q->w.inputs, q->w.user, q->direct, q->numbers, q->shared);
     stage_system_free(q->system);
+    stage_split_free(q->split);
     stage_system_free(q->w.at);
 }
 
-static bool sweep_new(sweep *q, const dae_adjoint *j, int m)
+bool adjoint_sweep_new(sweep *q, const dae_adjoint *j, int m)
 {
     const directions *d = &j->x->directions;
     const size_t s = (size_t)j->x->method->stages, inputs = (size_t)d->inputs.count;
     size_t n = 0;
     for (int i = 0; i < j->ledger.space_count; i++)
         if ((size_t)j->ledger.spaces[i].n > n) n = (size_t)j->ledger.spaces[i].n;
-    *q = (sweep){.space = -1, .point = j->point_count, .w = {.functional = m, .at_space = -1}};
-    q->w.s = DAE_ARRAY(double, 5 * n + n * s);
+    *q = (sweep){.space = -1,
+                 .shared_of = -1,
+                 .point = j->point_count,
+                 .w = {.functional = m, .at_space = -1}};
+    q->w.s = DAE_ARRAY(double, 5 * n + 2 * n * s);
     q->w.user = DAE_ARRAY(double, 2 * (size_t)j->x->run->base->form.n);
     q->w.inputs = dae_copy(j->inputs + (size_t)m * inputs, inputs, sizeof(double));
     q->direct = dae_copy(j->direct + m * d->named, (size_t)d->named, sizeof(double));
@@ -57,27 +48,49 @@ static bool sweep_new(sweep *q, const dae_adjoint *j, int m)
     q->before = q->w.s + 3 * n;
     q->fp = q->w.s + 4 * n;
     q->u = q->w.s + 5 * n;
+    q->work = q->u + n * s;
     return true;
 }
 
-/* The numbers of a record, from memory or the file. */
-static dae_status numbers_of(dae_adjoint *j, sweep *q, const adjoint_record *r,
-                             const double **numbers)
+/* The first `count` numbers of a record that is in the file. */
+static dae_status read_numbers(dae_adjoint *j, const adjoint_record *r, size_t count, double **to,
+                               size_t *room)
 {
-    *numbers = r->numbers;
-    if (r->numbers) return DAE_OK;
-    if (!dae_grow(&q->numbers, &q->room, r->count, sizeof *q->numbers)) return no_memory(j);
-    *numbers = q->numbers;
+    if (!dae_grow(to, room, count, sizeof **to)) return no_memory(j);
     if (fseek(j->file, r->at * (long)sizeof(double), SEEK_SET) == 0 &&
-        fread(q->numbers, sizeof(double), r->count, j->file) == r->count)
+        fread(*to, sizeof(double), count, j->file) == count)
         return DAE_OK;
     return diag_set(&j->x->run->diag, DAE_ERR_FILE,
                     "Adjoint: the temporary file with the steps of the run cannot be read; allow "
                     "more memory.");
 }
 
-/* Points behind a record add to what S and S' count for. */
-static void add_points(const dae_adjoint *j, sweep *q, long record)
+dae_status adjoint_numbers(dae_adjoint *j, sweep *q, const adjoint_record *r,
+                           const double **numbers)
+{
+    *numbers = r->numbers;
+    if (r->numbers) return DAE_OK;
+    dae_status status = read_numbers(j, r, r->count, &q->numbers, &q->room);
+    *numbers = q->numbers;
+    return status;
+}
+
+/* F_Y, then F_Y', of a step whose stages are alike: those of record r->same. */
+static dae_status alike_of(dae_adjoint *j, sweep *q, const adjoint_record *r, const double **fy)
+{
+    const adjoint_record *of = &j->records[r->same];
+    *fy = of->numbers;
+    if (*fy) return DAE_OK;
+    dae_status status = DAE_OK;
+    if (q->shared_of != r->same)
+        status = read_numbers(j, of, 2 * j->ledger.spaces[r->space].layout.count, &q->shared,
+                              &q->shared_room);
+    q->shared_of = status == DAE_OK ? r->same : -1;
+    *fy = q->shared;
+    return status;
+}
+
+void adjoint_points_back(const dae_adjoint *j, sweep *q, long record)
 {
     for (; q->point > 0 && j->points[q->point - 1].record == record; q->point--) {
         const point_record *p = &j->points[q->point - 1];
@@ -144,55 +157,107 @@ static dae_status explicit_back(dae_adjoint *j, sweep *q, const tangent_space *s
     return status;
 }
 
-/* What mu = M'^-1 u hands on: to S where the step begins, and to what is explicit. */
-static dae_status hand_on(dae_adjoint *j, sweep *q, const adjoint_record *r, const double *numbers)
+/* before += C' mu, with fyp of stage a from a * apart on. */
+static void hand_to_start(const dae_adjoint *j, sweep *q, const adjoint_record *r,
+                          const double *fyp, size_t apart)
 {
     const collocation *c = j->x->method;
     const tangent_space *space = &j->ledger.spaces[r->space];
-    const step_parts p = adjoint_parts(j, space);
+    const size_t n = (size_t)space->n;
+    vector_zero(space->n, q->work);
+    for (int a = 0; a < c->stages; a++) {
+        double sum = 0.0;
+        for (int b = 0; b < c->stages; b++) sum += c->inverse[a * c->stages + b] / r->h;
+        vector_axpy(space->n, sum, q->u + (size_t)a * n, q->work);
+        if (apart == 0 && a < c->stages - 1) continue;
+        for (int i = 0; i < space->n; i++)
+            q->before[i] += matrix_column_dot(&space->layout, i, fyp + (size_t)a * apart, q->work);
+        vector_zero(space->n, q->work);
+    }
+}
+
+/* What mu = M'^-1 u hands on to what is explicit. */
+static dae_status hand_to_explicit(dae_adjoint *j, sweep *q, const adjoint_record *r,
+                                   const step_parts *p, const double *numbers)
+{
+    const collocation *c = j->x->method;
+    const tangent_space *space = &j->ledger.spaces[r->space];
     const size_t n = (size_t)space->n;
     dae_status status = DAE_OK;
     for (int a = 0; a < c->stages && status == DAE_OK; a++) {
-        double *mu = q->u + (size_t)a * n, sum = 0.0;
-        const double *fyp = numbers + p.fyp + (size_t)a * space->layout.count;
-        for (int i = 0; i < space->n; i++)
-            if (q->system->sloped[i]) mu[i] *= r->h;
-        for (int b = 0; b < c->stages; b++) sum += c->inverse[a * c->stages + b];
-        for (int i = 0; i < space->n; i++)
-            q->before[i] += sum / r->h * matrix_column_dot(&space->layout, i, fyp, mu);
+        double *mu = q->u + (size_t)a * n;
         for (int i = 0; i < space->n; i++) mu[i] = -mu[i];
         status =
-            explicit_back(j, q, space, r, a, numbers + p.explicit_part + (size_t)a * p.one, mu);
+            explicit_back(j, q, space, r, a, numbers + p->explicit_part + (size_t)a * p->one, mu);
     }
     return status;
 }
 
-static dae_status explain_linear(const dae_adjoint *j, linear_status status)
+dae_status adjoint_explain_linear(const dae_adjoint *j, linear_status status)
 {
     if (status == LINEAR_MEMORY) return no_memory(j);
     return diag_set(&j->x->run->diag, DAE_ERR_SINGULAR,
                     "Adjoint: the transposed equations of a step cannot be factored.");
 }
 
-/* One step back: what S and S' at its beginning count for. */
-static dae_status step_back(dae_adjoint *j, sweep *q, const adjoint_record *r,
-                            const double *numbers)
+/* Solvers for another space are made when they are asked for. */
+static void enter_space(sweep *q, int space)
+{
+    if (q->space == space) return;
+    stage_system_free(q->system);
+    stage_split_free(q->split);
+    q->system = NULL;
+    q->split = NULL;
+    q->space = space;
+}
+
+/* u := M'^-1 u with one matrix of all stages, and what it hands on to S before. */
+static dae_status back_directly(dae_adjoint *j, sweep *q, const adjoint_record *r,
+                                const step_parts *p, const double *numbers)
 {
     const tangent_space *space = &j->ledger.spaces[r->space];
-    const step_parts p = adjoint_parts(j, space);
-    if (q->space != r->space) {
-        stage_system_free(q->system);
-        q->system = stage_system_new(space->n, j->x->method->stages, space->layout.count, 0, true);
-        q->space = r->space;
-    }
+    const int s = j->x->method->stages;
+    if (!q->system) q->system = stage_system_new(space->n, s, space->layout.count, 0, true);
     if (!q->system) return no_memory(j);
-    memcpy(q->system->fy, numbers, p.fyp * sizeof *numbers);
-    memcpy(q->system->fyp, numbers + p.fyp, p.fyp * sizeof *numbers);
+    memcpy(q->system->fy, numbers, p->matrix * sizeof *numbers);
+    memcpy(q->system->fyp, numbers + p->matrix, p->matrix * sizeof *numbers);
     linear_status factored = stage_system_factor(q->system, &space->layout, j->x->method, r->h);
-    if (factored != LINEAR_OK) return explain_linear(j, factored);
-    seed_stages(j, q, r->h, space->n, numbers + p.integrals);
+    if (factored != LINEAR_OK) return adjoint_explain_linear(j, factored);
     linear_solve(q->system->solver, q->u);
-    dae_status status = hand_on(j, q, r, numbers);
+    for (int i = 0; i < s * space->n; i++)
+        if (q->system->sloped[i % space->n]) q->u[i] *= r->h;
+    hand_to_start(j, q, r, numbers + p->matrix, space->layout.count);
+    return DAE_OK;
+}
+
+/* The same where all stages are alike. */
+static dae_status back_alike(dae_adjoint *j, sweep *q, const adjoint_record *r)
+{
+    const tangent_space *space = &j->ledger.spaces[r->space];
+    const double *fy;
+    bool anew;
+    if (!q->split) q->split = stage_split_new(&space->layout, j->x->method, true);
+    if (!q->split) return no_memory(j);
+    dae_status status = alike_of(j, q, r, &fy);
+    if (status != DAE_OK) return status;
+    const double *fyp = fy + space->layout.count;
+    linear_status factored = stage_split_factor(q->split, fy, fyp, r->h, &anew);
+    if (factored != LINEAR_OK) return adjoint_explain_linear(j, factored);
+    stage_split_solve(q->split, q->u, q->work);
+    hand_to_start(j, q, r, fyp, 0);
+    return DAE_OK;
+}
+
+/* One step back: what S and S' at its beginning count for. */
+static dae_status step_back(dae_adjoint *j, sweep *q, long at, const double *numbers)
+{
+    const adjoint_record *r = &j->records[at];
+    const tangent_space *space = &j->ledger.spaces[r->space];
+    const step_parts p = adjoint_parts(j, r, at);
+    enter_space(q, r->space);
+    seed_stages(j, q, r->h, space->n, numbers + p.integrals);
+    dae_status status = r->alike ? back_alike(j, q, r) : back_directly(j, q, r, &p, numbers);
+    if (status == DAE_OK) status = hand_to_explicit(j, q, r, &p, numbers);
     vector_copy(space->n, q->before, q->w.s);
     vector_zero(space->n, q->w.sp);
     return status;
@@ -200,22 +265,21 @@ static dae_status step_back(dae_adjoint *j, sweep *q, const adjoint_record *r,
 
 /* ---- all records ---- */
 
-static dae_status record_back(dae_adjoint *j, sweep *q, long i)
+dae_status adjoint_record_back(dae_adjoint *j, sweep *q, long i)
 {
     const adjoint_record *r = &j->records[i];
     const double *numbers;
-    dae_status read = numbers_of(j, q, r, &numbers);
+    dae_status read = adjoint_numbers(j, q, r, &numbers);
     if (read != DAE_OK) return read;
-    add_points(j, q, i);
-    if (!r->ledger) return step_back(j, q, r, numbers);
+    adjoint_points_back(j, q, i);
+    if (!r->ledger) return step_back(j, q, i, numbers);
     q->w.tau = i == j->end ? j->end_tau[q->w.functional] : 0.0;
     linear_status status =
         ledger_back(&j->ledger, numbers, r->count, j->x->run->base->form.n, &q->w);
-    return status == LINEAR_OK ? DAE_OK : explain_linear(j, status);
+    return status == LINEAR_OK ? DAE_OK : adjoint_explain_linear(j, status);
 }
 
-/* gradient_k = what S_k at the start, inputs that move with p_k, and p_k itself count for. */
-static void gather(const dae_adjoint *j, const sweep *q, double *gradient)
+void adjoint_gather(const dae_adjoint *j, const sweep *q, double *gradient)
 {
     const directions *d = &j->x->directions;
     const int n = j->start_n;
@@ -230,13 +294,13 @@ static void gather(const dae_adjoint *j, const sweep *q, double *gradient)
 dae_status adjoint_sweep(dae_adjoint *j, int m, double *gradient)
 {
     sweep q;
-    dae_status status = sweep_new(&q, j, m) ? DAE_OK : no_memory(j);
+    dae_status status = adjoint_sweep_new(&q, j, m) ? DAE_OK : no_memory(j);
     for (long i = j->record_count - 1; i >= 0 && status == DAE_OK; i--)
-        status = record_back(j, &q, i);
+        status = adjoint_record_back(j, &q, i);
     if (status == DAE_OK) {
-        add_points(j, &q, -1);
-        gather(j, &q, gradient);
+        adjoint_points_back(j, &q, -1);
+        adjoint_gather(j, &q, gradient);
     }
-    sweep_free(&q);
+    adjoint_sweep_free(&q);
     return status;
 }

@@ -1,15 +1,14 @@
 /* Integrals of a run: what stages of steps count for, and whether a step is short enough for them.
  */
 #include <math.h>
+#include <string.h>
 
 #include "base/diag.h"
-#include "base/memory.h"
 #include "base/vector.h"
 #include "solve/run/run.h"
 #include "solve/sensitivity/adjoint_parts.h"
 
-/* The integrand of functional m at t, with its derivatives in by_v and by_p. */
-static dae_status take_integrand(dae_adjoint *j, int m, double t, double *value)
+dae_status adjoint_take_integrand(dae_adjoint *j, int m, double t, double *value)
 {
     const double *w = j->integral + (size_t)m * (size_t)j->variables;
     vector_zero(j->variables, j->by_v);
@@ -104,7 +103,7 @@ dae_status adjoint_integrate(dae_adjoint *j, double h, int a, const double *stag
         double value;
         if (!j->integrated[m]) continue;
         double *part = numbers + (size_t)at++ * 2 * s * n + (size_t)a * n;
-        status = take_integrand(j, m, t, &value);
+        status = adjoint_take_integrand(j, m, t, &value);
         if (status != DAE_OK) break;
         for (int i = 0; i < j->variables; i++) j->weighted[i] = by * j->by_v[i];
         j->value[m] += by * value;
@@ -127,17 +126,10 @@ dae_status adjoint_integrands(dae_adjoint *j, double *values)
     if (status == DAE_OK) status = adjoint_outputs(j, t, &v);
     for (int m = 0; m < j->functionals && status == DAE_OK; m++) {
         values[m] = 0.0;
-        if (j->integrated[m]) status = take_integrand(j, m, t, &values[m]);
+        if (j->integrated[m]) status = adjoint_take_integrand(j, m, t, &values[m]);
     }
     return status;
 }
-
-/* Of the integrand g and of its derivative along the mixture: */
-typedef struct quadrature_error {
-    double gap[2];  /* g - p where the step begins; p: the polynomial through the stages */
-    double size[2]; /* the integral of |g| over the step */
-    double weight;  /* sum of |dg/dv| */
-} quadrature_error;
 
 /* What the beginning of the step (a = -1) or stage a adds to that. */
 static dae_status judge_point(dae_adjoint *j, int m, double t, const model_tangent *v, double h,
@@ -145,7 +137,7 @@ static dae_status judge_point(dae_adjoint *j, int m, double t, const model_tange
 {
     const collocation *c = j->x->method;
     double value, by = 1.0;
-    dae_status status = take_integrand(j, m, t, &value);
+    dae_status status = adjoint_take_integrand(j, m, t, &value);
     if (status != DAE_OK) return status;
     const double along = along_integrand(j, v);
     if (a >= 0) {
@@ -168,16 +160,15 @@ static dae_status judge_at(dae_adjoint *j, double h, int a, const double *stages
     const int last = x->method->stages - 1, n = x->lead.n;
     double t = a < 0 ? x->t : a == last ? x->t + h : x->t + x->method->nodes[a] * h;
     model_tangent *v;
-    dae_status status = DAE_OK;
     if (a < 0) {
-        status = lead_values(x, t);
+        lead_recall(&x->lead, t, x->system->first_point);
         vector_copy(n, x->s, j->state);
         vector_copy(n, x->sp, j->state + n);
     } else {
         lead_recall(&x->lead, t, x->system->point + 2 * (size_t)n * (size_t)a);
         take_state(j, h, a, stages);
     }
-    if (status == DAE_OK) status = adjoint_outputs(j, t, &v);
+    dae_status status = adjoint_outputs(j, t, &v);
     for (int m = 0; m < j->functionals && status == DAE_OK; m++)
         if (j->integrated[m]) status = judge_point(j, m, t, v, h, a, &e[m]);
     return status;
@@ -205,16 +196,13 @@ dae_status adjoint_judge(void *user, double h, const double *stages, double *err
 {
     dae_adjoint *j = user;
     if (adjoint_integrals(j) == 0) return DAE_OK;
-    quadrature_error *e = DAE_ARRAY(quadrature_error, j->functionals);
-    if (!e || !adjoint_state_room(j)) {
-        dae_free(e);
-        return sensitivity_no_memory(j->x);
-    }
+    if (!adjoint_state_room(j)) return sensitivity_no_memory(j->x);
+    quadrature_error *e = j->judged;
+    memset(e, 0, (size_t)j->functionals * sizeof *e);
     dae_status status = DAE_OK;
     for (int a = -1; a < j->x->method->stages && status == DAE_OK; a++)
         status = judge_at(j, h, a, stages, e);
     for (int m = 0; m < j->functionals && status == DAE_OK; m++)
         if (j->integrated[m]) *error = fmax(*error, judged(j, h, m, &e[m]));
-    dae_free(e);
     return status;
 }

@@ -20,12 +20,15 @@ void adjoint_forget(dae_adjoint *j)
     for (long i = 0; i < j->point_count; i++) dae_free(j->points[i].weight);
     ledger_reset(&j->ledger);
     j->record_count = j->point_count = 0;
+    j->alike_record = -1;
     if (j->file) fclose(j->file);
     j->file = NULL;
     j->filed = 0;
     j->used = 0.0;
     dae_free(j->start);
     j->start = NULL;
+    trajectory_reset(&j->trajectory);
+    recall_reset(j->recall);
 }
 
 /* ---- records ---- */
@@ -53,14 +56,15 @@ static dae_status file_record(dae_adjoint *j, adjoint_record *r)
         (double)j->filed * sizeof(double));
 }
 
-/* One more record, whose numbers become its own. */
-static dae_status add_record(dae_adjoint *j, adjoint_record r)
+dae_status adjoint_add_record(dae_adjoint *j, adjoint_record r)
 {
     if (!dae_grow(&j->records, &j->record_room, (size_t)j->record_count + 1, sizeof *j->records)) {
         dae_free(r.numbers);
         return no_memory(j);
     }
     j->records[j->record_count] = r;
+    if (j->recall && !r.ledger) return recall_note(j, &j->records[j->record_count++]);
+    if (r.ledger) j->trajectory.last_t = NAN;
     return file_record(j, &j->records[j->record_count++]);
 }
 
@@ -80,14 +84,14 @@ static dae_status start_direction(dae_adjoint *j, int k, double *b)
     const size_t n = (size_t)x->lead.n;
     double *s = j->start + 2 * (size_t)k * n, *sp = s + n;
     dae_status status = DAE_OK;
-    vector_copy((int)n, x->rates + (size_t)k * n, s);
+    const double *rates = x->rates + (size_t)k * n;
     vector_zero((int)n, b);
     if (x->lead.form)
-        model_tangent_apply(x->lead.tangents->rows, NULL, NULL, directions_named(&x->directions, k),
-                            0.0, b);
+        model_tangent_add_inputs(x->lead.tangents->rows, directions_named(&x->directions, k), b);
     else
         status = lead_explicit_named(x, x->t, x->lead.y, x->lead.yp, k, b);
-    if (status != DAE_OK || (is_zero(n, s) && is_zero(n, b))) return status;
+    if (status != DAE_OK || (is_zero(n, rates) && is_zero(n, b))) return status; /* 0 it is */
+    vector_copy((int)n, rates, s);
     return lead_complete_with(x, x->t, b, s, sp);
 }
 
@@ -172,12 +176,13 @@ void adjoint_add_along(dae_adjoint *j, int m, double along, const double *weight
 
 /* ---- steps ---- */
 
-step_parts adjoint_parts(const dae_adjoint *j, const tangent_space *q)
+step_parts adjoint_parts(const dae_adjoint *j, const adjoint_record *r, long at)
 {
+    const tangent_space *q = &j->ledger.spaces[r->space];
     const size_t s = (size_t)j->x->method->stages;
     step_parts p;
-    p.fyp = s * q->layout.count;
-    p.explicit_part = 2 * p.fyp;
+    p.matrix = r->alike && r->same != at ? 0 : (r->alike ? 1 : s) * q->layout.count;
+    p.explicit_part = 2 * p.matrix;
     p.one = 2 * (size_t)q->n;
     if (q->tangents) p.one = model_tangent_size(q->tangents->rows);
     if (j->x->run->base->forms) p.one = (size_t)j->x->directions.named * (size_t)q->n;
@@ -208,10 +213,10 @@ static dae_status record_explicit(dae_adjoint *j, double t, const step_parts *p,
 }
 
 /* That, and integrals, at all stages. */
-static dae_status record_stages(dae_adjoint *j, double h, const double *stages, double *numbers)
+static dae_status record_stages(dae_adjoint *j, double h, const double *stages, step_parts p,
+                                double *numbers)
 {
     dae_sensitivity *x = j->x;
-    const step_parts p = adjoint_parts(j, &j->ledger.spaces[j->ledger.space]);
     dae_status status = DAE_OK;
     for (int a = 0; a < x->method->stages && status == DAE_OK; a++) {
         double t = a == x->method->stages - 1 ? x->t + h : x->t + x->method->nodes[a] * h;
@@ -228,24 +233,57 @@ bool adjoint_state_room(dae_adjoint *j)
     return dae_grow(&j->state, &j->state_room, 2 * (size_t)j->x->lead.n, sizeof *j->state);
 }
 
+/* Whether F_Y and F_Y' of the step are those of the last record that has its own. */
+static bool same_as_before(const dae_adjoint *j)
+{
+    const stage_system *q = j->x->system;
+    const size_t bytes = q->count * sizeof(double);
+    return j->alike_record >= 0 && j->records[j->alike_record].space == j->ledger.space &&
+           memcmp(q->fy, j->alike, bytes) == 0 && memcmp(q->fyp, j->alike + q->count, bytes) == 0;
+}
+
+/* The step becomes the one that later ones are compared with. */
+static dae_status note_alike(dae_adjoint *j)
+{
+    const stage_system *q = j->x->system;
+    j->alike_record = -1;
+    if (!dae_grow(&j->alike, &j->alike_room, 2 * q->count, sizeof *j->alike)) return no_memory(j);
+    memcpy(j->alike, q->fy, q->count * sizeof *j->alike);
+    memcpy(j->alike + q->count, q->fyp, q->count * sizeof *j->alike);
+    j->alike_record = j->record_count;
+    return DAE_OK;
+}
+
+/* A step, as it will be recorded but for its numbers. */
+static dae_status describe_step(dae_adjoint *j, double h, adjoint_record *r)
+{
+    const bool alike = j->x->system->alike;
+    *r = (adjoint_record){.space = j->ledger.space, .t = j->x->t, .h = h, .alike = alike};
+    dae_status status = alike && !same_as_before(j) ? note_alike(j) : DAE_OK;
+    r->same = alike ? j->alike_record : -1;
+    return status;
+}
+
 static dae_status record_step(void *user, double h, const double *stages)
 {
     dae_adjoint *j = user;
     dae_sensitivity *x = j->x;
+    adjoint_record r;
     if (!ledger_take_space(&j->ledger, &x->lead) || !adjoint_state_room(j)) return no_memory(j);
-    const step_parts p = adjoint_parts(j, &j->ledger.spaces[j->ledger.space]);
-    double *numbers = DAE_ARRAY(double, p.all);
-    if (!numbers) return no_memory(j);
-    memcpy(numbers, x->system->fy, p.fyp * sizeof *numbers);
-    memcpy(numbers + p.fyp, x->system->fyp, p.fyp * sizeof *numbers);
-    dae_status status = record_stages(j, h, stages, numbers);
-    if (status != DAE_OK) {
-        dae_free(numbers);
-        return status;
-    }
-    return add_record(
-        j, (adjoint_record){
-               .space = j->ledger.space, .t = x->t, .h = h, .numbers = numbers, .count = p.all});
+    dae_status status = describe_step(j, h, &r);
+    if (status != DAE_OK) return status;
+    const step_parts p = adjoint_parts(j, &r, j->record_count);
+    r.count = p.all;
+    r.numbers = dae_alloc(p.all, sizeof *r.numbers);
+    if (!r.numbers) return no_memory(j);
+    memset(r.numbers + p.integrals, 0, (p.all - p.integrals) * sizeof *r.numbers);
+    memcpy(r.numbers, x->system->fy, p.matrix * sizeof *r.numbers);
+    memcpy(r.numbers + p.matrix, x->system->fyp, p.matrix * sizeof *r.numbers);
+    status = record_stages(j, h, stages, p, r.numbers);
+    if (status == DAE_OK) return adjoint_add_record(j, r);
+    if (r.same == j->record_count) j->alike_record = -1;
+    dae_free(r.numbers);
+    return status;
 }
 
 /* ---- between steps ---- */
@@ -257,7 +295,7 @@ static dae_status record_ledger(void *user)
     double *numbers =
         j->ledger.failed ? NULL : dae_copy(j->ledger.numbers, j->ledger.count, sizeof(double));
     if (!numbers) return no_memory(j);
-    return add_record(
+    return adjoint_add_record(
         j, (adjoint_record){.ledger = true, .numbers = numbers, .count = j->ledger.count});
 }
 

@@ -11,7 +11,9 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "solve/sensitivity/run_error.h"
 #include "solve/sensitivity/sensitivity_parts.h"
+#include "solve/sensitivity/stage_split.h"
 #include "solve/sensitivity/stage_system.h"
 
 /* ---- a step ---- */
@@ -36,12 +38,15 @@ static dae_status take_stages(dae_sensitivity *x, double h)
         if (status == DAE_OK) status = lead_linearise(x, t);
         if (status != DAE_OK) return status;
         lead_keep(&x->lead, q->point + 2 * n * (size_t)a);
-        memcpy(q->fy + (size_t)a * q->count, j->dfdy, q->count * sizeof *q->fy);
-        memcpy(q->fyp + (size_t)a * q->count, j->dfdyp, q->count * sizeof *q->fyp);
+        if (!q->filled) {
+            memcpy(q->fy + (size_t)a * q->count, j->dfdy, q->count * sizeof *q->fy);
+            memcpy(q->fyp + (size_t)a * q->count, j->dfdyp, q->count * sizeof *q->fyp);
+        }
         for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
             status = lead_explicit(
                 x, t, k, 0.0, q->explicit_part + ((size_t)k * (size_t)q->stages + (size_t)a) * n);
     }
+    q->filled = status == DAE_OK && x->lead.constant;
     return status;
 }
 
@@ -75,17 +80,35 @@ static void take_right_side(const dae_sensitivity *x, double h, int k, double *z
     }
 }
 
+/* Z of some directions with the factors of all stages. */
+static void solve_columns(dae_sensitivity *x, double h, int first, int count, double *stages)
+{
+    const size_t rows = (size_t)x->lead.n * (size_t)x->method->stages;
+    double *z = stages + (size_t)first * rows;
+    for (int k = 0; k < count; k++) take_right_side(x, h, first + k, z + (size_t)k * rows);
+    linear_solve_rows(x->system->solver, count, z);
+    x->stats.solves += count;
+}
+
 /* All Z with one matrix of all stages. */
 static dae_status solve_directly(dae_sensitivity *x, double h, double *stages)
 {
-    const size_t rows = (size_t)x->lead.n * (size_t)x->method->stages;
     dae_status status = factor(x, h);
     if (status != DAE_OK) return status;
-    for (int k = 0; k < x->directions.count; k++)
-        take_right_side(x, h, k, stages + (size_t)k * rows);
-    linear_solve_rows(x->system->solver, x->directions.count, stages);
-    x->stats.solves += x->directions.count;
+    solve_columns(x, h, 0, directions_asked(&x->directions), stages);
     return DAE_OK;
+}
+
+dae_status stages_solve_more(dae_sensitivity *x, double h, int first, int count, double *stages)
+{
+    bool solved = false;
+    dae_status status = DAE_OK;
+    if (x->system->iterated) status = stages_iterate_more(x, h, first, count, stages, &solved);
+    if (status != DAE_OK || solved) return status;
+    if (x->system->iterated) status = factor(x, h);
+    x->system->iterated = false;
+    if (status == DAE_OK) solve_columns(x, h, first, count, stages);
+    return status;
 }
 
 /* out = factor sum_b weight_b Z_b */
@@ -115,10 +138,20 @@ static iteration_status factor_filter(dae_sensitivity *x, double h)
 {
     const stage_system *q = x->system;
     iteration *it = &x->lead.matrix;
+    if (q->alike) return ITERATION_OK;
     if (it->factored && it->cj == x->method->gamma / h) return ITERATION_OK;
     memcpy(it->jac.dfdy, q->first, q->count * sizeof(double));
     memcpy(it->jac.dfdyp, q->first + q->count, q->count * sizeof(double));
     return iteration_factor(it, x->method->gamma / h, NULL);
+}
+
+/* b := (gamma/h F_Y' + F_Y)^-1 b */
+static iteration_status filter(dae_sensitivity *x, double *b)
+{
+    x->stats.solves++;
+    if (!x->system->alike) return iteration_solve(&x->lead.matrix, NULL, b);
+    stage_split_filter(x->system->split, b);
+    return ITERATION_OK;
 }
 
 /* The difference of two formulas, which one more solution with the matrix of the beginning, or of
@@ -134,13 +167,12 @@ static dae_status estimate(dae_sensitivity *x, double h, const double *stages, d
     *error = 0.0;
     if (!e) return sensitivity_no_memory(x);
     iteration_status status = factor_filter(x, h);
-    for (int k = 0; k < x->directions.count && status == ITERATION_OK; k++) {
+    for (int k = 0; k < directions_asked(&x->directions) && status == ITERATION_OK; k++) {
         const double *z = stages + (size_t)k * n * (size_t)q->stages;
         combine(q, x->method->left, -1.0 / h, z, defect);
         vector_axpy(q->n, 1.0, x->sp + (size_t)k * n, defect);
         matrix_multiply(of, q->first + q->count, defect, e);
-        status = iteration_solve(&l->matrix, NULL, e);
-        x->stats.solves++;
+        status = filter(x, e);
         double sum = 0.0;
         int tested = 0;
         for (int i = 0; i < q->n; i++) {
@@ -173,9 +205,10 @@ static void move(dae_sensitivity *x, double h, piece *p)
     }
     x->t += h;
     x->stats.steps++;
-    const size_t last = (s - 1) * q->count, bytes = q->count * sizeof(double);
+    const size_t last = (s - 1) * q->count, bytes = q->filled ? 0 : q->count * sizeof(double);
     memcpy(q->first, q->fy + last, bytes); /* the next step begins here */
     memcpy(q->first + q->count, q->fyp + last, bytes);
+    memcpy(q->first_point, q->point + 2 * n * (s - 1), 2 * n * sizeof(double));
     x->system->first_t = x->t;
 }
 
@@ -203,6 +236,7 @@ static dae_status take_first(dae_sensitivity *x)
     if (status == DAE_OK) status = lead_linearise(x, x->t);
     if (status != DAE_OK) return status;
     q->first_t = x->t;
+    lead_keep(&x->lead, q->first_point);
     memcpy(q->first, j->dfdy, q->count * sizeof(double));
     memcpy(q->first + q->count, j->dfdyp, q->count * sizeof(double));
     return DAE_OK;
@@ -223,6 +257,7 @@ dae_status collocation_step(dae_sensitivity *x, double h, double *error)
     bool solved = false;
     if (status == DAE_OK) status = stages_iterate(x, h, p->stages, &solved);
     if (status == DAE_OK && !solved) status = solve_directly(x, h, p->stages);
+    if (x->system) x->system->iterated = solved;
     *error = 0.0;
     if (status == DAE_OK && !x->request.without_error_test)
         status = estimate(x, h, p->stages, error);
@@ -230,9 +265,11 @@ dae_status collocation_step(dae_sensitivity *x, double h, double *error)
         status = x->recorder->judge(x->recorder->user, h, p->stages, error);
     if (status == DAE_OK && *error <= 1.0 && x->recorder)
         status = x->recorder->step(x->recorder->user, h, p->stages);
+    if (status == DAE_OK && *error <= 1.0 && x->error) status = run_error_step(x, h, p->stages);
     if (status == DAE_OK && *error <= 1.0) {
         move(x, h, p);
         x->piece_count++;
+        run_error_note(x);
         return DAE_OK;
     }
     if (p) dae_free_all(p->start, p->stages);

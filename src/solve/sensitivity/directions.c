@@ -190,6 +190,8 @@ static dae_status directions_finish(directions *d, const model_form *f, dae_stat
     if (ok)
         d->moved = DAE_ARRAY(double, (size_t)(d->named + 1) * (size_t)d->inputs.count +
                                          (size_t)d->dependent_count);
+    for (int k = 0; ok && k < d->named; k++)
+        if (d->list[k].variable >= 0) d->by_start = true;
     if (ok && d->moved) return DAE_OK;
     directions_free(d);
     if (status != DAE_OK && status != DAE_ERR_MEMORY) return status;
@@ -260,7 +262,8 @@ static void mix_rates(directions *d)
 void directions_start(directions *d, const model_instance *m)
 {
     tape_inputs at = {.parameters = m->parameters, .memory = m->memory};
-    const size_t rows = (size_t)(d->named + 1) * (size_t)d->inputs.count; /* work is behind them */
+    const size_t inputs = (size_t)d->inputs.count;
+    const size_t rows = (size_t)(d->named + 1 + d->errors) * inputs; /* work is behind them */
     model_tangent_at(d->bindings, &at);
     model_tangent_at(d->starts, &at);
     for (int k = 0; k < d->named; k++) {
@@ -271,6 +274,7 @@ void directions_start(directions *d, const model_instance *m)
         follow_bindings(d, d->list[k].parameter, moved, d->moved + rows);
         if (d->list[k].size == 0.0) d->list[k].size = size_of(d, m, k);
     }
+    for (size_t i = (size_t)d->named * inputs; i < rows; i++) d->moved[i] = 0.0;
     if (d->mix) mix_rates(d);
 }
 
@@ -289,11 +293,32 @@ bool directions_mix(directions *d)
         d->mix[k] = random & 1u ? part : -part;
     }
     if (d->mix && d->named == 1) d->mix[0] = 1.0; /* the same steps as without a mixture */
-    if (d->mix) d->count = 1;
+    if (d->mix) d->count = 1 + d->errors;
     return d->mix;
 }
 
+bool directions_add_errors(directions *d, int errors)
+{
+    const size_t rows = (size_t)(d->named + 1 + errors) * (size_t)d->inputs.count;
+    double *moved = DAE_ARRAY(double, rows + (size_t)d->dependent_count);
+    if (!moved) return false;
+    dae_free(d->moved);
+    d->moved = moved;
+    d->errors = errors;
+    d->count += errors;
+    return true;
+}
+
 /* ---- start values ---- */
+
+bool directions_move_start(const directions *d, const model_form *f, int variable)
+{
+    size_t entries = 0;
+    if (isnan(f->start[variable])) model_tangent_row_entries(d->starts, variable, &entries);
+    for (int k = 0; entries == 0 && k < d->named && d->by_start; k++)
+        entries = d->list[k].variable == variable;
+    return entries > 0;
+}
 
 double directions_start_value(const directions *d, const model_form *f, int k, int variable)
 {
@@ -306,6 +331,7 @@ double directions_start_rate(const directions *d, const model_form *f, int k, in
 {
     double sum = 0.0;
     if (!d->mix) return directions_start_value(d, f, k, variable);
+    if (!directions_move_start(d, f, variable)) return 0.0;
     for (int j = 0; j < d->named; j++)
         sum += d->mix[j] * d->list[j].size * directions_start_value(d, f, j, variable);
     return sum;

@@ -19,6 +19,7 @@
 #include "solve/hybrid/hybrid.h"
 #include "solve/run/run.h"
 #include "solve/sensitivity/rough.h"
+#include "solve/sensitivity/run_error.h"
 #include "solve/sensitivity/sensitivity_parts.h"
 #include "solve/sensitivity/tangent_ledger.h"
 
@@ -134,7 +135,7 @@ static bool relation_crosses(const dae_solver *s, size_t r, double value)
 static double *crossing_values(dae_solver *s, double t)
 {
     double *value = DAE_ARRAY(double, s->hybrid->instance->form->crossing.outputs);
-    if (value && solver_point(s, t) == DAE_OK) {
+    if (value && solver_ask(s, t) == DAE_OK) {
         model_instance_crossings(s->hybrid->instance, t, s->bound.at_y, s->bound.at_yp, value);
         return value;
     }
@@ -207,7 +208,7 @@ static dae_status check_leaving(const dae_sensitivity *x, const model_tangent *c
 {
     static const double ZERO = 1e-12;
     for (size_t r = 0; r < x->lead.form->flat->relation_count; r++)
-        for (int k = 0; k < x->directions.count && fabs(value[r]) <= ZERO; k++)
+        for (int k = 0; k < directions_asked(&x->directions) && fabs(value[r]) <= ZERO; k++)
             if (relation_moves(x, c, r, k) != 0.0) return refuse_grazing(x, r, t);
     return DAE_OK;
 }
@@ -224,6 +225,11 @@ static dae_status time_of_relation(dae_sensitivity *x, const model_tangent *c, s
     if (fabs(drift) > DRIFTS * fabs(rate)) j->drifting = (int)r;
     for (int k = 0; k < x->directions.count; k++) {
         const double tau = -relation_moves(x, c, r, k) / rate;
+        if (k >=
+            directions_asked(&x->directions)) { /* errors have their time, and refuse nothing */
+            if (!found) j->tau[k] = tau;
+            continue;
+        }
         if (found && !moves_along(x, k, tau)) *several = true;
         if (!found && fabs(tau) * directions_size(&x->directions, k) > 1.0 / GRAZING)
             return refuse_grazing(x, r, t);
@@ -267,7 +273,7 @@ static dae_status check_relations(dae_sensitivity *x, double t)
     for (size_t r = 0; status == DAE_OK && r < m->relation_count; r++) {
         const double rate = model_tangent_row(c, (int)r, j->time_s, j->time_p, NULL, 1.0);
         if (!relation_due(x->run, r, value[r], rate, t)) continue;
-        for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
+        for (int k = 0; k < directions_asked(&x->directions) && status == DAE_OK; k++)
             if (!moves_along(x, k, -relation_moves(x, c, r, k) / rate))
                 status = refuse_together(x, "relation", m->relations[r].place.line, t);
     }
@@ -318,7 +324,7 @@ dae_status jump_check_start(dae_sensitivity *x)
         model_tangent *slope = clock_slope(x, i, t);
         bool moves = false;
         if (!slope) return sensitivity_no_memory(x);
-        for (int k = 0; k < x->directions.count && !moves; k++)
+        for (int k = 0; k < directions_asked(&x->directions) && !moves; k++)
             moves = clock_moves(x, slope, c->count - 1.0, k) != 0.0;
         model_tangent_free(slope);
         if (!moves) continue;
@@ -345,7 +351,7 @@ static dae_status time_of_clock(dae_sensitivity *x, size_t i, double t, bool fou
     for (int k = 0; k < x->directions.count && status == DAE_OK; k++) {
         const double tau = slope ? clock_moves(x, slope, count, k) : 0.0;
         if (!found) x->jump->tau[k] = tau;
-        if (found && !moves_along(x, k, tau))
+        if (found && k < directions_asked(&x->directions) && !moves_along(x, k, tau))
             status = refuse_together(x, rests ? "jump of the input" : "clock", q->place.line, t);
     }
     if (slope && !found && status == DAE_OK && !record_clock(x, slope, count))
@@ -440,7 +446,7 @@ dae_status jump_before(void *user)
     double *y = status == DAE_OK ? DAE_ARRAY(double, 2 * (size_t)s->base->form.n) : NULL;
     if (status == DAE_OK && !y) status = sensitivity_no_memory(x);
     if (y) {
-        status = solver_point(s, t);
+        status = solver_ask(s, t);
         values_to_user(s, t, s->bound.at_y, s->bound.at_yp, y, y + s->base->form.n);
         vector_copy(s->base->form.n, y, j->before);
         dae_free(y);
@@ -745,7 +751,8 @@ static dae_status settle_rates(dae_sensitivity *x, const model_tangent *actions,
         discretes_move(x, actions, k, x->run->hybrid->active, d, dp, j->tau[k]);
         changed = changed_rate(x, before, moved);
     }
-    if (status == DAE_OK && changed >= 0) status = refuse_circle(x, changed);
+    if (status == DAE_OK && changed >= 0 && k < directions_asked(&x->directions))
+        status = refuse_circle(x, changed);
     dae_free(before);
     return status;
 }
@@ -787,8 +794,12 @@ dae_status jump_acting(void *user)
     model_tangent *actions = status == DAE_OK ? lead_actions(x, x->run->run.t) : NULL;
     double *d = status == DAE_OK ? DAE_ARRAY(double, 2 * (size_t)x->lead.n) : NULL;
     if (status == DAE_OK && (!d || !actions)) status = sensitivity_no_memory(x);
-    for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
+    struct tangent_ledger *ledger = x->ledger;
+    for (int k = x->directions.count - 1; k >= 0 && status == DAE_OK; k--) {
+        x->ledger = k < directions_asked(&x->directions) ? ledger : NULL; /* of S alone */
         status = pass_direction(x, actions, &e, k, d);
+    }
+    x->ledger = ledger;
     exchange_free(&e);
     dae_free(d);
     return status;
@@ -865,6 +876,7 @@ dae_status jump_after(void *user)
     x->stats.events++;
     if (x->rough) rough_watch_begin(x->rough);
     pieces_drop(x);
+    run_error_restart(x->error);
     x->t = t;
     dae_status status = lead_take(x, t, true);
     if (status == DAE_OK && !sensitivity_room(x)) status = sensitivity_no_memory(x);
@@ -872,8 +884,12 @@ dae_status jump_after(void *user)
     x->lead.as_taken = false;
     if (status == DAE_OK) status = exchange_new(x, &e);
     if (status == DAE_OK) status = drift_behind(x, &e);
-    for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
+    struct tangent_ledger *ledger = x->ledger;
+    for (int k = x->directions.count - 1; k >= 0 && status == DAE_OK; k--) {
+        x->ledger = k < directions_asked(&x->directions) ? ledger : NULL; /* of S alone */
         status = leave_event(x, &e, k);
+    }
+    x->ledger = ledger;
     exchange_free(&e);
     if (status == DAE_OK && x->ledger) status = x->recorder->event_ends(x->recorder->user);
     x->stands = status == DAE_OK;

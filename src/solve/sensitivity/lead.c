@@ -9,6 +9,7 @@
 #include "solve/begin/begin.h"
 #include "solve/hybrid/hybrid.h"
 #include "solve/run/run.h"
+#include "solve/sensitivity/run_error.h"
 #include "solve/sensitivity/sensitivity_parts.h"
 #include "solve/sensitivity/stage_system.h"
 #include "solve/sensitivity/tangent_ledger.h"
@@ -102,16 +103,22 @@ bool lead_stands(const dae_sensitivity *x)
 
 /* ---- the companion ---- */
 
-dae_status lead_companion_new(const dae_problem *base, const dae_options *tolerances,
-                              dae_solver **companion, dae_diag *diag)
+dae_options lead_companion_options(const dae_options *tolerances, const char *how)
 {
     dae_options o = dae_options_default();
     o.method = "bdf";
-    o.formulation = "dummy";
+    if (how) o.formulation = how;
     o.rtol = tolerances->rtol;
     o.atol = tolerances->atol;
     o.rtol_by_unknown = tolerances->rtol_by_unknown;
     o.atol_by_unknown = tolerances->atol_by_unknown;
+    return o;
+}
+
+dae_status lead_companion_new(const dae_problem *base, const dae_options *tolerances,
+                              dae_solver **companion, dae_diag *diag)
+{
+    const dae_options o = lead_companion_options(tolerances, "dummy");
     dae_status status = solver_new(base, &o, companion, diag);
     if (status != DAE_OK) return status;
     (*companion)->wishes.unfolded = true;
@@ -125,7 +132,10 @@ dae_status lead_companion_new(const dae_problem *base, const dae_options *tolera
 static dae_status point_of_run(dae_sensitivity *x, double t)
 {
     dae_solver *s = x->run;
-    if (!x->lead.as_taken || s->run.phase != PHASE_RUNNING) return solver_point(s, t);
+    if (!x->lead.as_taken || s->run.phase != PHASE_RUNNING) return solver_ask(s, t);
+    const run_observer *o = s->observer;
+    dae_status status = o && o->asked ? o->asked(o->user, t, true) : DAE_OK;
+    if (status != DAE_OK) return status;
     solver_interpolate(s, t, 0, s->bound.at_y);
     solver_interpolate(s, t, 1, s->bound.at_yp);
     return DAE_OK;
@@ -187,6 +197,19 @@ static dae_status place_companion(dae_sensitivity *x, double t, const double *y)
 
 /* ---- taking ---- */
 
+/* Whether all derivatives of a form's equations by its unknowns read parameters alone. False
+ * without memory, too: they are evaluated then. */
+static bool has_constant_derivatives(const model_form *f)
+{
+    graph *g = f->flat->graph;
+    bool varies = true, known = false;
+    if (!f->jacobian.e) return false;
+    graph_enter(g);
+    known = graph_reads(g, f->jacobian.e, f->jacobian_outputs, READS_RUN, &varies);
+    graph_leave(g);
+    return known && !varies;
+}
+
 static form_tangents *tangents_of(lead *l, const directions *d, const model_form *f)
 {
     for (form_tangents *q = l->all; q; q = q->next)
@@ -194,6 +217,7 @@ static form_tangents *tangents_of(lead *l, const directions *d, const model_form
     form_tangents *q = DAE_NEW(form_tangents);
     if (!q) return NULL;
     q->form = f;
+    q->constant = has_constant_derivatives(f);
     q->rows =
         model_tangent_new(f->flat->graph, f->residual.e, (size_t)f->rows, f->n, &d->inputs, false);
     q->next = l->all;
@@ -219,6 +243,8 @@ static bool lead_room(dae_sensitivity *x)
     l->weights = l->solver->bound.norm.weights;
     l->form = l->solver->hybrid ? l->solver->hybrid->instance->form : NULL;
     l->tangents = l->form ? tangents_of(l, &x->directions, l->form) : NULL;
+    l->constant = l->tangents && l->tangents->constant && !l->solver->hybrid->instance->selection;
+    l->evaluated = false;
     return !l->form || l->tangents;
 }
 
@@ -234,6 +260,7 @@ static dae_status take_solver(dae_sensitivity *x, dae_solver *chosen)
     l->key = key_of(chosen);
     stage_system_free(x->system);
     x->system = NULL;
+    run_error_restart(x->error);
     return lead_room(x) ? DAE_OK : sensitivity_no_memory(x);
 }
 
@@ -366,14 +393,27 @@ static dae_status explain_matrix(dae_sensitivity *x, double t, iteration_status 
                     x->what, t);
 }
 
-dae_status lead_linearise(dae_sensitivity *x, double t)
+/* F_Y and F_Y' at the point, unless they are there already. */
+static iteration_status evaluate_derivatives(dae_sensitivity *x, double t)
 {
     lead *l = &x->lead;
     const run_state *r = &x->run->run;
-    double h = r->t_new != r->t_old ? r->t_new - r->t_old : 1e-3;
+    const double h = r->t_new != r->t_old ? r->t_new - r->t_old : 1e-3;
+    if (l->constant && l->evaluated) {
+        l->matrix.factored = false; /* as behind an evaluation */
+        return ITERATION_OK;
+    }
+    x->stats.jacobians++;
     iteration_status status =
         iteration_evaluate(&l->matrix, t, l->y, l->yp, 1.0 / h, h, l->weights, NULL);
-    x->stats.jacobians++;
+    l->evaluated = status == ITERATION_OK;
+    return status;
+}
+
+dae_status lead_linearise(dae_sensitivity *x, double t)
+{
+    lead *l = &x->lead;
+    iteration_status status = evaluate_derivatives(x, t);
     l->row = l->row_outputs = NAN;
     if (status == ITERATION_OK && lead_has_forms(l) && lead_sharpen(x, t) != EVAL_OK)
         status = ITERATION_RETRY;
@@ -456,12 +496,14 @@ dae_status lead_explicit(dae_sensitivity *x, double t, int k, double dt, double 
 {
     lead *l = &x->lead;
     vector_zero(l->n, out);
+    const directions *d = &x->directions;
+    if (k >= directions_asked(d) && d->first_discrete == d->inputs.count) return DAE_OK;
     if (l->form) {
         const double *moved = k >= 0 ? directions_moved(&x->directions, k) : NULL;
         model_tangent_apply(l->tangents->rows, NULL, NULL, moved, dt, out);
         return DAE_OK;
     }
-    if (k < 0) return DAE_OK;
+    if (k < 0 || k >= directions_asked(&x->directions)) return DAE_OK;
     if (x->directions.mix) return explicit_mixed(x, t, out);
     return lead_explicit_named(x, t, l->y, l->yp, k, out);
 }
@@ -581,10 +623,11 @@ static void interpolated_slopes(dae_sensitivity *x, double t, double *slopes)
     }
 }
 
-/* x = (F_y' + h F_y)^-1 F_y' d of the states; false: it is singular, or makes d larger, as where
- * solutions grow within h. The factors of the states stand afterwards. */
-static dae_status filter_slopes(dae_sensitivity *x, double h, const double *d, double *filtered,
-                                bool *good)
+/* filtered = R d of the states, R = (F_y' + h F_y)^-1 F_y' (times = 1), or (3 R^2 - 2 R^3) d (3);
+ * *good is false where it is singular, or makes d larger, as where solutions grow within h. The
+ * factors of the states stand afterwards. */
+static dae_status filter_slopes(dae_sensitivity *x, double h, int times, const double *d,
+                                double *filtered, bool *good)
 {
     lead *l = &x->lead;
     double *cy = DAE_ARRAY(double, 2 * (size_t)l->n), *cyp = cy + l->n, most = 0.0, left = 0.0;
@@ -593,12 +636,18 @@ static dae_status filter_slopes(dae_sensitivity *x, double h, const double *d, d
         cyp[i] = lead_is_state(l, i);
         cy[i] = lead_is_state(l, i) ? h : 1.0;
     }
-    matrix_multiply(&l->matrix.jac.layout, l->matrix.jac.dfdyp, d, filtered);
     iteration_status solved = iteration_factor_columns(&l->matrix, cy, cyp);
+    for (int i = 0; i < times && solved == ITERATION_OK; i++) {
+        double *to = i == 0 ? filtered : cy; /* which factors have used */
+        matrix_multiply(&l->matrix.jac.layout, l->matrix.jac.dfdyp, i == 0 ? d : filtered, to);
+        solved = iteration_solve(&l->matrix, NULL, to);
+        x->stats.solves++;
+        if (i == 2) /* 3 R^2 - 2 R^3 */
+            for (int k = 0; k < l->n; k++) filtered[k] = 3.0 * filtered[k] - 2.0 * cy[k];
+        if (i == 1) vector_copy(l->n, cy, filtered);
+    }
     dae_free(cy);
     if (solved == ITERATION_MEMORY) return sensitivity_no_memory(x);
-    if (solved == ITERATION_OK) solved = iteration_solve(&l->matrix, NULL, filtered);
-    x->stats.solves++;
     for (int i = 0; i < l->n; i++) {
         if (!lead_is_state(l, i)) continue;
         most = fmax(most, fabs(d[i]) / l->weights[i]);
@@ -610,7 +659,9 @@ static dae_status filter_slopes(dae_sensitivity *x, double h, const double *d, d
 
 /* With an error delta of the run's y, slopes by the equations are off by J delta, and those of its
  * polynomials by about delta/h. (I - h J)^-1 (f - h J p') has of each direction the better one: the
- * fast ones of stiff equations, in which S stands on the smooth solution, from the polynomial. */
+ * fast ones of stiff equations, in which S stands on the smooth solution, from the polynomial.
+ * Where the error of the run is known v' takes the place of the polynomial's, and 3 R^2 - 2 R^3
+ * that of R = (I - h J)^-1: it leaves less of the fast directions, and more of the slow ones. */
 dae_status lead_smooth(dae_sensitivity *x, double t, double *c, double *cp)
 {
     lead *l = &x->lead;
@@ -622,9 +673,10 @@ dae_status lead_smooth(dae_sensitivity *x, double t, double *c, double *cp)
     if (r->phase != PHASE_RUNNING || h == 0.0) return DAE_OK;
     double *d = DAE_ARRAY(double, 2 * (size_t)l->n), *filtered = d + l->n;
     if (!d) return sensitivity_no_memory(x);
-    interpolated_slopes(x, t, d);
+    const bool better = run_error_slopes(x->error, t, l->n, d);
+    if (!better) interpolated_slopes(x, t, d);
     for (int i = 0; i < l->n; i++) d[i] = lead_is_state(l, i) ? l->yp[i] - d[i] : 0.0;
-    dae_status status = filter_slopes(x, h, d, filtered, &good);
+    dae_status status = filter_slopes(x, h, better ? 3 : 1, d, filtered, &good);
     for (int i = 0; i < l->n && good; i++) c[i] = lead_is_state(l, i) ? filtered[i] - d[i] : 0.0;
     vector_zero(l->n, d);
     if (status == DAE_OK && good) status = lead_complete_with(x, t, d, c, cp);

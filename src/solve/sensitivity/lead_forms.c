@@ -34,16 +34,16 @@ static dae_status refuse_form(const dae_sensitivity *x)
                     x->what);
 }
 
-static dae_status companion_new(dae_sensitivity *x)
+/* Whether the form is one of those whose constraints a companion shows. */
+static bool shows_constraints(form_kind kind)
 {
-    const dae_options *own = &x->run->base_options;
-    dae_options o = dae_options_default();
-    o.method = "bdf";
-    o.formulation = "reduced";
-    o.rtol = own->rtol;
-    o.atol = own->atol;
-    o.rtol_by_unknown = own->rtol_by_unknown;
-    o.atol_by_unknown = own->atol_by_unknown;
+    return kind == KIND_MECHANICAL || kind == KIND_HESSENBERG;
+}
+
+static dae_status companion_new(dae_sensitivity *x, form_kind kind)
+{
+    const dae_options o =
+        lead_companion_options(&x->run->base_options, shows_constraints(kind) ? "reduced" : NULL);
     return solver_new(x->run->base, &o, &x->lead.companion, &x->run->diag);
 }
 
@@ -53,7 +53,7 @@ dae_status lead_take_form(dae_sensitivity *x, double t, const double *y, dae_sol
     lead *l = &x->lead;
     dae_status status = DAE_OK;
     const form_kind kind = s->base->forms ? form_source_kind(s->base->forms) : FORM_KINDS;
-    if (kind != KIND_MECHANICAL && kind != KIND_HESSENBERG) return refuse_form(x);
+    if (kind == FORM_KINDS) return refuse_form(x);
     if (x->request.derivative)
         return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                         "%s: callbacks in a form with more structure give `values`, the numbers "
@@ -64,12 +64,12 @@ dae_status lead_take_form(dae_sensitivity *x, double t, const double *y, dae_sol
         l->companion = NULL;
     }
     l->renew = false;
-    if (!l->companion) status = companion_new(x);
+    if (!l->companion) status = companion_new(x, kind);
     if (status != DAE_OK) return status;
     status = begin_callbacks(l->companion, t, y, y + s->base->form.n);
     if (status != DAE_OK) s->diag = l->companion->diag;
     const form_set *set = l->companion->bound.form_set;
-    if (status == DAE_OK && !set->mechanical && !set->hessenberg)
+    if (status == DAE_OK && shows_constraints(kind) && !set->mechanical && !set->hessenberg)
         return diag_set(&s->diag, DAE_ERR_UNSUPPORTED,
                         "%s: some constraints follow from others; such systems are not linearised. "
                         "Leave them out.",
@@ -82,6 +82,7 @@ bool lead_form_holds(dae_sensitivity *x, double t)
 {
     lead *l = &x->lead;
     form_instance *forms = l->companion->bound.forms;
+    if (!shows_constraints(form_source_kind(x->run->base->forms))) return true;
     if (form_instance_choose(forms, t, l->y, false) == CHOICE_KEPT) return true;
     l->renew = true; /* its description is that of the old choice */
     return false;
@@ -110,8 +111,12 @@ static void take_sizes(const dae_sensitivity *x, double *size)
 {
     const lead *l = &x->lead;
     const form_set *set = l->solver->bound.form_set;
-    const int first = set->mechanical ? set->mechanical->nq : set->hessenberg->ny;
-    const int second = set->mechanical ? 2 * first : first + set->hessenberg->nz;
+    const int first = set && set->mechanical   ? set->mechanical->nq
+                      : set && set->hessenberg ? set->hessenberg->ny
+                                               : l->n;
+    const int second = set && set->mechanical   ? 2 * first
+                       : set && set->hessenberg ? first + set->hessenberg->nz
+                                                : l->n;
     const int begins[4] = {0, first, second, l->n};
     for (int part = 0; part < 3; part++) {
         double most = 0.0;
@@ -206,7 +211,9 @@ dae_status lead_check_start(dae_sensitivity *x, int k)
     const double *found = x->s + (size_t)k * (size_t)x->lead.n;
     const double p = directions_size(&x->directions, k);
     const form_set *set = x->lead.solver->bound.form_set;
-    const int positions = set->mechanical ? 2 * set->mechanical->nq : set->hessenberg->ny;
+    const int positions = set && set->mechanical   ? 2 * set->mechanical->nq
+                          : set && set->hessenberg ? set->hessenberg->ny
+                                                   : 0; /* algebraic ones are made consistent */
     for (int i = 0; i < positions; i++) {
         const double asked = asked_start(x, k, i);
         const double off = fabs(asked - found[i]), most = fmax(fabs(asked), fabs(found[i]));

@@ -8,6 +8,7 @@
 #include "base/vector.h"
 #include "solve/run/run.h"
 #include "solve/sensitivity/rough.h"
+#include "solve/sensitivity/run_error.h"
 #include "solve/sensitivity/sensitivity_parts.h"
 #include "solve/sensitivity/stage_system.h"
 
@@ -125,6 +126,12 @@ static dae_status look_for_jumps(dae_sensitivity *x, double from)
     return explain_broken(x);
 }
 
+static dae_status step(dae_sensitivity *x, double h, double *error)
+{
+    const step_recorder *r = x->recorder;
+    return r && r->walk ? r->walk(r->user, h, error) : collocation_step(x, h, error);
+}
+
 /* Integrate S up to where the run stands, within its last step. */
 static dae_status follow(dae_sensitivity *x)
 {
@@ -139,7 +146,7 @@ static dae_status follow(dae_sensitivity *x)
         }
         const double from = x->t;
         status = choose_states_for(x, &h);
-        if (status == DAE_OK) status = collocation_step(x, h, &error);
+        if (status == DAE_OK) status = step(x, h, &error);
         if (status != DAE_OK) break;
         if (!x->request.without_error_test) note_error(x, h, error);
         if (x->t != from) status = look_for_jumps(x, from);
@@ -159,6 +166,17 @@ static dae_status observer_started(void *user)
     return status == DAE_OK && x->recorder ? x->recorder->started(x->recorder->user) : status;
 }
 
+/* The simultaneous corrector: the next step of the run is none longer than S is permitted. S is
+ * linear and was solved at points of the run, in parts where it had to be: a step of the run that
+ * was too long for it need not be taken again. */
+static void limit_run(dae_sensitivity *x)
+{
+    const run_state *r = &x->run->run;
+    step_control *c = &x->run->run.control;
+    if (x->request.corrector != DAE_CORRECTOR_SIMULTANEOUS || r->t != r->t_new || c->fixed) return;
+    if (x->h > 0.0 && fabs(c->h) > x->h) c->h = copysign(x->h, c->h);
+}
+
 static dae_status observer_advanced(void *user)
 {
     dae_sensitivity *x = user;
@@ -170,6 +188,7 @@ static dae_status observer_advanced(void *user)
     x->lead.at = NAN; /* values of that time may be those of another step */
     dae_status status = lead_stands(x) ? DAE_OK : lead_change(x, false);
     if (status == DAE_OK) status = follow(x);
+    if (status == DAE_OK) limit_run(x);
     if (status != DAE_OK) x->stands = false;
     return status;
 }
@@ -194,6 +213,12 @@ static dae_status observer_restarting(void *user)
                     "dae_solver_restart: sensitivities or gradients follow this run, and nothing "
                     "says how its new values move with the parameters. Let a model do it with "
                     "reinit, or free them first.");
+}
+
+/* The run is over: what is doubtful is told. */
+static void observer_finished(void *user)
+{
+    run_error_tell(user);
 }
 
 static void observer_gone(void *user)
@@ -231,6 +256,9 @@ static dae_status check_request(const dae_solver *s, const dae_sensitivity_reque
                         "Sensitivities: tolerances rtol = %g, atol = %g must be finite and not "
                         "negative.",
                         r->rtol, r->atol);
+    if (r->corrector != DAE_CORRECTOR_STAGGERED && r->corrector != DAE_CORRECTOR_SIMULTANEOUS)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Sensitivities: there is no corrector %d.",
+                        (int)r->corrector);
     if (s->observer)
         return diag_set(diag, DAE_ERR_STATE,
                         "Sensitivities: the solver has some already; free them first.");
@@ -266,8 +294,20 @@ static void observe(dae_sensitivity *x, double rtol)
                                  .after_event = jump_after,
                                  .broken = observer_broken,
                                  .restarting = observer_restarting,
+                                 .finished = observer_finished,
                                  .gone = observer_gone};
     x->run->observer = &x->observer;
+}
+
+/* The error of the run, which times of events need, and what it does to S, unless that is not asked
+ * for. False: memory. */
+static bool watch_run(dae_sensitivity *x, bool without)
+{
+    const model_form *f = x->run->base->model;
+    const bool relations = f && f->flat->relation_count > 0;
+    if (without && !relations) return true;
+    x->error = run_error_new(&x->directions, without);
+    return x->error;
 }
 
 dae_status dae_sensitivity_new_sized(dae_solver *s, const dae_sensitivity_request *request,
@@ -290,6 +330,8 @@ dae_status dae_sensitivity_new_sized(dae_solver *s, const dae_sensitivity_reques
     x->states = -1;
     status = directions_new(&x->directions, s, &r, diag);
     if (status == DAE_OK && !keep_request(x, &r))
+        status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for sensitivities.");
+    if (status == DAE_OK && !watch_run(x, r.without_run_error))
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for sensitivities.");
     if (status != DAE_OK) {
         dae_sensitivity_free(x);
@@ -342,6 +384,7 @@ void dae_sensitivity_free(dae_sensitivity *x)
     lead_free(&x->lead);
     directions_free(&x->directions);
     jump_free(x->jump);
+    run_error_free(x->error);
     dae_free_all(x->s, x->rates, x->rough_work, x->pieces, (void *)x->request.y0, x);
 }
 
@@ -353,7 +396,7 @@ static dae_status check_time(const dae_sensitivity *x, double t, int k, const do
     if (!x->stands)
         return diag_set(&s->diag, DAE_ERR_STATE,
                         "Sensitivities: there are none before a start, and behind a failure.");
-    if (k < 0 || k >= x->directions.count || !out)
+    if (k < 0 || k >= directions_asked(&x->directions) || !out)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "Sensitivities: there is no direction %d, or nowhere to write to.", k);
     double first = x->piece_count > 0 ? x->pieces[0].t : x->t;
@@ -426,7 +469,7 @@ dae_status dae_sensitivity_variables(dae_sensitivity *x, double t, int k, double
 
 dae_status dae_sensitivity_event(const dae_sensitivity *x, int k, double *time, double *derivative)
 {
-    if (!x || k < 0 || k >= x->directions.count) return DAE_ERR_ARGUMENT;
+    if (!x || k < 0 || k >= directions_asked(&x->directions)) return DAE_ERR_ARGUMENT;
     return jump_last(x->jump, k, time, derivative) ? DAE_OK : DAE_ERR_STATE;
 }
 

@@ -24,14 +24,16 @@ typedef struct direction {
 } direction;
 
 typedef struct directions {
-    int count; /* that are integrated: those with names, or one that is mixed from them */
+    int count;  /* that are integrated: those with names, or one that is mixed from them, */
+    int errors; /* and as the last ones errors of the run and what they do (run_error.c) */
     int named;
     direction *list;       /* named */
+    bool by_start;         /* one of them is a start value */
     double *mix;           /* named: parts in the mixture; owned, NULL: there is none */
     tangent_inputs inputs; /* parameters that move in some direction, then discrete Reals, */
     int first_discrete;    /* from this number on: events set how they move */
-    double *moved;         /* rows of inputs.count, how fast they move: named, then the mixture */
-    int *dependent;        /* parameters that follow from others that move; owned, */
+    double *moved;  /* rows of inputs.count, how fast they move: named, then mixture or errors */
+    int *dependent; /* parameters that follow from others that move; owned, */
     int dependent_count;
     model_tangent *bindings; /* derivatives of their values, */
     model_tangent *starts;   /* and of the start values of all flat variables */
@@ -49,6 +51,8 @@ void directions_free(directions *d);
 void directions_start(directions *d, const model_instance *m);
 /* Integrate one mixture of them, in parts of their sizes that nothing favours. False: memory. */
 bool directions_mix(directions *d);
+/* Make room for this many columns of errors behind them; once, before a start. False: memory. */
+bool directions_add_errors(directions *d, int errors);
 /* The mixture follows what its parts are now. */
 void directions_remix(directions *d);
 /* What moves in the k-th direction with a name, and in the k-th that is integrated. */
@@ -58,12 +62,19 @@ static inline double *directions_named(const directions *d, int k)
 }
 static inline double *directions_moved(const directions *d, int k)
 {
-    return directions_named(d, d->mix ? d->named : k);
+    return directions_named(d, d->mix ? d->named + k : k);
 }
-/* What a move in direction k, which is integrated, is of the size of. */
+/* What a move in direction k, which is integrated, is of the size of; errors are those of y. */
 static inline double directions_size(const directions *d, int k)
 {
-    return d->mix ? 1.0 : d->list[k].size;
+    return d->mix || k >= d->named ? 1.0 : d->list[k].size;
+}
+/* Whether the start value of a flat variable moves in some direction with a name. */
+bool directions_move_start(const directions *d, const model_form *f, int variable);
+/* How many are integrated for themselves: errors are behind them. */
+static inline int directions_asked(const directions *d)
+{
+    return d->count - d->errors;
 }
 /* Derivative of the start value of a flat variable in the k-th direction with a name, or that is
  * integrated. */
@@ -75,6 +86,7 @@ double directions_start_rate(const directions *d, const model_form *f, int k, in
 /* Derivatives of what a form computes, made once for each. */
 typedef struct form_tangents {
     const model_form *form;
+    bool constant;            /* those by unknowns and slopes, which are not here, never change */
     model_tangent *rows;      /* of its equations, by inputs and time alone */
     model_tangent *crossings; /* of its relations, */
     model_tangent *outputs;   /* of all variables, */
@@ -99,6 +111,8 @@ typedef struct lead {
     form_tangents *tangents;
     form_tangents *all; /* of forms so far; owned */
     iteration matrix;   /* its derivatives at a point, and factors; while solver is not NULL */
+    bool constant;      /* these derivatives are the same everywhere, */
+    bool evaluated;     /* and were taken */
     bool plain;         /* its constraints do not show: S can be integrated, but not completed */
     double *y, *yp;     /* of that point, n each; owned */
     double at;          /* the time of these values; NAN: there are none */
@@ -126,6 +140,8 @@ struct tangent_ledger;
 /* Who keeps all that is done to the first direction: the adjoint. */
 typedef struct step_recorder {
     void *user;
+    /* Takes the place of collocation_step, NULL: nothing does. */
+    dae_status (*walk)(void *user, double h, double *error);
     /* A step of length h from x->t is about to be taken; stages: X_a - S of the first direction. */
     dae_status (*step)(void *user, double h, const double *stages);
     /* Whether it may be: *error grows to what the step would be wrong by, in tolerances. */
@@ -161,6 +177,7 @@ struct dae_sensitivity {
     int piece_count;
     size_t piece_room;
 
+    struct run_error *error;   /* what errors of the run do to S; owned, NULL: not looked at */
     struct rough_watch *rough; /* jumps inside of noEvent; owned, NULL: none is watched */
     double *rough_work;        /* owned */
     const char *broken;        /* what the run has met that S cannot pass; static, NULL: nothing */
@@ -217,6 +234,8 @@ dae_status lead_complete(dae_sensitivity *x, double t, int k, double dt, double 
 /* The same with F_p in b, which is lost. */
 dae_status lead_complete_with(dae_sensitivity *x, double t, double *b, double *s, double *sp);
 bool lead_is_state(const lead *l, int i);
+/* Options of a companion in the formulation `how`; NULL: the equations as they are given. */
+dae_options lead_companion_options(const dae_options *tolerances, const char *how);
 /* A solver of a model on its form of index 1 with all constraints, also where it fails. */
 dae_status lead_companion_new(const dae_problem *base, const dae_options *tolerances,
                               dae_solver **companion, dae_diag *diag);
@@ -252,6 +271,8 @@ dae_status lead_check_start(dae_sensitivity *x, int k);
 /* One step of length h from x->t: x->s, x->sp move, a piece is kept; *error of it in tolerances.
  * Above 1 nothing has moved. */
 dae_status collocation_step(dae_sensitivity *x, double h, double *error);
+/* Columns first .. first + count - 1 of the stages Z, with the factors of the step at hand. */
+dae_status stages_solve_more(dae_sensitivity *x, double h, int first, int count, double *stages);
 /* What an error of 1 is in dY_i/dp_k, which goes from a to b. */
 double sensitivity_weight(const dae_sensitivity *x, int k, int i, double a, double b);
 /* S at a time of the pieces, direction k. */
@@ -263,6 +284,9 @@ void pieces_drop(dae_sensitivity *x);
 /* The stages Z of all directions for a step of length h, with matrices of the size of one stage.
  * *solved is false where few equations, or the rate of the iteration, call for one of all. */
 dae_status stages_iterate(dae_sensitivity *x, double h, double *stages, bool *solved);
+/* The same for more columns, with the factors that it has left. */
+dae_status stages_iterate_more(dae_sensitivity *x, double h, int first, int count, double *stages,
+                               bool *solved);
 
 /* ---- start.c, jump.c ---- */
 

@@ -8,6 +8,7 @@
 #include "base/vector.h"
 #include "solve/run/run.h"
 #include "solve/sensitivity/rough.h"
+#include "solve/sensitivity/run_error.h"
 #include "solve/sensitivity/sensitivity_parts.h"
 
 bool sensitivity_room(dae_sensitivity *x)
@@ -79,6 +80,7 @@ static bool take_listed(dae_sensitivity *x, const double *user_y, const int *var
         if (u < 0 || !stands_at_start(x->run, user_y[u], alone, variable[u])) return false;
         int sign = is_formulated(l->solver) ? l->form->place[u].sign : 1;
         sign *= f->alias[variable[u]].top_sign;
+        if (!directions_move_start(&x->directions, f, variable[u])) continue;
         for (int k = 0; k < x->directions.named; k++)
             rates[(size_t)k * (size_t)l->n + (size_t)i] =
                 sign * directions_start_value(&x->directions, f, k, variable[u]);
@@ -364,7 +366,7 @@ static dae_status check_all_fixed(dae_sensitivity *x)
     const size_t n = (size_t)x->run->base->form.n;
     double *y = user_values(x->run), *user = DAE_ARRAY(double, n);
     dae_status status = y && user ? DAE_OK : sensitivity_no_memory(x);
-    for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
+    for (int k = 0; k < directions_asked(&x->directions) && status == DAE_OK; k++)
         status = check_fixed(x, k, y, user);
     dae_free_all(y, user);
     return status;
@@ -381,6 +383,7 @@ static dae_status begin(dae_sensitivity *x)
     x->h = 0.0;
     x->stats = (dae_sensitivity_stats){0};
     if (s->hybrid) directions_start(&x->directions, s->hybrid->instance);
+    run_error_begin(x->error);
     dae_status status = lead_take(x, s->run.t, true);
     if (status == DAE_OK && !sensitivity_room(x)) return sensitivity_no_memory(x);
     return status;
@@ -409,7 +412,7 @@ dae_status sensitivity_start(dae_sensitivity *x)
     if (status == DAE_OK) status = complete_all(x);
     if (status == DAE_OK && x->run->hybrid) status = jump_check_start(x);
     if (status == DAE_OK && x->run->hybrid && !reinit_acted(x->run)) status = check_all_fixed(x);
-    for (int k = 0; k < x->directions.count && status == DAE_OK; k++)
+    for (int k = 0; k < directions_asked(&x->directions) && status == DAE_OK; k++)
         if (lead_has_forms(&x->lead) && x->request.y0) status = lead_check_start(x, k);
     x->stands = status == DAE_OK;
     return status;

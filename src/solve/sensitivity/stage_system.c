@@ -5,14 +5,16 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "solve/sensitivity/stage_split.h"
 
 void stage_system_free(stage_system *q)
 {
     if (!q) return;
     linear_free(q->solver);
+    stage_split_free(q->split);
     layout_free(&q->layout);
     dae_free_all(q->slope, q->sloped, q->place, q->values, q->fy, q->fyp, q->point,
-                 q->explicit_part, q->first, q);
+                 q->explicit_part, q->first, q->first_point, q);
 }
 
 stage_system *stage_system_new(int n, int stages, size_t count, int directions, bool transposed)
@@ -32,7 +34,9 @@ stage_system *stage_system_new(int n, int stages, size_t count, int directions, 
     q->point = DAE_ARRAY(double, 2 * (size_t)n * s);
     q->explicit_part = DAE_ARRAY(double, (size_t)n *s *(size_t)directions);
     q->first = DAE_ARRAY(double, 2 * count);
-    if (q->slope && q->sloped && q->fy && q->fyp && q->point && q->explicit_part && q->first)
+    q->first_point = DAE_ARRAY(double, 2 * (size_t)n);
+    if (q->slope && q->sloped && q->fy && q->fyp && q->point && q->explicit_part && q->first &&
+        q->first_point)
         return q;
     stage_system_free(q);
     return NULL;

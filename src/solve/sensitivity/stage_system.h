@@ -27,7 +27,12 @@ typedef struct stage_system {
     double *point;         /* per stage: Y and Y' there, the same */
     double *explicit_part; /* per direction and stage: F_p, the same */
     double *first;         /* F_Y and F_Y' where the step begins, */
+    double *first_point;   /* and Y and Y' there, */
     double first_t;        /* at this time; NAN: not there */
+    bool filled;           /* fy and fyp have values that never change */
+    bool alike;            /* derivatives are the same at all stages, and `split` has solved them */
+    struct stage_split *split; /* owned; NULL at first */
+    bool iterated;             /* the step at hand was solved by stage_iteration.c */
 } stage_system;
 
 /* NULL: memory. */
