@@ -1,6 +1,7 @@
 #include "base/memory.h"
 
 #include "base/interrupt.h"
+#include "base/recycle.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -34,15 +35,24 @@ static void *long_block(size_t bytes)
     return bytes >= HUGE_BLOCK ? calloc(bytes, 1) : block_on(CACHE_LINE, bytes, true);
 }
 
+/* From the heap */
+static void *fresh_block(size_t bytes, bool zeroed)
+{
+    if (bytes <= SHORT_BLOCK) return block_on(SHORT_LINE, bytes, true);
+    return bytes < LONG_BLOCK ? calloc(recycler_size(bytes), 1)
+           : zeroed           ? long_block(bytes)
+                              : block_on(CACHE_LINE, bytes, false);
+}
+
 static inline void *obtain(size_t count, size_t size, bool zeroed)
 {
     if (interrupted()) return NULL;
     if (size != 0 && count > (SIZE_MAX - CACHE_LINE) / size) return NULL;
     size_t bytes = count * size;
-    if (bytes <= SHORT_BLOCK) return block_on(SHORT_LINE, bytes > 0 ? bytes : 1, true);
-    return bytes < LONG_BLOCK ? calloc(bytes, 1)
-           : zeroed           ? long_block(bytes)
-                              : block_on(CACHE_LINE, bytes, false);
+    if (bytes == 0) bytes = 1;
+    void *again = recycler_take(bytes);
+    if (!again) return fresh_block(bytes, zeroed);
+    return zeroed || bytes < LONG_BLOCK ? memset(again, 0, bytes) : again;
 }
 
 void *dae_calloc(size_t count, size_t size)
@@ -57,5 +67,5 @@ void *dae_alloc(size_t count, size_t size)
 
 void dae_free(void *pointer)
 {
-    free(pointer);
+    if (!recycler_keep(pointer)) free(pointer);
 }

@@ -11,6 +11,7 @@ void *dae_calloc(size_t count, size_t size);
 /* The same, but long blocks hold anything: for who fills what it asks for. */
 void *dae_alloc(size_t count, size_t size);
 void dae_free(void *pointer); /* NULL is fine */
+size_t dae_size(void *block); /* bytes of a block, no less than was asked for; NULL: 0 */
 /* The same for several. */
 #define dae_free_all(...)                                                                          \
     dae_free_list((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))

@@ -54,6 +54,58 @@ bool persist_flag(persist *p, bool present)
     return flag == 1;
 }
 
+void persist_owned(persist *p, void *pointer, size_t count, size_t size)
+{
+    void **array = pointer;
+    const bool there = persist_flag(p, *array != NULL);
+    if (p->reading) {
+        dae_free(*array);
+        *array = NULL;
+        if (there && count > (p->count - p->at) / size) persist_refuse(p, "it ends too early");
+        if (!there || !persist_ok(p)) return;
+        *array = dae_alloc(count, size);
+        p->no_memory = !*array;
+    }
+    if (there && *array) persist_bytes(p, *array, count * size);
+}
+
+void persist_block(persist *p, void *block)
+{
+    const uint64_t room = dae_size(block);
+    uint64_t size = room;
+    persist_same(p, block != NULL, "a part is missing");
+    PERSIST(p, size);
+    if (!persist_ok(p)) return;
+    persist_bytes(p, block, size < room ? size : room);
+    if (size <= room) return; /* what is behind was never asked for */
+    if (size - room > p->count - p->at)
+        persist_refuse(p, "it ends too early");
+    else
+        p->at += size - room;
+}
+
+void persist_within(persist *p, void *pointer, const persist_home *home)
+{
+    enum { HOMES = sizeof home->block / sizeof *home->block };
+    char **at = pointer;
+    int which = -1;
+    uint64_t place = 0;
+    for (int k = 0; !p->reading && *at && k < HOMES && which < 0; k++) {
+        const uintptr_t first = (uintptr_t)home->block[k], here = (uintptr_t)*at;
+        if (here < first || here - first >= dae_size(home->block[k])) continue;
+        which = k;
+        place = here - first;
+    }
+    if (!p->reading && *at && which < 0) persist_refuse(p, "a part of it is nowhere at home");
+    PERSIST(p, which);
+    PERSIST(p, place);
+    if (!p->reading || !persist_ok(p)) return;
+    if (which >= HOMES || (which >= 0 && place >= dae_size(home->block[which])))
+        persist_refuse(p, "a part of it is nowhere at home");
+    else
+        *at = which < 0 ? NULL : (char *)home->block[which] + place;
+}
+
 void persist_same(persist *p, uint64_t number, const char *what)
 {
     uint64_t found = number;

@@ -34,6 +34,21 @@ void persist_bytes(persist *p, void *data, size_t size);
 #define PERSIST(p, x) persist_bytes(p, &(x), sizeof(x))
 #define PERSIST_ARRAY(p, x, count) persist_bytes(p, x, (size_t)(count) * sizeof *(x))
 
+/* An array that its struct owns, of so many items, or NULL. Reading: a new one takes its place. */
+void persist_owned(persist *p, void *pointer, size_t count, size_t size);
+#define PERSIST_OWNED(p, x, count) persist_owned(p, &(x), (size_t)(count), sizeof *(x))
+
+/* A whole block of the heap that holds no pointers, or NULL, where one was made for the same sizes.
+ */
+void persist_block(persist *p, void *block);
+
+/* Blocks of the heap that pointers of a part refer to. */
+typedef struct persist_home {
+    void *block[6];
+} persist_home;
+/* A pointer into one of these blocks, or NULL, as the place there. `pointer` is its address. */
+void persist_within(persist *p, void *pointer, const persist_home *home);
+
 /* Whether an optional part is there: as it is, or as it was. */
 bool persist_flag(persist *p, bool present);
 /* A number that must be the same where it is read. */
