@@ -8,6 +8,7 @@ bool code_new(expr_code *c, const graph *g, const expr *e, size_t count)
     c->tape = tape_new(g, e, count);
     if (c->tape) {
         c->length = tape_length(c->tape);
+        c->size = tape_size(c->tape);
         c->work_size = tape_work_size(c->tape);
         c->work = DAE_ARRAY(double, c->work_size);
     }

@@ -16,7 +16,8 @@ typedef struct expr_code {
     native_function native; /* NULL: run the tape; belongs to a native_module */
     double *work;           /* of the tape; owned */
     size_t outputs;
-    size_t length, work_size; /* instructions of the tape, and doubles it works on */
+    size_t length, work_size; /* instructions of a run of the tape, and doubles it works on */
+    size_t size;              /* instructions there are: what a compiler gets to see */
     bool borrowed;            /* the tape is that of another code, which outlives this one */
 } expr_code;
 

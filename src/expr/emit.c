@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "expr/loop_parts.h"
+#include "expr/roll.h"
 #include "expr/tape_plan.h"
 
 #include <stdio.h>
@@ -39,7 +40,8 @@ typedef struct emitter {
     statement *statements;
     size_t count;
     uint32_t parts, slots;
-    bool local; /* the function is seen in this unit only */
+    bool local;                /* the function is seen in this unit only */
+    const roll_family *family; /* its body is emitted, whose variables are x0, x1, ..; else NULL */
 } emitter;
 
 /* ---- what is written where ------------------------------------------------------------------- */
@@ -216,6 +218,10 @@ static void leaf_text(emitter *e, const plan_node *leaf, int strength)
     case EXPR_PARAMETER: emit_append(e->text, "p[%d]", leaf->index); break;
     case EXPR_MEMORY: emit_append(e->text, "m[%d]", leaf->index); break;
     default:
+        if (e->family) {
+            emit_append(e->text, "x%d", leaf->index);
+            break;
+        }
         if (leaf->order > 2) e->text->unsupported = true;
         emit_append(e->text, "%s[%d]", array[leaf->order > 2 ? 2 : leaf->order], leaf->index);
         break;
@@ -421,6 +427,19 @@ static void temporary_statement(emitter *e, uint32_t i)
     emit_put(e->text, ";\n");
 }
 
+/* 12 + 3*i0 - i1, over the counters of the family */
+static void place_text(emitter *e, const roll_place *p)
+{
+    emit_append(e->text, "%d", (int)p->base);
+    for (int l = 0; l < e->family->levels; l++) {
+        const int step = (int)p->step[l];
+        if (step == 0) continue;
+        emit_put(e->text, step < 0 ? " - " : " + ");
+        if (step != 1 && step != -1) emit_append(e->text, "%d*", step < 0 ? -step : step);
+        emit_append(e->text, "i%d", l);
+    }
+}
+
 static void output_statement(emitter *e, uint32_t i, uint32_t output)
 {
     const char *const *labels = e->function->labels;
@@ -429,7 +448,13 @@ static void output_statement(emitter *e, uint32_t i, uint32_t output)
         emit_comment(e->text, labels[output]);
         emit_put(e->text, " */\n");
     }
-    emit_append(e->text, "    out[%u] = ", (unsigned)output);
+    if (e->family) {
+        emit_put(e->text, "    out[");
+        place_text(e, &e->family->out);
+        emit_put(e->text, "] = ");
+    } else {
+        emit_append(e->text, "    out[%u] = ", (unsigned)output);
+    }
     number_text(e, i, STATEMENT);
     emit_put(e->text, ";\n");
 }
@@ -548,6 +573,8 @@ static void release(emitter *e)
     plan_free(&e->plan);
 }
 
+static void family_text(emitter *e);
+
 static bool emit_one(emitter *e, const graph *g)
 {
     bool *is_output = NULL;
@@ -561,9 +588,145 @@ static bool emit_one(emitter *e, const graph *g)
         find_readers(e);
         ok = number_temporaries(e);
     }
-    if (ok) function_text(e);
+    if (ok && e->family) family_text(e);
+    if (ok && !e->family) function_text(e);
     dae_free(is_output);
     release(e);
+    return ok;
+}
+
+/* ---- loops over families --------------------------------------------------------------------- */
+
+static const char indices[ROLL_LEVELS][3] = {"i0", "i1", "i2", "i3", "i4"};
+
+/* const double x<k> = what the slot reads in the pass at hand */
+static void slot_text(emitter *e, size_t k)
+{
+    static const char *const array[] = {"y", "yp", "ypp"};
+    const roll_slot *s = &e->family->slot[k];
+    if (s->op == EXPR_VARIABLE && s->order > 2) e->text->unsupported = true;
+    if (s->op == EXPR_CONSTANT) {
+        emit_append(e->text, "    const double x%zu = (double)(", k);
+        place_text(e, &s->place);
+        emit_put(e->text, ");\n");
+        return;
+    }
+    const char *from = s->op == EXPR_VARIABLE    ? array[s->order > 2 ? 2 : s->order]
+                       : s->op == EXPR_PARAMETER ? "p"
+                       : s->op == EXPR_MEMORY    ? "m"
+                                                 : "s";
+    emit_append(e->text, "    const double x%zu = %s[", k, from);
+    place_text(e, &s->place);
+    emit_put(e->text, "];\n");
+}
+
+/* The function that runs all passes of a family, its plan being that of the body. */
+static void family_text(emitter *e)
+{
+    const roll_family *f = e->family;
+    size_t at = 0;
+    emit_put(e->text, "\n");
+    if (e->function->comment) {
+        emit_put(e->text, "/* ");
+        emit_comment(e->text, e->function->comment);
+        emit_append(e->text, ", and %zu like it */\n", f->passes - 1);
+    }
+    emit_append(e->text,
+                "PART void %s(double time, const double *y, const double *yp, const double *ypp,\n"
+                "        const double *p, const double *m, const double *s, "
+                "double *restrict out)\n"
+                "{\n    (void)time, (void)y, (void)yp, (void)ypp, (void)p, (void)m, (void)s;\n",
+                e->function->name);
+    for (int l = 0; l < f->levels; l++)
+        emit_append(e->text, "    for (int %s = 0; %s < %zu; %s++)%s\n", indices[l], indices[l],
+                    f->count[l], indices[l], l + 1 < f->levels ? "" : " {");
+    for (size_t k = 0; k < f->slots; k++) slot_text(e, k);
+    part_text(e, 0, &at);
+    emit_put(e->text, "    }\n}\n");
+}
+
+/* Outputs of the rest to where they belong, stretch by stretch. */
+static void copies_text(emit_text *t, const roll *r)
+{
+    for (size_t k = 0, n; k < r->outputs; k += n) {
+        for (n = 1; k + n < r->outputs && r->output[k + n] == r->output[k] + n;) n++;
+        if (n == 1)
+            emit_append(t, "    out[%u] = s[%zu];\n", (unsigned)r->output[k], k);
+        else
+            emit_append(t, "    for (int k = 0; k < %zu; k++) out[%u + k] = s[%zu + k];\n", n,
+                        (unsigned)r->output[k], k);
+    }
+}
+
+/* Functions for the bodies of families; names as calls_text() has them. */
+static bool families_text(emitter *e, const roll *r)
+{
+    char name[128];
+    bool ok = true;
+    const char *const *labels = e->function->labels;
+    for (size_t k = 0; ok && k < r->family_count; k++) {
+        const roll_family *f = &r->families[k];
+        snprintf(name, sizeof name, "%.100s_loop_%zu", e->function->name, k + 1);
+        emit_function body = {.name = name,
+                              .comment = labels ? labels[f->out.base] : NULL,
+                              .e = &f->body,
+                              .count = 1};
+        emitter one = {.text = e->text, .function = &body, .local = true, .family = f};
+        ok = emit_one(&one, r->graph);
+    }
+    return ok;
+}
+
+/* The function itself: the rest, then the loops. */
+static void calls_text(emitter *e, const roll *r)
+{
+    const char *name = e->function->name;
+    emit_put(e->text, "\n");
+    if (e->function->comment) {
+        emit_put(e->text, "/* ");
+        emit_comment(e->text, e->function->comment);
+        emit_put(e->text, " */\n");
+    }
+    emit_append(e->text, "%svoid %s", e->local ? "static " : "", name);
+    begin_body(e, false);
+    emit_append(e->text, "    %sdouble s[%zu]; /* outputs in no loop, and what loops share */\n",
+                r->rest_count >= ON_STACK ? "static _Thread_local " : "", r->rest_count + 1);
+    if (r->rest_count > 0) emit_append(e->text, "    %s_rest(time, y, yp, ypp, p, m, s);\n", name);
+    copies_text(e->text, r);
+    for (size_t k = 0; k < r->family_count; k++)
+        emit_append(e->text, "    %s_loop_%zu(time, y, yp, ypp, p, m, s, out);\n", name, k + 1);
+    emit_put(e->text, "}\n");
+}
+
+/* Outputs in no family, and what families share, as a function of their own. */
+static bool rest_text(emitter *e, const graph *g, const roll *r)
+{
+    char name[128];
+    const char *const *labels = e->function->labels;
+    const char **own = labels ? DAE_ARRAY(const char *, r->rest_count) : NULL;
+    if (labels && !own) return false;
+    for (size_t k = 0; labels && k < r->outputs; k++) own[k] = labels[r->output[k]];
+    snprintf(name, sizeof name, "%.100s_rest", e->function->name);
+    emit_function rest = {.name = name, .e = r->rest, .count = r->rest_count, .labels = own};
+    emitter one = {.text = e->text, .function = &rest, .local = e->local || !e->text->in_files};
+    bool ok = emit_one(&one, g);
+    dae_free((void *)own);
+    file_break(e);
+    if (ok && !one.local) {
+        emit_append(e->text, "void %s", name);
+        arguments_text(e, false);
+        emit_put(e->text, ";\n");
+    }
+    return ok;
+}
+
+/* A function whose outputs have families. */
+static bool emit_rolled(emitter *e, const graph *g, const roll *r)
+{
+    bool ok = r->rest_count == 0 || rest_text(e, g, r);
+    if (r->rest_count == 0) file_break(e);
+    ok = ok && families_text(e, r);
+    if (ok) calls_text(e, r);
     return ok;
 }
 
@@ -702,15 +865,21 @@ typedef struct unit {
     needs needs;
 } unit;
 
+/* What expressions of a graph need. */
+static bool note_expressions(needs *n, const graph *g, const expr *e, size_t count)
+{
+    plan p;
+    if (!plan_new(&p, g, e, count)) return false;
+    note_needs(n, &p);
+    plan_free(&p);
+    return true;
+}
+
 static bool note_body(void *context, int index, const expr *e, const uint32_t *cell, size_t count)
 {
     unit *u = context;
-    plan p;
     (void)index, (void)cell;
-    if (!plan_new(&p, u->graph, e, count)) return false;
-    note_needs(&u->needs, &p);
-    plan_free(&p);
-    return true;
+    return note_expressions(&u->needs, u->graph, e, count);
 }
 
 static bool write_body(void *context, int index, const expr *e, const uint32_t *cell, size_t count)
@@ -726,13 +895,25 @@ static void helper_text(emit_text *t, const bool *needed)
         if (needed[helpers[k].op]) emit_put(t, helpers[k].text);
 }
 
-/* Helpers and loops that the plan of all functions needs. Bodies use only earlier ones. */
-static bool support_text(emit_text *t, const graph *g, const plan *p)
+/* What a function needs, its loops included. */
+static bool note_function(needs *n, const graph *g, const emit_function *f, const roll *r)
+{
+    if (r->family_count == 0) return note_expressions(n, g, f->e, f->count);
+    bool ok = note_expressions(n, g, r->rest, r->rest_count);
+    for (size_t k = 0; ok && k < r->family_count; k++)
+        ok = note_expressions(n, r->graph, &r->families[k].body, 1);
+    return ok;
+}
+
+/* Helpers and loops of the run that the functions need. Bodies use only earlier ones. */
+static bool support_text(emit_text *t, const graph *g, const emit_function *functions,
+                         const roll *rolls, size_t count)
 {
     size_t loops = graph_loop_count(g);
     unit u = {.text = t, .graph = g, .needs = {.loop = DAE_ARRAY(bool, loops)}};
     bool ok = u.needs.loop != NULL;
-    if (ok) note_needs(&u.needs, p);
+    for (size_t k = 0; ok && k < count; k++)
+        ok = note_function(&u.needs, g, &functions[k], &rolls[k]);
     for (size_t k = loops; ok && k-- > 0;)
         if (u.needs.loop[k]) ok = visit_body(g, (int)k, note_body, &u);
     if (ok) helper_text(t, u.needs.operation);
@@ -742,24 +923,17 @@ static bool support_text(emit_text *t, const graph *g, const plan *p)
     return ok;
 }
 
-static bool head_text(emit_text *t, const graph *g, const emit_function *functions, size_t count,
-                      print_name name, void *context)
+/* "y[3]  x" for the leaves of all functions. */
+static bool legend_text(emit_text *t, const graph *g, const emit_function *functions, size_t count,
+                        print_name name, void *context)
 {
     size_t total;
-    plan p = {0};
     expr *all = gather(functions, count, &total);
-    bool ok = all && plan_new(&p, g, all, total);
-    if (ok) {
-        emit_put(t, head);
-        if (name) {
-            emit_put(t, "\n/* Names:\n");
-            legend l = {t, name, context};
-            ok = graph_leaves(g, all, total, legend_line, &l);
-            emit_put(t, " */\n");
-        }
-        ok = ok && support_text(t, g, &p);
-    }
-    plan_free(&p);
+    legend l = {t, name, context};
+    if (!all) return false;
+    emit_put(t, "\n/* Names:\n");
+    bool ok = graph_leaves(g, all, total, legend_line, &l);
+    emit_put(t, " */\n");
     dae_free(all);
     return ok;
 }
@@ -767,10 +941,18 @@ static bool head_text(emit_text *t, const graph *g, const emit_function *functio
 void emit_unit(emit_text *t, const graph *g, const emit_function *functions, size_t count,
                print_name name, void *context)
 {
-    bool ok = head_text(t, g, functions, count, name, context);
+    roll *rolls = DAE_ARRAY(roll, count);
+    bool ok = rolls;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = roll_new(&rolls[i], g, functions[i].e, functions[i].count);
+    emit_put(t, head);
+    if (ok && name) ok = legend_text(t, g, functions, count, name, context);
+    ok = ok && support_text(t, g, functions, rolls, count);
     for (size_t i = 0; ok && i < count; i++) {
         emitter e = {.text = t, .function = &functions[i]};
-        ok = emit_one(&e, g);
+        ok = rolls[i].family_count > 0 ? emit_rolled(&e, g, &rolls[i]) : emit_one(&e, g);
     }
+    for (size_t i = 0; rolls && i < count; i++) roll_free(&rolls[i]);
+    dae_free(rolls);
     if (!ok) t->failed = true;
 }

@@ -8,6 +8,7 @@
 #include "expr/derive.h"
 
 #include "base/memory.h"
+#include "expr/gradient_like.h"
 #include "expr/intern.h"
 #include "expr/loop.h"
 #include "expr/partial.h"
@@ -55,8 +56,9 @@ typedef struct derive_scratch {
     list active;   /* bool by place: depends on a variable */
     list adjoints; /* number 0 is unused */
     list guards;
-    list slots; /* uint32_t: hash table of guards, 0 is empty */
-    list heap;  /* adjoint: being merged */
+    list slots;            /* uint32_t: hash table of guards, 0 is empty */
+    list heap;             /* adjoint: being merged */
+    gradient_likes *likes; /* gradients found before; owned */
 } derive_scratch;
 
 /* ---- lists ---------------------------------------------------------------------------------- */
@@ -305,10 +307,9 @@ static bool is_active(const derive_scratch *s, const expr_node *n)
     return false;
 }
 
-/* Walk the nodes of e, mark the active ones, forget all adjoints and guards. */
-static bool prepare(const graph *g, derive_scratch *s, expr e)
+/* Mark the active nodes of the walk, forget all adjoints and guards. */
+static bool prepare(const graph *g, derive_scratch *s)
 {
-    if (!walk_from(&s->nodes, g, &e, 1)) return false;
     size_t count = s->nodes.count;
     if (!renew(&s->first, count, sizeof(uint32_t)) || !renew(&s->active, count, sizeof(bool)) ||
         !renew(&s->adjoints, 1, sizeof(adjoint)) || !renew(&s->guards, 1, sizeof(guard)))
@@ -483,19 +484,34 @@ static bool remember(const graph *g, expr e, const gradient *of)
     return true;
 }
 
-/* Sweep over the nodes of e. */
-static bool sweep(graph *g, expr e, gradient *out)
+/* Sweep over the nodes of the walk. */
+static bool sweep(graph *g, derive_scratch *s, gradient *out)
 {
-    if (!out->scratch) out->scratch = DAE_NEW(derive_scratch);
-    derive_scratch *s = out->scratch;
-    if (!s) return false;
-    if (!prepare(g, s, e)) {
-        walk_free(&s->nodes);
-        return false;
-    }
+    if (!prepare(g, s)) return false;
     bool done = contribute(g, s, s->nodes.count - 1, 0, graph_constant(g, 1.0));
     for (size_t i = s->nodes.count; done && i-- > 0;) done = process(g, s, i);
-    done = done && collect(g, s, out) && !graph_failed(g);
+    return done && collect(g, s, out) && !graph_failed(g);
+}
+
+static derive_scratch *scratch_of(gradient *out)
+{
+    if (!out->scratch) out->scratch = DAE_NEW(derive_scratch);
+    if (out->scratch && !out->scratch->likes) out->scratch->likes = likes_new();
+    return out->scratch && out->scratch->likes ? out->scratch : NULL;
+}
+
+/* By an earlier expression of this shape, or by a sweep, whose result is remembered: the other way
+ * is as quick as a memory. */
+static bool find_gradient(graph *g, expr e, gradient *out)
+{
+    derive_scratch *s = scratch_of(out);
+    if (!s) return false;
+    bool done = walk_from(&s->nodes, g, &e, 1) && reserve_gradient(out, s->nodes.count);
+    if (done && !likes_find(s->likes, g, &s->nodes, out)) {
+        done = sweep(g, s, out) && remember(g, e, out);
+        if (done) likes_keep(s->likes, g, &s->nodes, out);
+    }
+    done = done && !graph_failed(g);
     if (!done) out->count = 0;
     walk_free(&s->nodes); /* the graph keeps its memory; the gradient may outlive the graph */
     return done;
@@ -507,7 +523,7 @@ bool derive_gradient(graph *g, expr e, gradient *out)
     if (e == EXPR_NONE || graph_failed(g)) return false;
     size_t items = 0;
     const expr *kept = graph_recall(g, MEMO_GRADIENT, e, &items);
-    bool done = kept ? take_kept(kept, items / 2, out) : sweep(g, e, out) && remember(g, e, out);
+    bool done = kept ? take_kept(kept, items / 2, out) : find_gradient(g, e, out);
     if (!done) out->count = 0;
     return done;
 }
@@ -515,6 +531,7 @@ bool derive_gradient(graph *g, expr e, gradient *out)
 void gradient_free(gradient *out)
 {
     derive_scratch *s = out->scratch;
+    if (s) likes_free(s->likes);
     if (s)
         dae_free_all(s->first.items, s->active.items, s->adjoints.items, s->guards.items,
                      s->slots.items, s->heap.items, s);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    FIRST_TABLE = 1 << 10,
+    FIRST_TABLE = 1 << 6, /* some graphs have but one expression, and are made by the thousand */
     LARGE_TABLE = 1 << 16 /* slots from which on a table is not kept between times of building */
 };
 
@@ -29,7 +29,8 @@ struct graph {
     size_t block_count, directory;
     size_t size;       /* nodes, the unused number 0 included */
     size_t limit;      /* of size */
-    graph_slot *table; /* open addressing, at most half full; owned, NULL: released by graph_tidy */
+    graph_slot *table; /* open addressing, at most three quarters full; owned, NULL: released by
+                          graph_tidy */
     size_t slots;      /* a power of two */
     graph_loop *loops; /* owned, with their arrays */
     size_t loop_count, loop_capacity;
@@ -311,7 +312,7 @@ expr graph_intern(graph *g, const expr_node *n)
 {
     if (g->failed) return EXPR_NONE;
     if (!g->table && !renew_table(g)) return graph_fail(g);
-    if (2 * g->size >= g->slots && !double_table(g)) return graph_fail(g);
+    if (4 * g->size >= 3 * g->slots && !double_table(g)) return graph_fail(g);
     uint32_t hash = hash_node(n);
     size_t mask = g->slots - 1, i = hash & mask;
     for (; g->table[i].node != EXPR_NONE; i = (i + 1) & mask)

@@ -61,6 +61,8 @@ native_status native_job_new(const char *source, size_t length, const native_key
                              size_t count, double seconds, native_job **job, char *reason);
 /* Whether it is over, one way or the other. Cheap, but a call of the system: not for every step. */
 bool native_job_done(native_job *job);
+/* Whether this process began it: a copy of one by fork has a copy of the job, too. */
+bool native_job_is_ours(const native_job *job);
 /* Wait for that, or for an interruption of the caller, which ends it. */
 void native_job_wait(native_job *job);
 /* Once it is done: the module, which is in the cache now. */

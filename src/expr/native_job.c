@@ -119,7 +119,7 @@ native_status native_job_new(const char *source, size_t length, const native_key
 }
 
 /* A child of this process by fork has a copy of the job, which is not its own to end. */
-static bool is_ours(const native_job *j)
+bool native_job_is_ours(const native_job *j)
 {
     return j->owner == (long)getpid();
 }
@@ -134,7 +134,7 @@ static void end(native_job *j, job_state state)
 bool native_job_done(native_job *j)
 {
     if (j->state != RUNS) return true;
-    if (!is_ours(j)) {
+    if (!native_job_is_ours(j)) {
         j->state = COMPLAINED;
         return true;
     }
@@ -169,7 +169,7 @@ void native_job_weigh(native_job *j, double bytes)
 
 void native_job_yield(native_job *j)
 {
-    if (j->state == RUNS && is_ours(j)) compiler_yield(j->process);
+    if (j->state == RUNS && native_job_is_ours(j)) compiler_yield(j->process);
 }
 
 double native_job_age(const native_job *j)
@@ -180,8 +180,8 @@ double native_job_age(const native_job *j)
 void native_job_free(native_job *j)
 {
     if (!j) return;
-    if (j->state == RUNS && is_ours(j)) compiler_stop(j->process);
-    if (j->workshop[0] && is_ours(j)) cache_remove(j->workshop);
+    if (j->state == RUNS && native_job_is_ours(j)) compiler_stop(j->process);
+    if (j->workshop[0] && native_job_is_ours(j)) cache_remove(j->workshop);
     dae_free_all(j->keys, j);
 }
 

@@ -17,6 +17,8 @@ static void add_array(hash *h, const void *items, size_t count, size_t size)
     if (count > 0) hash_add(h, items, count * size);
 }
 
+static void add_rolled(hash *h, const tape_rolled *r);
+
 /* Everything in a tape that decides what it computes, bodies of loops included. */
 static void add_tape(hash *h, const tape *t)
 {
@@ -38,6 +40,35 @@ static void add_tape(hash *h, const tape *t)
         hash_add(h, cells, sizeof cells);
         add_array(h, l->cell, l->changing, sizeof *l->cell);
         add_tape(h, l->body);
+    }
+    const uint64_t rolled = t->rolled != NULL;
+    hash_add(h, &rolled, sizeof rolled);
+    if (t->rolled) add_rolled(h, t->rolled);
+}
+
+static void add_place(hash *h, const roll_place *p)
+{
+    hash_add(h, &p->base, sizeof p->base);
+    hash_add(h, p->step, sizeof p->step);
+}
+
+/* The families of a tape, and the tape of the rest. */
+static void add_rolled(hash *h, const tape_rolled *r)
+{
+    add_tape(h, r->rest);
+    add_array(h, r->output, r->outputs, sizeof *r->output);
+    for (size_t k = 0; k < r->family_count; k++) {
+        const roll_family *f = &r->families[k].of;
+        const uint64_t sizes[] = {f->slots, (uint64_t)f->levels};
+        hash_add(h, sizes, sizeof sizes);
+        add_array(h, f->count, (size_t)f->levels, sizeof *f->count);
+        add_place(h, &f->out);
+        for (size_t s = 0; s < f->slots; s++) {
+            const unsigned char kind[] = {f->slot[s].op, f->slot[s].order};
+            hash_add(h, kind, sizeof kind);
+            add_place(h, &f->slot[s].place);
+        }
+        add_tape(h, r->families[k].body);
     }
 }
 

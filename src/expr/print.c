@@ -114,12 +114,18 @@ static void tidy_number(char *text)
 void expr_print_number(double value, bool integer, char text[32])
 {
     static const double LARGEST_INTEGER = 9007199254740992.0; /* 2^53 */
+    static const double SHORT = 1e9;
     if (integer && fabs(value) <= LARGEST_INTEGER && value == floor(value)) {
         snprintf(text, 32, "%.0f", value);
         return;
     }
     if (!isfinite(value)) {
         snprintf(text, 32, "%s", isnan(value) ? "nan" : value > 0.0 ? "inf" : "-inf");
+        return;
+    }
+    if (fabs(value) < SHORT && value == floor(value) && (value != 0.0 || !signbit(value))) {
+        snprintf(text, 32, "%d", (int)value); /* most numbers, and as the rest would have it */
+        tidy_number(text);
         return;
     }
     for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {

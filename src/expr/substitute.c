@@ -64,12 +64,16 @@ static bool keep_leaves(const graph *g, expr e, const walk *w, size_t leaves)
     return true;
 }
 
+enum { LARGE = 1 << 16, SHORT = 64 }; /* nodes of a graph, and of a walk */
+
 /* Visit the leaves by a walk; `keep`: the memo is ours. */
 static bool walk_leaves(const graph *g, const expr *e, size_t count, bool keep,
                         graph_leaf_visit visit, void *context)
 {
     walk w = {0};
     bool reached = walk_from(&w, g, e, count);
+    /* in a large model a short walk costs less than to remember all of them */
+    if (graph_size(g) > LARGE && w.count < SHORT) keep = false;
     size_t leaves = reached ? sort_leaves(g, &w) : 0;
     if (reached && keep) reached = keep_leaves(g, *e, &w, leaves);
     for (size_t i = 0; reached && i < leaves; i++) visit(context, graph_node(g, w.order[i]));

@@ -430,7 +430,7 @@ static bool compile(compiler *c)
     return true;
 }
 
-tape *tape_new(const graph *g, const expr *e, size_t count)
+tape *straight_tape(const graph *g, const expr *e, size_t count)
 {
     compiler c = {.tape = DAE_NEW(tape), .graph = g};
     bool ok = c.tape && plan_new(&c.plan, g, e, count);
@@ -444,6 +444,16 @@ tape *tape_new(const graph *g, const expr *e, size_t count)
     return NULL;
 }
 
+tape *tape_new(const graph *g, const expr *e, size_t count)
+{
+    roll r;
+    if (!roll_new(&r, g, e, count)) return NULL;
+    if (r.family_count == 0) return straight_tape(g, e, count);
+    tape *t = tape_of_roll(g, &r, count);
+    roll_free(&r);
+    return t;
+}
+
 void tape_free(tape *t)
 {
     if (!t) return;
@@ -452,23 +462,48 @@ void tape_free(tape *t)
         tape_free(t->loops[k].body);
         dae_free(t->loops[k].cell);
     }
+    tape_rolled_free(t->rolled);
     dae_free_all(t->loops, t->signals, t);
 }
 
 size_t tape_length(const tape *t)
 {
-    return t->length;
+    return t->rolled ? tape_rolled_length(t->rolled) : t->length;
+}
+
+size_t tape_size(const tape *t)
+{
+    return t->rolled ? tape_rolled_size(t->rolled) : t->length;
 }
 
 bool tape_calls_out(const tape *t)
 {
-    return t->signal_count > 0;
+    return t->rolled ? tape_calls_out(t->rolled->rest) : t->signal_count > 0;
 }
 
 size_t tape_work_size(const tape *t)
 {
+    if (t->rolled) return tape_rolled_work(t->rolled);
     size_t size = t->registers;
     for (size_t k = 0; k < t->loop_count; k++)
         size += tape_work_size(t->loops[k].body) + t->loops[k].changing + 1;
     return size;
+}
+
+/* Count the same in one list of instructions. */
+static void count_sines(const tape_instruction *i, size_t length, size_t *pairs, size_t *singles)
+{
+    for (size_t k = 0; k < length; k++) {
+        const uint32_t op = i[k].op;
+        if (op == TAPE_SINCOS) ++*pairs;
+        if (op == TAPE_SIN || op == TAPE_SIN_OUT || op == TAPE_COS || op == TAPE_COS_OUT)
+            ++*singles;
+    }
+}
+
+void tape_sines(const tape *t, size_t *pairs, size_t *singles)
+{
+    *pairs = *singles = 0;
+    count_sines(t->prologue, t->prologue_length, pairs, singles);
+    count_sines(t->body, t->length, pairs, singles);
 }

@@ -17,10 +17,15 @@ typedef struct tape_inputs {
 
 /* Code for outputs[i] = e[i], i < count; common subexpressions once; registers reused so that work
  * space stays small; select is lazy only in the sense that the other branch's NaN does not matter.
- * Parts that depend on parameters and memory alone are hoisted: tape_prepare computes them. */
+ * Parts that depend on parameters and memory alone are hoisted: tape_prepare computes them. Many
+ * outputs of one shape become loops (expr/roll.h). */
 tape *tape_new(const graph *g, const expr *e, size_t count); /* NULL: memory */
 void tape_free(tape *t);
-size_t tape_length(const tape *t);  /* instructions per run */
+size_t tape_length(const tape *t); /* instructions per run */
+size_t tape_size(const tape *t);   /* instructions there are: fewer, where some run in loops */
+/* Sines and cosines that come in pairs from one call, and those that do not; within bodies of loops
+ * neither. */
+void tape_sines(const tape *t, size_t *pairs, size_t *singles);
 bool tape_calls_out(const tape *t); /* it has functions from outside: no native code can take its
                                        place */
 

@@ -2,6 +2,7 @@
 #ifndef DAE_EXPR_TAPE_CODE_H
 #define DAE_EXPR_TAPE_CODE_H
 
+#include "expr/roll.h"
 #include "expr/tape.h"
 
 /* Two operations of the graph in one instruction, each rounded by itself: a tape is never
@@ -89,6 +90,26 @@ typedef struct tape_loop {
     int32_t index;  /* in the graph */
 } tape_loop;
 
+/* A family of outputs (expr/roll.h): its body, a tape over slots, is run for many passes at once.
+ */
+typedef struct tape_family {
+    struct tape *body; /* owned, as the slots */
+    roll_family of;    /* without the number of its body */
+} tape_family;
+
+/* A tape with loops over families in the place of instructions of its own. */
+typedef struct tape_rolled {
+    struct tape
+        *rest; /* outputs that are in no family, then what passes share; owned, as all else */
+    uint32_t *output; /* of the first `outputs` of the rest: which ones of the tape they are */
+    size_t outputs;
+    tape_family *families;
+    size_t family_count;
+    size_t registers; /* most that a body has */
+} tape_rolled;
+
+enum { TAPE_LANES = 64 }; /* passes at once: a body's registers stay in the first cache */
+
 /* Registers stand in this order:
  *   constants | parameters | memory | values made by `prologue`     set by tape_prepare, then kept
  *   time | variables by order                                       copied at the start of a run
@@ -111,6 +132,7 @@ struct tape {
     size_t loop_count, loop_cells;
     tape_signal *signals; /* owned */
     size_t signal_count;
+    tape_rolled *rolled; /* owned; not NULL: all above is empty but `outputs` */
 };
 
 /* First register of the copied leaves: time if there is one, then variables. */
@@ -124,5 +146,18 @@ static inline size_t tape_first_cell(const tape *t)
 {
     return tape_first_copied(t) + t->timed + t->variables;
 }
+
+/* tape.c: a tape without loops over outputs; NULL: memory. */
+tape *straight_tape(const graph *g, const expr *e, size_t count);
+
+/* tape_rolled.c */
+
+/* The tape of outputs that have families; NULL: memory. */
+tape *tape_of_roll(const graph *g, roll *r, size_t outputs);
+void tape_rolled_free(tape_rolled *r);
+size_t tape_rolled_length(const tape_rolled *r);
+size_t tape_rolled_size(const tape_rolled *r);
+size_t tape_rolled_work(const tape_rolled *r);
+void tape_rolled_run(const tape_rolled *r, const tape_inputs *in, double *work, double *out);
 
 #endif

@@ -116,6 +116,10 @@ case TAPE_OP_COUNT: return;
 /* Set the registers that keep their values between runs. */
 void tape_prepare(const tape *t, const tape_inputs *in, double *work)
 {
+    if (t->rolled) {
+        tape_prepare(t->rolled->rest, in, work);
+        return;
+    }
     double *to = work;
     for (size_t k = 0; k < t->constants; k++) *to++ = t->constant[k];
     for (size_t k = 0; k < t->parameters; k++) *to++ = in->parameters[t->parameter[k]];
@@ -131,6 +135,10 @@ void tape_prepare(const tape *t, const tape_inputs *in, double *work)
 /* out[i] = e[i] */
 void tape_run(const tape *t, const tape_inputs *in, double *work, double *out)
 {
+    if (t->rolled) {
+        tape_rolled_run(t->rolled, in, work, out);
+        return;
+    }
     double *to = work + tape_first_copied(t);
     if (t->timed) *to++ = in->time;
     for (int m = 0; m < TAPE_ORDERS; m++) {

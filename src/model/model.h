@@ -212,6 +212,8 @@ typedef struct model_instance {
     struct row_program *rows;   /* of the rows asked for last (model_rows.c); owned, NULL: none */
     double noise;               /* `rounded` crossing functions below it count as zero */
     struct delay_table *delays; /* pasts of delayed values (model_delay.h); borrowed, NULL: none */
+    struct team *threads;       /* that share its large programs; borrowed, NULL: none */
+    struct model_pieces *pieces[MOST_PROGRAMS]; /* these (model_pieces.h); owned, NULL: in one */
 } model_instance;
 
 model_instance *model_instance_new(const model_form *form); /* NULL: memory */

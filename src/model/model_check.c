@@ -115,20 +115,37 @@ static dae_status explain_structure(const build *b, const size_t *start, dae_dia
     return status;
 }
 
+/* Rows take an unknown whose derivative they have, where it is free: among the rows of a grid few
+ * are left, and paths through all of it are not searched. taken: per row. */
+static void take_slopes(const build *b, matching *m, bool *taken)
+{
+    for (size_t k = 0; k < b->entry_count; k++) {
+        const int row = b->row[k], column = b->column[k];
+        if (!b->is_slope[k] || taken[row] || m->row_of[column] >= 0) continue;
+        m->row_of[column] = row;
+        taken[row] = true;
+    }
+}
+
 /* As many equations as unknowns, and a perfect matching between them. */
 dae_status build_check_structure(const build *b, dae_diag *diag)
 {
     const model_form *f = b->f;
     int rows = (int)b->equations;
     size_t *start = build_row_starts(b, b->equations);
+    bool *taken = DAE_ARRAY(bool, rows);
     matching m = {0};
     bool found = rows == f->n;
     dae_status status = DAE_OK;
-    if (!start || !matching_new(&m, start, b->column, rows, f->n)) status = build_no_memory(diag);
-    for (int r = 0; r < rows && found && status == DAE_OK; r++) found = matching_add(&m, r);
+    if (!start || !taken || !matching_new(&m, start, b->column, rows, f->n))
+        status = build_no_memory(diag);
+    else if (found)
+        take_slopes(b, &m, taken);
+    for (int r = 0; r < rows && found && status == DAE_OK; r++)
+        found = taken[r] || matching_add(&m, r);
     if (status == DAE_OK && !found) status = explain_structure(b, start, diag);
     matching_free(&m);
-    dae_free(start);
+    dae_free_all(start, taken);
     return status;
 }
 

@@ -10,6 +10,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "model/model_build.h"
+#include "model/model_pieces.h"
 
 /* Programs with less than this part of the work are left on the tape. */
 static const double MATTERS = 0.01;
@@ -119,6 +120,22 @@ static bool keep_module(model_code *c, native_module *module)
 
 /* ---- instances ---- */
 
+static native_function function_of(model_code *c, model_program *p)
+{
+    code_entry *e = has_code(p) ? entry_of(c, p) : NULL;
+    return e ? e->function : NULL;
+}
+
+static void adopt_pieces(model_code *c, model_pieces *p)
+{
+    if (!p) return;
+    p->native = true;
+    for (int k = 0; k < p->count; k++) {
+        p->piece[k].function = function_of(c, &p->piece[k].program);
+        p->native = p->native && p->piece[k].function;
+    }
+}
+
 void model_code_adopt(model_instance *m)
 {
     model_code *c = m->form->code;
@@ -126,10 +143,11 @@ void model_code_adopt(model_instance *m)
     enter(c);
     m->code_version = atomic_load(&c->version);
     for (int k = 0; k < model_program_count(m->form); k++) {
-        code_entry *e = has_code(program_at(m, k)) ? entry_of(c, program_at(m, k)) : NULL;
-        if (!e || !e->function) continue;
-        m->function[k] = e->function;
-        if (k == 0 || k >= PROGRAMS) m->native = true;
+        native_function function = function_of(c, program_at(m, k));
+        adopt_pieces(c, m->pieces[k]);
+        if (function) m->function[k] = function;
+        const bool native = function || (m->pieces[k] && m->pieces[k]->native);
+        if (native && (k == 0 || k >= PROGRAMS)) m->native = true;
     }
     leave(c);
 }
@@ -179,6 +197,20 @@ static bool is_lacking(const model_code *c, const model_program *p)
 
 /* Call `visit` for each program that has no code and matters. */
 typedef bool (*need_visit)(void *context, model_code *c, model_program *p, double work);
+/* The same for program k of an instance, or for its pieces, which are compiled in its place. */
+static bool visit_program(model_code *c, const model_instance *m, int k, double work,
+                          need_visit visit, void *context)
+{
+    const model_pieces *p = m->pieces[k];
+    model_program *whole = program_at(m, k);
+    if (!p) return !is_lacking(c, whole) || visit(context, c, whole, work);
+    for (int i = 0; i < p->count; i++)
+        if (is_lacking(c, &p->piece[i].program) &&
+            !visit(context, c, &p->piece[i].program, work / p->count))
+            return false;
+    return true;
+}
+
 static bool visit_needs(model_code *c, model_instance *const *m, int count, bool all,
                         need_visit visit, void *context)
 {
@@ -188,8 +220,7 @@ static bool visit_needs(model_code *c, model_instance *const *m, int count, bool
         for (int k = 0; k < model_program_count(m[i]->form); k++) {
             double work = work_of(m[i], k);
             bool matters = all || (work > 0.0 && work >= MATTERS * total);
-            if (!matters || !is_lacking(c, program_at(m[i], k))) continue;
-            if (!visit(context, c, program_at(m[i], k), work)) return false;
+            if (matters && !visit_program(c, m[i], k, work, visit, context)) return false;
         }
     return true;
 }
@@ -198,8 +229,8 @@ static bool add_need(void *context, model_code *c, model_program *p, double work
 {
     code_need *need = context;
     need->work += work;
-    need->length += (double)p->code.length;
-    if (p->entry == 0 || !c->entries[p->entry - 1].looked) need->unknown += (double)p->code.length;
+    need->length += (double)p->code.size;
+    if (p->entry == 0 || !c->entries[p->entry - 1].looked) need->unknown += (double)p->code.size;
     return true;
 }
 
@@ -385,6 +416,17 @@ native_status model_code_begin_kernels(model_code *c, bool modest)
     return status;
 }
 
+/* This process is a copy of the one that began the job: its programs are as if nobody had. */
+static code_state disown(model_code *c)
+{
+    native_job_free(c->job);
+    c->job = NULL;
+    if (c->of_kernels) kernels_settle(c->kernels, NULL); /* lists do as well */
+    c->of_kernels = false;
+    for (size_t k = 0; k < c->count; k++) c->entries[k].pending = false;
+    return CODE_IDLE;
+}
+
 /* The job is over: what it made belongs to the problem. */
 static code_state finish(model_code *c, char *reason)
 {
@@ -407,7 +449,10 @@ code_state model_code_poll(model_code *c, char *reason)
 {
     if (pthread_mutex_trylock(&c->lock) != 0) return CODE_BUSY; /* another solver asks */
     code_state state = c->job || c->beginning ? CODE_BUSY : CODE_IDLE;
-    if (c->job && native_job_done(c->job)) state = finish(c, reason);
+    if (c->job && !native_job_is_ours(c->job))
+        state = disown(c);
+    else if (c->job && native_job_done(c->job))
+        state = finish(c, reason);
     leave(c);
     return state;
 }

@@ -21,7 +21,7 @@ void model_code_adopt(model_instance *m);
  * all of them. */
 typedef struct code_need {
     double work;    /* instructions that the tape has run for them */
-    double length;  /* their instructions, */
+    double length;  /* their instructions, those in loops once, */
     double unknown; /* of those that were not looked for */
 } code_need;
 code_need model_code_need(model_instance *const *m, int count, bool all);

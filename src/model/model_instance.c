@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "model/model_code.h"
+#include "model/model_pieces.h"
 #include "model/model_structure.h"
 #include "model/model_tangent.h"
 #include "model/model_watch.h"
@@ -48,6 +49,7 @@ void model_instance_free(model_instance *m)
     model_code_note(m);
     dae_free_all(m->parameters, m->memory, m->jacobian_values, m->work);
     instance_end_selection(m);
+    for (int k = 0; k < MOST_PROGRAMS; k++) model_pieces_free(m->pieces[k]);
     row_program_free(m->rows);
     dae_free(m);
 }
@@ -81,6 +83,7 @@ void model_instance_prepare(model_instance *m)
     for (int k = 0; k < model_program_count(m->form); k++) {
         const expr_code *c = &model_program_at((model_form *)m->form, k)->code;
         if (c->tape) tape_prepare(c->tape, &in, m->work_of[k]);
+        model_pieces_prepare(m->pieces[k], &in);
     }
     row_program_prepare(m->rows, &in);
     if (m->selection) selection_prepare(m->selection, &in);
@@ -94,13 +97,18 @@ void model_instance_run(model_instance *m, int k, double t, const double *a, con
         bool of_form = k <= PROGRAMS;
         model_instance_recall(m, t, of_form ? a : NULL, of_form ? b : NULL);
     }
-    if (m->function[k]) {
+    model_pieces *pieces = m->pieces[k];
+    if (m->function[k] && (!pieces || !pieces->native)) {
         m->function[k](t, a, b, c, m->parameters, m->memory, out);
         return;
     }
     const expr_code *program = &model_program_at((model_form *)m->form, k)->code;
     tape_inputs in = inputs_at(m, t, a, b);
     in.values[2] = c;
+    if (pieces) {
+        m->runs[k] += model_pieces_run(pieces, m->threads, &in, out);
+        return;
+    }
     tape_run(program->tape, &in, m->work_of[k], out);
     m->runs[k]++;
 }
@@ -121,13 +129,7 @@ int model_jacobian(double t, const double *y, const double *yp, double *dfdy, do
     const int *scatter = m->scatter ? m->scatter : f->scatter;
     model_instance_run(m, 1, t, y, yp, NULL, m->jacobian_values);
     instance_kinematic_jacobian(m, dfdy, dfdyp);
-    for (size_t k = 0; k < f->jacobian_outputs; k++) {
-        int place = scatter[k];
-        if (place >= 0)
-            dfdy[place] = m->jacobian_values[k];
-        else
-            dfdyp[-1 - place] = m->jacobian_values[k];
-    }
+    model_scatter(m->threads, f->jacobian_outputs, scatter, m->jacobian_values, dfdy, dfdyp);
     return 0;
 }
 

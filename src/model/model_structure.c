@@ -22,15 +22,18 @@ const char *flat_leaf_name(void *context, const expr_node *leaf)
     return leaf->op == EXPR_MEMORY ? "(held)" : NULL;
 }
 
-/* Names without a comment tell their place already. */
+/* "equation 4 (pendulum.mo:17)", or the comment in the place of the number. They are made where
+ * they are wanted: a large model has as many of them as variables. */
 char *flat_equation_name(const flat_model *m, const flat_equation *q)
 {
-    const char *name = q->name ? q->name : "equation";
-    if (strncmp(name, "equation ", 9) == 0 && strchr(name, ':')) return dae_strdup(name);
     char text[512];
-    size_t at = text_append(text, sizeof text, 0, name, 200);
+    /* those of motions say where they are from */
+    if (q->name && strncmp(q->name, "equation ", 9) == 0 && strchr(q->name, ':'))
+        return dae_strdup(q->name);
+    size_t at = text_append(text, sizeof text, 0, q->name ? q->name : "equation ", 200);
+    if (!q->name) at = text_append_number(text, sizeof text, at, (size_t)q->number);
     at = text_append(text, sizeof text, at, " (", 2);
-    at = text_append(text, sizeof text, at, m->file ? m->file : m->name, 150);
+    at = text_append(text, sizeof text, at, m->file ? m->file : m->name, q->name ? 150 : 300);
     text_append_place(text, sizeof text, at, q->place.line, q->pass);
     return dae_strdup(text);
 }

@@ -163,6 +163,15 @@ void model_tangent_apply(const model_tangent *m, const double *s, const double *
     for (int i = 0; i < m->rows; i++) out[i] = model_tangent_row(m, i, s, sp, moved, dt);
 }
 
+void model_tangent_add_inputs(const model_tangent *m, const double *moved, double *out)
+{
+    for (size_t k = 0; k < m->count; k++) {
+        const tangent_entry *q = &m->entry[k];
+        if (q->kind == BY_INPUT && moved[q->column] != 0.0)
+            out[q->row] += m->value[k] * moved[q->column];
+    }
+}
+
 size_t model_tangent_size(const model_tangent *m)
 {
     return m->count;

@@ -30,7 +30,10 @@ void model_tangent_at(model_tangent *m, const tape_inputs *at);
 void model_tangent_apply(const model_tangent *m, const double *s, const double *sp,
                          const double *moved, double dt, double *out);
 
-/* The same for row i alone. */
+/* out_i += de_i/dinputs moved: the same of inputs alone, where few of them move. */
+void model_tangent_add_inputs(const model_tangent *m, const double *moved, double *out);
+
+/* The same as model_tangent_apply for row i alone. */
 double model_tangent_row(const model_tangent *m, int i, const double *s, const double *sp,
                          const double *moved, double dt);
 

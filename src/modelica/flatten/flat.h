@@ -59,7 +59,8 @@ typedef struct flat_equation {
     expr residual;    /* left - right */
     expr left, right; /* as written, for messages and aliases; EXPR_NONE if there are none */
     source_place place;
-    char *name;       /* "equation 4 (pendulum.mo:17)" or the user's comment string */
+    int number;       /* from 1, among those of its kind */
+    char *name;       /* the user's comment string; NULL: flat_equation_name() makes one */
     const char *pass; /* of the loops around it: "i = 4, j = 2"; NULL: none */
 } flat_equation;
 

@@ -56,6 +56,7 @@ static void flattener_close(flattener *f)
                  f->unit_reports);
     unit_table_free(&f->units);
     calls_free(&f->calls);
+    replays_free(f);
     arena_free(f->permanent);
     arena_free(f->scratch);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "modelica/flatten/flatten_internal.h"
 
 /* ---- left = right ---- */
@@ -129,18 +130,22 @@ static bool defines_text(flattener *f, const ast_item *item)
     return s && s->text_item == item;
 }
 
-static void simple_equation(flattener *f, const ast_item *item)
+static void equation_by_text(flattener *f, const ast_item *item)
 {
-    if (!item->left || !item->right || defines_text(f, item)) return;
-    if (f->scope.actions) {
-        when_assign(f, item);
-        return;
-    }
     value left =
         item->left->kind == AST_TUPLE ? tuple_value(f, item->left) : evaluate(f, item->left);
     value right = evaluate(f, item->right);
     f->dropped += value_is_error(&left) || value_is_error(&right);
     equate(f, &left, &right, item->place, item->comment);
+}
+
+static void simple_equation(flattener *f, const ast_item *item)
+{
+    if (!item->left || !item->right || defines_text(f, item)) return;
+    if (f->scope.actions)
+        when_assign(f, item);
+    else if (!replay_equation(f, item, equation_by_text))
+        equation_by_text(f, item);
 }
 
 /* ---- calls ---- */
@@ -192,12 +197,22 @@ static void call_item(flattener *f, const ast_item *item)
 /* "i = 4", behind the passes of the loops around. */
 static const char *name_pass(flattener *f, const char *around, const char *name, const value *v)
 {
+    const double whole = 1e15;
     char text[200];
     double x =
         v->count == 1 && value_is_simple(v) ? fixed_value(f, value_element(v, 0)) : (double)NAN;
     if (isnan(x)) return around;
-    snprintf(text, sizeof text, "%.100s%s%.60s = %.6g", around ? around : "", around ? ", " : "",
-             name, x);
+    if (x >= 0.0 && x == floor(x) && x < whole) { /* the usual one, without a format */
+        const size_t size = sizeof text;
+        size_t at = text_append(text, size, 0, around ? around : "", 100);
+        at = text_append(text, size, at, ", ", around ? 2 : 0);
+        at = text_append(text, size, at, name, 60);
+        at = text_append(text, size, at, " = ", 3);
+        text_append_number(text, size, at, (size_t)x);
+    } else {
+        snprintf(text, sizeof text, "%.100s%s%.60s = %.6g", around ? around : "",
+                 around ? ", " : "", name, x);
+    }
     return model_text(f, text);
 }
 
@@ -227,6 +242,7 @@ static void loop_nest(flattener *f, const ast_item *item, size_t depth)
 static void for_equation(flattener *f, const ast_item *item)
 {
     loop_nest(f, item, 0);
+    if (!f->pass) replays_free(f);
 }
 
 /* ---- if ---- */

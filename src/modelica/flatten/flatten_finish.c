@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "expr/walk.h"
 #include "modelica/flatten/flatten_internal.h"
 
@@ -269,23 +268,6 @@ static void find_discretes(flattener *f)
 
 /* ---- continuous equations ---- */
 
-static char *equation_name(flattener *f, size_t number, const equation_pair *p)
-{
-    char text[512];
-    const char *file = f->file_name ? f->file_name : f->m->name;
-    const size_t size = sizeof text;
-    if (p->comment && p->comment[0]) {
-        text_append(text, size, 0, p->comment, size);
-        return model_text(f, text);
-    }
-    size_t at = text_append(text, size, 0, "equation ", 9);
-    at = text_append_number(text, size, at, number);
-    at = text_append(text, size, at, " (", 2);
-    at = text_append(text, size, at, file, 300);
-    text_append_place(text, size, at, p->place.line, p->pass);
-    return model_text(f, text);
-}
-
 /* A variable that equals a value of parameters is no unknown, so that no method would notice if it
  * is not a finite number: then the model asserts that it is. */
 static void check_fixed_side(flattener *f, const equation_pair *p)
@@ -324,7 +306,8 @@ static flat_equation *store_equations(flattener *f, const pair_list *list, size_
                                                : graph_binary(f->g, EXPR_SUB, p->left, p->right);
         e->place = p->place;
         e->pass = p->pass;
-        e->name = equation_name(f, *count, p);
+        e->number = (int)*count;
+        if (p->comment && p->comment[0]) e->name = model_text(f, p->comment);
         check_fixed_side(f, p);
     }
     return out;
@@ -335,17 +318,19 @@ static flat_equation *store_equations(flattener *f, const pair_list *list, size_
 static void check_reach(flattener *f)
 {
     const flat_model *m = f->m;
+    const double usual = 100.0; /* operations of an equation: so many models are large, not dense */
+    const double most = fmax(f->limits.reach, usual * (double)m->equation_count);
     walk w = {0};
     double sum = 0.0;
-    for (size_t k = 0; k < m->equation_count && sum <= f->limits.reach && !f->failed; k++) {
+    for (size_t k = 0; k < m->equation_count && sum <= most && !f->failed; k++) {
         f->failed = !walk_from(&w, f->g, &m->equations[k].residual, 1);
         sum += (double)w.count;
-        if (sum > f->limits.reach && !f->failed)
+        if (sum > most && !f->failed)
             report_error(f, m->equations[k].place,
                          "the equations up to this one, which contains %zu operations, take more "
                          "than %g in all: too many to analyse. Give intermediate results variables "
                          "of their own, which the equations then use.",
-                         w.count, f->limits.reach);
+                         w.count, most);
     }
     walk_free(&w);
 }
@@ -359,6 +344,19 @@ static void spread_structural(flattener *f)
     for (size_t k = f->m->parameter_count; k > 0; k--)
         if (f->m->parameters[k - 1].structural)
             visit_leaves(f, f->m->parameters[k - 1].value, mark_structural, NULL);
+}
+
+/* Variables were added one by one: room for more is given back, if there is memory to move to. */
+static void fit_variables(flattener *f)
+{
+    enum { MANY = 10000 };
+    flat_model *m = f->m;
+    if (m->variable_count < MANY || f->variable_capacity == m->variable_count) return;
+    flat_variable *fits = dae_copy(m->variables, m->variable_count, sizeof *fits);
+    if (!fits) return;
+    dae_free(m->variables);
+    m->variables = fits;
+    f->variable_capacity = m->variable_count;
 }
 
 void finish_model(flattener *f)
@@ -376,4 +374,5 @@ void finish_model(flattener *f)
     m->assert_count = f->asserts.count;
     f->asserts = (action_list){0};
     spread_structural(f);
+    fit_variables(f);
 }

@@ -269,8 +269,10 @@ typedef struct flattener {
     late_binding *bindings;
     size_t binding_count, binding_capacity;
     pair_list equations, initial_equations, terminal_equations;
-    pair_list *target; /* where equations go now */
-    const char *pass;  /* "i = 4, j = 2": where loops of equations are; NULL: in none */
+    pair_list *target;       /* where equations go now */
+    const char *pass;        /* "i = 4, j = 2": where loops of equations are; NULL: in none */
+    struct replay **replays; /* of equations in loops (flatten_replay.c); owned */
+    size_t replay_count, replay_capacity;
     action_list asserts;
     int cell_count;  /* cells of the loops of the run around */
     expr pass_count; /* passes of the outermost loop so far; EXPR_NONE: not in one */
@@ -591,6 +593,15 @@ expr way_to_actual(flattener *f); /* a parameter: 0 simplified, 1 actual */
 
 value evaluate_call(flattener *f, const ast_expr *e);
 value evaluate_expression(flattener *f, const ast_expr *e); /* what `recursion` holds */
+
+/* flatten_replay.c: passes of a loop of equations by the graph of its first pass */
+
+typedef struct replay replay;
+typedef void (*replay_evaluation)(flattener *f, const ast_item *item);
+/* An equation of a loop in the pass at hand, by the text or by an earlier pass; false: nothing was
+ * done, it is to be evaluated. */
+bool replay_equation(flattener *f, const ast_item *item, replay_evaluation evaluation);
+void replays_free(flattener *f);
 
 /* flatten_equation.c, flatten_when.c */
 
