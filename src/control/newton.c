@@ -87,6 +87,15 @@ void newton_reset(newton *nw)
     nw->solves = 0;
 }
 
+void newton_persist(newton *nw, persist *p)
+{
+    const int n = nw->norm->n;
+    PERSIST_STRUCT(p, nw, GAPS(newton, eval, norm), GAPS(newton, first, trial));
+    PERSIST_ARRAY(p, nw->first, n);
+    PERSIST_ARRAY(p, nw->delta, n);
+    if (nw->trial) PERSIST_ARRAY(p, nw->trial, n);
+}
+
 static attempt_status from_evaluation(eval_status status)
 {
     return status == EVAL_STOP ? ATTEMPT_STOP : ATTEMPT_EVALUATION;

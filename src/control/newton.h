@@ -73,6 +73,9 @@ int newton_most(const newton *nw, int usual);
 /* Forget what is known of the matrix: the system or its mode has changed. */
 void newton_reset(newton *nw);
 
+/* Save all that is known of the matrix, or read it over a new one. */
+void newton_persist(newton *nw, persist *p);
+
 /* ATTEMPT_CONVERGENCE: too slow with a current matrix; ATTEMPT_BOUND: converged to a point outside
  * the bounds */
 attempt_status newton_solve(newton *nw, const corrector *c);

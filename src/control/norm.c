@@ -186,14 +186,18 @@ void norm_persist(error_norm *norm, persist *p)
     PERSIST_ARRAY(p, norm->exempt, n);
     PERSIST(p, norm->exempt_count);
     PERSIST(p, norm->reach);
+    PERSIST(p, norm->leave_out_algebraic);
+    PERSIST(p, norm->stretch);
+    const bool tested = persist_flag(p, norm->tested == norm->tested_own);
+    const bool newton = persist_flag(p, norm->newton == norm->newton_own);
     const bool raised = persist_flag(p, norm->floor_own);
     if (p->reading && raised && !norm->floor_own) {
         norm->floor_own = DAE_ARRAY(double, n);
         p->no_memory = p->no_memory || !norm->floor_own;
     }
     if (raised && norm->floor_own) PERSIST_ARRAY(p, norm->floor_own, n);
-    if (p->reading) {
-        norm->floor = raised ? norm->floor_own : NULL;
-        choose_tested(norm);
-    }
+    if (!p->reading) return;
+    norm->floor = raised ? norm->floor_own : NULL;
+    norm->tested = tested ? norm->tested_own : norm->scale;
+    norm->newton = newton ? norm->newton_own : norm->scale;
 }

@@ -35,6 +35,22 @@ void ode_form_free(ode_form *x)
     dae_free_all(x->yp, x);
 }
 
+void ode_form_persist(ode_form *x, persist *p)
+{
+    jacobian_persist(&x->jacobian, p);
+    PERSIST(p, x->undetermined);
+    PERSIST(p, x->factored);
+    PERSIST(p, x->layout_version);
+    persist_block(p, x->yp);
+    const bool there = persist_flag(p, x->solver != NULL);
+    if (p->reading) {
+        linear_free(x->solver);
+        x->solver = there && persist_ok(p) ? linear_new(&x->jacobian.layout) : NULL;
+        if (there && !x->solver) p->no_memory = true;
+    }
+    if (x->solver) linear_persist(x->solver, p);
+}
+
 /* dF/dy' at a point, with its factors */
 static eval_status renew(ode_form *x, double t, const double *y, const double *yp)
 {

@@ -9,7 +9,8 @@ typedef struct ode_form ode_form;
 
 /* The evaluator is borrowed, and need not be ready yet. NULL: memory. */
 ode_form *ode_form_new(evaluator *eval);
-void ode_form_free(ode_form *x); /* NULL is fine */
+void ode_form_free(ode_form *x);                /* NULL is fine */
+void ode_form_persist(ode_form *x, persist *p); /* dF/dy', its factors, and the last y' */
 const form_set *ode_form_set(const ode_form *x);
 
 #endif

@@ -25,6 +25,11 @@ struct stacked {
     double *values, *right, *scale;
 };
 
+bool stacked_is_sparse(const stacked *s)
+{
+    return s->sparse;
+}
+
 bool stacked_pattern(const form_matrix *E, const form_matrix *g_x, int **colptr, int **rowind)
 {
     const form_matrix *part[] = {E, g_x};

@@ -23,6 +23,7 @@ typedef enum stacked_status { STACKED_OK, STACKED_DEFICIENT, STACKED_MEMORY } st
 
 stacked *stacked_new(const quasilinear_form *form); /* borrows its patterns; NULL: memory */
 void stacked_free(stacked *s);                      /* NULL is fine */
+bool stacked_is_sparse(const stacked *s);           /* its pivots depend on earlier values */
 
 /* ne + ng numbers: what the right-hand side is written to before a solution */
 double *stacked_right(stacked *s);

@@ -13,6 +13,8 @@ typedef struct initializer initializer;
 dae_status initializer_new(initializer **init, evaluator *eval, iteration *matrix,
                            const dae_options *options, dae_diag *diag);
 void initializer_free(initializer *init);
+/* Beside its matrix: what it knows of it, in a checkpoint. */
+void initializer_persist(initializer *init, persist *p);
 
 /* Values of y that never move, to be told by the caller (n, all false at first). */
 bool *initializer_fixed(initializer *init);

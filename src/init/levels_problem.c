@@ -149,6 +149,12 @@ engine_outcome level_residual(level_problem *p, const double *u, double *r)
     return engine_from(status);
 }
 
+/* fmax, in the place of a call of the C library: a NaN gives way to a number */
+static inline double larger(double a, double b)
+{
+    return a >= b || isnan(b) ? a : b;
+}
+
 /* Sizes and noise of all rows of the system at work->u. */
 static void row_sizes(level_work *work)
 {
@@ -160,18 +166,18 @@ static void row_sizes(level_work *work)
         for (int e = s->colptr[j]; e < s->colptr[j + 1]; e++) {
             int i = s->rowind[e];
             double entry = fabs(work->values[e]);
-            work->size[i] = fmax(work->size[i], entry * scale[j]);
+            work->size[i] = larger(work->size[i], entry * scale[j]);
             work->noise[i] += NOISE_ULPS * DBL_EPSILON * entry * fabs(work->u[j]);
         }
     for (int i = 0; i < s->m; i++) {
         if (work->first[i] == 0.0 && isfinite(work->size[i])) work->first[i] = work->size[i];
         if (work->first[i] > 0.0) {
             double terms = work->noise[i] / (NOISE_ULPS * DBL_EPSILON);
-            work->size[i] = fmin(work->size[i], fmax(INFLATION * work->first[i], terms));
+            work->size[i] = fmin(work->size[i], larger(INFLATION * work->first[i], terms));
         }
-        if (isfinite(work->size[i])) work->seen[i] = fmax(work->seen[i], work->size[i]);
-        work->size[i] = fmax(work->size[i], SIZE_FLOOR * work->seen[i]);
-        work->noise[i] = fmax(work->noise[i], fmin(work->rough[i], MOST_NOISE * work->size[i]));
+        if (isfinite(work->size[i])) work->seen[i] = larger(work->seen[i], work->size[i]);
+        work->size[i] = larger(work->size[i], SIZE_FLOOR * work->seen[i]);
+        work->noise[i] = larger(work->noise[i], fmin(work->rough[i], MOST_NOISE * work->size[i]));
     }
 }
 
@@ -253,11 +259,11 @@ void level_scale(level_problem *p)
     const double *scale = q->scale, *reach = q->reach ? q->reach : scale;
     for (int i = 0; i < p->m; i++) p->rows[i] = 0.0;
     for (int j = 0; j < p->n; j++) {
-        double size = fmax(scale[p->column[j]], fabs(p->u[j]));
+        double size = larger(scale[p->column[j]], fabs(p->u[j]));
         p->columns[j] = p->preferred[j] ? reach[p->column[j]] : size;
         for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
             double *most = &p->rows[p->rowind[e]];
-            *most = fmax(*most, fabs(p->values[e]) * p->columns[j]);
+            *most = larger(*most, fabs(p->values[e]) * p->columns[j]);
         }
     }
     for (int i = 0; i < p->m; i++) {

@@ -241,6 +241,37 @@ static bool allocate(elimination_shape *s, const matrix_layout *layout, const ac
     return s->index != NULL;
 }
 
+/* Whether (row, column) can be pivot k: an entry of the part that is left. */
+static bool is_left(const active_part *a, int k, int row, int column)
+{
+    if (row < 0 || row >= a->n || column < 0 || column >= a->n || a->gone[column]) return false;
+    for (int before = 0; before < k; before++)
+        if (a->pivot_row[before] == row) return false;
+    return a->stored[(size_t)row * (size_t)a->n + (size_t)column];
+}
+
+/* The order of the pivots is all of it: the elimination is done again on the pattern. */
+void elimination_shape_persist(elimination_shape **s, const matrix_layout *layout, persist *p)
+{
+    active_part a = {0};
+    if (p->reading) *s = NULL;
+    if (p->reading && !active_new(&a, layout)) p->no_memory = true;
+    for (int k = 0; k < layout->n && persist_ok(p); k++) {
+        int row = p->reading ? 0 : (*s)->row[k], column = p->reading ? 0 : (*s)->column[k];
+        PERSIST(p, row);
+        PERSIST(p, column);
+        if (!p->reading || !persist_ok(p)) continue;
+        if (is_left(&a, k, row, column))
+            active_eliminate(&a, k, row, column);
+        else
+            persist_refuse(p, "a pivot is outside of its matrix");
+    }
+    if (!p->reading) return;
+    if (persist_ok(p)) *s = elimination_shape_new(layout, &a);
+    if (persist_ok(p) && !*s) p->no_memory = true;
+    active_free(&a);
+}
+
 elimination_shape *elimination_shape_new(const matrix_layout *layout, const active_part *done)
 {
     elimination_shape *s = DAE_NEW(elimination_shape);

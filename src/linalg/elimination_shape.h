@@ -4,6 +4,7 @@
 #ifndef DAE_LINALG_ELIMINATION_SHAPE_H
 #define DAE_LINALG_ELIMINATION_SHAPE_H
 
+#include "base/persist.h"
 #include "linalg/matrix.h"
 
 #include <stdatomic.h>
@@ -65,5 +66,7 @@ bool elimination_shape_equal(const elimination_shape *a, const elimination_shape
 void elimination_times(const elimination_shape *s, long factor[2], long solve[2]);
 elimination_shape *elimination_shape_share(elimination_shape *s); /* one more owner */
 void elimination_shape_free(elimination_shape *s);                /* one owner less; NULL is fine */
+/* Save a shape; reading: *s is a new one of the same pattern, NULL where that fails. */
+void elimination_shape_persist(elimination_shape **s, const matrix_layout *layout, persist *p);
 
 #endif

@@ -216,3 +216,39 @@ frozen_shape *shape_new(const matrix_layout *layout, const lu_pattern *pattern)
     shape_free(f);
     return NULL;
 }
+
+static void gather_persist(gather *g, int n, persist *p)
+{
+    PERSIST_OWNED(p, g->start, n + 1);
+    if (!persist_ok(p)) return;
+    PERSIST_OWNED(p, g->source, g->start[n]);
+    PERSIST_OWNED(p, g->row, g->start[n]);
+}
+
+/* Arrays whose lengths others tell */
+static void lists_persist(frozen_shape *f, persist *p)
+{
+    PERSIST_OWNED(p, f->row, f->below[f->supernodes]);
+    PERSIST_OWNED(p, f->segment_first, f->segment[f->n]);
+    PERSIST_OWNED(p, f->piece, f->segment[f->n] + 1);
+    if (persist_ok(p)) PERSIST_OWNED(p, f->upper_row, shape_upper(f));
+}
+
+void shape_persist(frozen_shape *f, int n, persist *p)
+{
+    f->n = n;
+    PERSIST(p, f->supernodes);
+    PERSIST(p, f->blocks);
+    PERSIST(p, f->short_pieces);
+    PERSIST_OWNED(p, f->first, f->supernodes + 1);
+    PERSIST_OWNED(p, f->owner, n);
+    PERSIST_OWNED(p, f->below, f->supernodes + 1);
+    PERSIST_OWNED(p, f->panel, f->supernodes + 1);
+    PERSIST_OWNED(p, f->segment, n + 1);
+    PERSIST_OWNED(p, f->P, n);
+    PERSIST_OWNED(p, f->Q, n);
+    PERSIST_OWNED(p, f->block, f->blocks + 1);
+    if (persist_ok(p)) lists_persist(f, p);
+    gather_persist(&f->diagonal, n, p);
+    gather_persist(&f->outside, n, p);
+}

@@ -4,6 +4,7 @@
 #ifndef DAE_LINALG_FROZEN_SHAPE_H
 #define DAE_LINALG_FROZEN_SHAPE_H
 
+#include "base/persist.h"
 #include "linalg/matrix.h"
 
 /* L U + F = P D A Q, with D = the rows' scales: L unit lower, U upper, both block diagonal; F the
@@ -45,6 +46,8 @@ typedef struct frozen_shape {
 frozen_shape *shape_new(const matrix_layout *layout, const lu_pattern *pattern); /* NULL: memory */
 frozen_shape *shape_share(frozen_shape *f); /* one more owner, of the same thread */
 void shape_free(frozen_shape *f);           /* one owner less; NULL is fine */
+/* Save a shape for matrices of n rows, or read one into an empty shape. */
+void shape_persist(frozen_shape *f, int n, persist *p);
 
 /* Values of L in panels, of U above them, and of F */
 static inline size_t shape_lower(const frozen_shape *f)

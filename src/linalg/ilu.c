@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "linalg/sparse_order.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,6 +16,7 @@ static const double PIVOT_FLOOR = 1.5e-8;
 struct ilu {
     int n;
     size_t count;       /* values handed in */
+    int room;           /* for entries */
     int *rowptr;        /* n+1: the pattern by rows with all diagonals */
     int *colind;        /* columns strictly increasing within a row */
     int *diagonal;      /* n: position of (i,i) */
@@ -22,13 +24,21 @@ struct ilu {
     double *lu;         /* L with unit diagonal, and U */
     double *reciprocal; /* n: 1/U(i,i) */
     int *position;      /* n: where column j is in the current row, or -1 */
+    int *place;         /* n: row i of the matrix is row place[i] here; NULL: i */
+    double *work;       /* n, with place */
 };
 
 void ilu_free(ilu *f)
 {
     if (!f) return;
     dae_free_all(f->rowptr, f->colind, f->diagonal, f->target, f->lu, f->reciprocal, f->position,
-                 f);
+                 f->place, f->work, f);
+}
+
+/* Row i of the matrix, here */
+static int row_here(const ilu *f, int i)
+{
+    return f->place ? f->place[i] : i;
 }
 
 /* rowptr from the row lengths; a missing diagonal counts as an entry. False if int overflows. */
@@ -39,7 +49,7 @@ static bool count_rows(ilu *f, const matrix_layout *layout)
         matrix_column c = layout_column(layout, j);
         bool present = false;
         for (int k = 0; k < c.count; k++) {
-            int i = column_row(&c, k);
+            int i = row_here(f, column_row(&c, k));
             f->rowptr[i + 1]++;
             present = present || i == j;
         }
@@ -61,7 +71,7 @@ static void fill_rows(ilu *f, const matrix_layout *layout)
         matrix_column c = layout_column(layout, j);
         f->diagonal[j] = -1;
         for (int k = 0; k < c.count; k++) {
-            int i = column_row(&c, k), at = next[i]++;
+            int i = row_here(f, column_row(&c, k)), at = next[i]++;
             f->colind[at] = j;
             f->target[c.first + (size_t)k] = at;
             if (i == j) f->diagonal[j] = at;
@@ -88,8 +98,9 @@ ilu *ilu_analyse(const matrix_layout *layout)
     f->position = DAE_ARRAY(int, n);
     if (f->rowptr && f->diagonal && f->target && f->reciprocal && f->position &&
         count_rows(f, layout)) {
-        f->colind = DAE_ARRAY(int, f->rowptr[n]);
-        f->lu = DAE_ARRAY(double, f->rowptr[n]);
+        f->room = f->rowptr[n];
+        f->colind = DAE_ARRAY(int, f->room);
+        f->lu = DAE_ARRAY(double, f->room);
     }
     if (!f->colind || !f->lu) {
         ilu_free(f);
@@ -97,6 +108,64 @@ ilu *ilu_analyse(const matrix_layout *layout)
     }
     fill_rows(f, layout);
     return f;
+}
+
+/* Whether all diagonal entries are there, and not small beside others of their row and column */
+static bool has_diagonal(const matrix_layout *layout, const double *values, double *most,
+                         double *diagonal)
+{
+    static const double SMALL = 0.01;
+    const int n = layout->n;
+    matrix_extents(layout, values, most, most + n);
+    vector_zero(n, diagonal);
+    for (int j = 0; j < n; j++)
+        for (int k = layout->colptr[j]; k < layout->colptr[j + 1]; k++)
+            if (layout->rowind[k] == j) diagonal[j] = fabs(values[k]);
+    for (int i = 0; i < n; i++)
+        if (!(diagonal[i] >= SMALL * most[i])) return false;
+    return true;
+}
+
+/* The pattern with its rows in other places. */
+static bool arrange_rows(ilu *f, const matrix_layout *layout)
+{
+    memset(f->rowptr, 0, ((size_t)f->n + 1) * sizeof *f->rowptr);
+    if (!count_rows(f, layout)) return false;
+    if (f->rowptr[f->n] > f->room) return false; /* a transversal adds no diagonals */
+    fill_rows(f, layout);
+    return true;
+}
+
+void ilu_arrange(ilu *f, const matrix_layout *layout, const double *values)
+{
+    const int n = f->n;
+    if (layout->kind != DAE_STRUCTURE_SPARSE || f->place || n == 0) return;
+    double *most = DAE_ARRAY(double, 3 * (size_t)n), *work = DAE_ARRAY(double, n);
+    int *place = DAE_ARRAY(int, n);
+    bool wanted = most && work && place && !has_diagonal(layout, values, most, most + 2 * n);
+    dae_free(most);
+    if (wanted && large_transversal(layout, values, place) == n) {
+        f->place = place;
+        f->work = work;
+        if (arrange_rows(f, layout)) return;
+        f->place = NULL;
+        f->work = NULL;
+        arrange_rows(f, layout);
+    }
+    dae_free_all(work, place);
+}
+
+/* The order of rows was chosen by earlier values: it is kept, and the pattern follows it. */
+void ilu_persist(ilu *f, const matrix_layout *layout, persist *p)
+{
+    PERSIST_OWNED(p, f->place, f->n);
+    if (p->reading && persist_ok(p)) {
+        if (f->place && !f->work) f->work = DAE_ARRAY(double, f->n);
+        p->no_memory = f->place && !f->work;
+        if (!p->no_memory && !arrange_rows(f, layout)) persist_refuse(p, "an order of equations");
+    }
+    PERSIST_ARRAY(p, f->lu, f->rowptr[f->n]);
+    PERSIST_ARRAY(p, f->reciprocal, f->n);
 }
 
 /* 1/U(i,i), with a replacement in *ok = false if the pivot is too small for its row */
@@ -142,8 +211,12 @@ bool ilu_factor(ilu *f, const double *values)
     return ok;
 }
 
-void ilu_solve(const ilu *f, double *b)
+void ilu_solve(ilu *f, double *b)
 {
+    if (f->place) {
+        for (int i = 0; i < f->n; i++) f->work[f->place[i]] = b[i];
+        vector_copy(f->n, f->work, b);
+    }
     const int *restrict colind = f->colind;
     const double *restrict lu = f->lu;
     for (int i = 0; i < f->n; i++) {

@@ -48,6 +48,13 @@ void linear_solve_rows(linear_solver *solver, int count, double *b)
     for (int k = 0; k < count; k++) linear_solve(solver, b + (size_t)k * n);
 }
 
+void linear_persist(linear_solver *solver, persist *p)
+{
+    PERSIST(p, solver->singular_column);
+    PERSIST(p, solver->repivots);
+    solver->ops->persist(solver, p);
+}
+
 void linear_free(linear_solver *solver)
 {
     if (solver) solver->ops->free(solver);

@@ -5,6 +5,7 @@
 #ifndef DAE_LINALG_LINEAR_SOLVER_H
 #define DAE_LINALG_LINEAR_SOLVER_H
 
+#include "base/persist.h"
 #include "linalg/matrix.h"
 
 typedef enum linear_status {
@@ -48,6 +49,9 @@ typedef struct linear_solver_ops {
     /* Estimate of 1/cond_1(A) in [0, 1], from the factors; NULL for complex matrices. */
     double (*condition)(linear_solver *solver);
     void (*free)(linear_solver *solver);
+    /* Save the factors and their pivots, or read them over a solver that was analysed for the same
+     * layout; a complex one behind its `real`. */
+    void (*persist)(linear_solver *solver, persist *p);
 } linear_solver_ops;
 
 /* Dense and banded: own kernels when small or narrow, LAPACK above; sparse: KLU's pivots, or lists
@@ -76,5 +80,6 @@ void linear_solve_rows(linear_solver *solver, int count, double *b);
 void linear_solve_several(linear_solver *const *solvers, int count, double *const *re,
                           double *const *im);
 void linear_free(linear_solver *solver); /* NULL is fine */
+void linear_persist(linear_solver *solver, persist *p);
 
 #endif

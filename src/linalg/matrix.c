@@ -247,3 +247,11 @@ void matrix_extents(const matrix_layout *layout, const double *A, double *row_ma
         if (column_max) column_max[j] = most;
     }
 }
+
+void layout_persist(matrix_layout *layout, persist *p)
+{
+    PERSIST_STRUCT(p, layout, GAPS(matrix_layout, colptr, rowind));
+    if (layout->n < 0) persist_refuse(p, "a matrix has no size");
+    PERSIST_OWNED(p, layout->colptr, layout->n + 1);
+    PERSIST_OWNED(p, layout->rowind, layout->count);
+}

@@ -5,6 +5,7 @@
 #ifndef DAE_LINALG_MATRIX_H
 #define DAE_LINALG_MATRIX_H
 
+#include "base/persist.h"
 #include "daedal.h"
 
 typedef struct matrix_layout {
@@ -22,6 +23,7 @@ bool layout_banded(matrix_layout *layout, int n, int lower, int upper);
 bool layout_sparse(matrix_layout *layout, int n, const int *colptr, const int *rowind);
 bool layout_copy(matrix_layout *layout, const matrix_layout *source);
 void layout_free(matrix_layout *layout); /* leaves it zeroed */
+void layout_persist(matrix_layout *layout, persist *p);
 
 /* The stored part of column j: row numbers and where its values lie, for any kind of layout. */
 typedef struct matrix_column {

@@ -5,6 +5,10 @@
 #include "linalg/lapack.h"
 #include "linalg/sparse_order.h"
 
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
 /* A QR factorisation of this size takes about 10 ms; full blocks are taken densely up to the next
  * one (some seconds), since a sparse factorisation of them would be no faster. */
 enum { DENSE_SIZE = 300, FULL_SIZE = 2000 };
@@ -94,10 +98,22 @@ void rank_null_vector(const rank_work *w, int k, double *v)
 
 /* ---- scaling -------------------------------------------------------------------------------- */
 
+/* From the exponent as it stands in the bits; numbers without one of their own take the long way.
+ */
 double rank_half_scale(double size)
 {
+    enum { BIAS = 1023, ALL = 2047, FRACTION = 52 };
+    uint64_t bits;
     int exponent;
     if (!(size > 0.0)) return 1.0;
+    memcpy(&bits, &size, sizeof bits);
+    const int stored = (int)(bits >> FRACTION);
+    if (stored > 0 && stored < ALL) {
+        const int e = stored - BIAS, half = (e < 0 ? e - 1 : e + 1) / 2; /* away from zero */
+        bits = (uint64_t)(BIAS - half) << FRACTION;
+        memcpy(&size, &bits, sizeof size);
+        return size;
+    }
     frexp(size, &exponent);
     return ldexp(1.0, -(int)lround((exponent - 1) / 2.0));
 }

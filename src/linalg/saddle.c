@@ -188,6 +188,30 @@ static void row_lu_solve(const row_lu *f, double *b, double *work)
     vector_copy(f->rows, work, b);
 }
 
+static void row_lu_persist(row_lu *f, persist *p)
+{
+    persist_block(p, f->A);
+    persist_block(p, f->reciprocal);
+    persist_block(p, f->column);
+    persist_block(p, f->basis);
+}
+
+void saddle_persist(saddle *s, const persist_home *home, persist *p)
+{
+    void *const blocks[] = {s->mass, s->cholesky, s->TB, s->TC, s->MZ, s->full, s->values};
+    row_lu *const factors[] = {&s->schur, &s->B, &s->C, &s->reduced};
+    PERSIST(p, s->symmetric);
+    PERSIST(p, s->row);
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
+        if (blocks[k]) persist_block(p, blocks[k]);
+    for (size_t k = 0; k < sizeof factors / sizeof *factors; k++)
+        if (factors[k]->A) row_lu_persist(factors[k], p);
+    if (s->small) small_null_persist(s->small, s->full ? s->full : s->mass, p);
+    if (s->diagonal) small_range_persist(s->diagonal, home, p);
+    if (s->sparse) schur_persist(s->sparse, home, p);
+    if (s->solver) linear_persist(s->solver, p);
+}
+
 /* ---- loading values ---- */
 
 /* out[i*down + j*across] = A(i,j) of an m x n matrix given by columns */

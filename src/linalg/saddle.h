@@ -9,6 +9,8 @@
 #ifndef DAE_LINALG_SADDLE_H
 #define DAE_LINALG_SADDLE_H
 
+#include "base/persist.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -45,6 +47,9 @@ typedef struct saddle saddle;
 
 saddle *saddle_new(const saddle_shape *shape); /* NULL: out of memory */
 void saddle_free(saddle *s);                   /* NULL is fine */
+/* Save the factors, or read them over a new one of the same shape; F and C of the last
+ * factorisation are in the blocks of `home`. */
+void saddle_persist(saddle *s, const persist_home *home, persist *p);
 saddle_kind saddle_way(const saddle *s);
 
 /* Factor for new values, of which F and C stay borrowed until the next call. M = NULL: M is what it

@@ -44,6 +44,15 @@ small_range *small_range_new(int n, int m, const int *colptr, const int *rowind)
     return s;
 }
 
+void small_range_persist(small_range *s, const persist_home *home, persist *p)
+{
+    PERSIST_STRUCT(p, s, GAPS(small_range, colptr, C), GAP(small_range, S.A),
+                   GAPS(small_range, weight, moved));
+    PERSIST_ARRAY(p, s->block, s->m * s->m + 2 * s->n);
+    persist_within(p, &s->B, home);
+    persist_within(p, &s->C, home);
+}
+
 void small_range_free(small_range *s)
 {
     dae_free(s);

@@ -148,3 +148,12 @@ void schur_solve(sparse_schur *s, double *x, double *lambda)
         x[c] = s->inverse[c] * t;
     }
 }
+
+void schur_persist(sparse_schur *s, const persist_home *home, persist *p)
+{
+    persist_block(p, s->inverse);
+    persist_block(p, s->values);
+    linear_persist(s->solver, p);
+    persist_within(p, &s->B, home);
+    persist_within(p, &s->C, home);
+}

@@ -14,6 +14,8 @@ bool schur_fits(int n, const int *colptr);
 /* The pattern (m x n by columns) is borrowed. NULL: out of memory. */
 sparse_schur *schur_new(int n, int m, const int *colptr, const int *rowind);
 void schur_free(sparse_schur *s); /* NULL is fine */
+/* The factors; B and C are in blocks of `home`. */
+void schur_persist(sparse_schur *s, const persist_home *home, persist *p);
 
 /* Factor for new values; inverse = 1/D, or NULL for what it was. B and C stay borrowed until the
  * next call. */

@@ -44,6 +44,14 @@ void small_null_free(small_null *s)
     dae_free(s);
 }
 
+void small_null_persist(small_null *s, const double *M, persist *p)
+{
+    const int matrix = s->m * s->n, basis = s->dof * s->n;
+    PERSIST_STRUCT(p, s, GAP(small_null, C.A), GAP(small_null, B.A), GAPS(small_null, M, MZ));
+    PERSIST_ARRAY(p, s->block, 2 * matrix + 3 * basis);
+    if (p->reading) s->M = M;
+}
+
 double *small_null_C(small_null *s)
 {
     return s->C.A;

@@ -3,6 +3,8 @@
 #ifndef DAE_LINALG_SADDLE_SMALL_H
 #define DAE_LINALG_SADDLE_SMALL_H
 
+#include "base/persist.h"
+
 #include <stdbool.h>
 
 typedef struct small_null small_null;
@@ -12,6 +14,8 @@ bool small_null_fits(int n, int m);
 
 small_null *small_null_new(int n, int m); /* NULL: out of memory */
 void small_null_free(small_null *s);      /* NULL is fine */
+/* The factors for an M that is there. */
+void small_null_persist(small_null *s, const double *M, persist *p);
 
 /* Where the entries of C (or of B with B' = F) go before factoring, m x n by columns */
 double *small_null_C(small_null *s);
@@ -32,6 +36,8 @@ bool small_range_fits(int m);
 /* The layout stays borrowed. NULL: out of memory */
 small_range *small_range_new(int n, int m, const int *colptr, const int *rowind);
 void small_range_free(small_range *s); /* NULL is fine */
+/* The factors; B and C are in blocks of `home`. */
+void small_range_persist(small_range *s, const persist_home *home, persist *p);
 
 /* Factor for the diagonal of M (NULL: as before, at first I); B and C stay borrowed. Returns the
  * first dependent row, or -1. Diagonals have to be positive. */

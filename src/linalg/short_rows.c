@@ -25,6 +25,19 @@ bool short_rows_new(short_rows *s, int n)
            s->pivot_re && s->pivot_im;
 }
 
+void short_rows_persist(short_rows *s, persist *p)
+{
+    PERSIST_STRUCT(p, s, GAPS(short_rows, rows, pivot_im));
+    const int left = s->n - s->count;
+    if (s->count < 0 || left < 0) persist_refuse(p, "a matrix has another size");
+    if (s->none || !persist_ok(p)) return;
+    PERSIST_ARRAY(p, s->rows, s->count);
+    PERSIST_ARRAY(p, s->kept_row, left);
+    PERSIST_ARRAY(p, s->kept_column, left);
+    PERSIST_ARRAY(p, s->pivot_re, (size_t)s->count * (size_t)left);
+    PERSIST_ARRAY(p, s->pivot_im, (size_t)s->count * (size_t)left);
+}
+
 void short_rows_free(short_rows *s)
 {
     dae_free_all(s->rows, s->kept_row, s->kept_column, s->entries, s->re, s->im, s->pivot_re,

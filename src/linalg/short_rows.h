@@ -7,6 +7,8 @@
 #ifndef DAE_LINALG_SHORT_ROWS_H
 #define DAE_LINALG_SHORT_ROWS_H
 
+#include "base/persist.h"
+
 #include <stdbool.h>
 
 typedef struct short_row {
@@ -28,6 +30,7 @@ typedef struct short_rows {
 
 bool short_rows_new(short_rows *s, int n); /* false: memory; free it even then */
 void short_rows_free(short_rows *s);
+void short_rows_persist(short_rows *s, persist *p); /* what was eliminated */
 
 /* Eliminate the short rows of A = re + i im (n*n by columns); what is left comes in columns of ld
  * >= n - count values, filled with zeros. Returns count; 0: there are none, and nothing was

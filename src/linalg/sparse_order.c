@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "linalg/transversal.h"
 
+#include <limits.h>
 #include <math.h>
 
 /* BTF finds its transversal as fast as we do in matrices that are smaller. */
@@ -59,8 +60,7 @@ static int large_entries(const matrix_layout *layout, const double *values, cons
     return colptr[layout->n] = at;
 }
 
-/* A transversal of large entries, of smaller ones if there is none; its length, -1: memory */
-static int large_transversal(const matrix_layout *layout, const double *values, int *column_of)
+int large_transversal(const matrix_layout *layout, const double *values, int *column_of)
 {
     static const double PART[] = {0.3, 0.01};
     const int n = layout->n;
@@ -93,4 +93,15 @@ klu_symbolic *sparse_order(const matrix_layout *layout, const double *values, kl
     common->ordering = ordering;
     dae_free_all(column_of, rowind);
     return symbolic;
+}
+
+double sparse_forecast(const matrix_layout *layout)
+{
+    klu_common common;
+    klu_defaults(&common);
+    if (layout->count > INT_MAX) return -1.0;
+    klu_symbolic *symbolic = sparse_order(layout, NULL, &common);
+    const double work = symbolic ? symbolic->est_flops : -1.0;
+    if (symbolic) klu_free_symbolic(&symbolic, &common);
+    return work;
 }

@@ -9,6 +9,9 @@
 
 #include <float.h>
 
+/* Of matrix-free mode. */
+enum { VECTORS = 9 };
+
 /* A stalled GMRES is still good for an inexact Newton step if it took off this much. */
 static const double STALLED_REDUCTION = 0.5;
 
@@ -44,6 +47,7 @@ static void drop_analysis(iteration *it)
     it->shifted = NULL;
     it->solver = NULL;
     it->incomplete = NULL;
+    it->arranged = false;
     it->values = NULL;
     it->counted_repivots = 0;
     it->factored = false;
@@ -78,7 +82,6 @@ static dae_preconditioner choose_preconditioner(const dae_problem *p, dae_precon
 
 static dae_status new_krylov(iteration *it, const dae_options *options, dae_diag *diag)
 {
-    enum { VECTORS = 7 };
     int n = it->eval->problem->form.n;
     int dimension = options->krylov_dimension > 0 ? options->krylov_dimension : 20;
     if (dimension > n) dimension = n;
@@ -87,8 +90,8 @@ static dae_status new_krylov(iteration *it, const dae_options *options, dae_diag
     if (!it->work || !gmres_new(&it->krylov, n, dimension, last, options->krylov_restarts))
         return diag_set(diag, DAE_ERR_MEMORY,
                         "Out of memory for GMRES with %d vectors of %d unknowns.", dimension, n);
-    double **vectors[VECTORS] = {&it->y,     &it->yp, &it->rhs, &it->at_y,
-                                 &it->at_yp, &it->cy, &it->cyp};
+    double **vectors[VECTORS] = {&it->y,  &it->yp,  &it->rhs,   &it->at_y,  &it->at_yp,
+                                 &it->cy, &it->cyp, &it->set_y, &it->set_yp};
     for (int k = 0; k < VECTORS; k++) *vectors[k] = it->work + (size_t)k * (size_t)n;
     return DAE_OK;
 }
@@ -150,8 +153,7 @@ static dae_status new_parts(iteration *it, const dae_options *options, dae_diag 
 static dae_status create(iteration *it, evaluator *eval, const dae_options *options, bool later,
                          dae_diag *diag)
 {
-    *it = (iteration){
-        .eval = eval, .singular_column = -1, .threads = options->threads, .later = later};
+    *it = (iteration){.eval = eval, .singular_column = -1, .later = later};
     if (options->linear_solver < DAE_LINEAR_AUTO || options->linear_solver > DAE_LINEAR_GMRES)
         return diag_set(diag, DAE_ERR_ARGUMENT, "linear_solver = %d is not a dae_linear_solver.",
                         (int)options->linear_solver);
@@ -192,6 +194,45 @@ iteration_status iteration_reset(iteration *it)
     jacobian_reset(&it->jac);
     drop_analysis(it); /* pivots are chosen once and kept for as long as they are stable */
     return it->later || analyse(it) ? ITERATION_OK : ITERATION_MEMORY;
+}
+
+/* What belongs to the layout. */
+static void persist_analysis(iteration *it, persist *p)
+{
+    const bool there = persist_flag(p, it->solver || it->incomplete);
+    if (p->reading) {
+        drop_analysis(it);
+        it->analysed = it->jac.layout_version;
+        if (there && persist_ok(p) && !analyse(it)) p->no_memory = true;
+    }
+    if (!there || !persist_ok(p)) return;
+    PERSIST_ARRAY(p, it->values, it->jac.layout.count);
+    if (it->incomplete) ilu_persist(it->incomplete, &it->jac.layout, p);
+    if (it->solver) linear_persist(it->solver, p);
+    shifted_persist(it, p);
+}
+
+void iteration_persist(iteration *it, persist *p)
+{
+    const size_t n = (size_t)it->eval->problem->form.n;
+    if (has_matrix(it)) jacobian_persist(&it->jac, p);
+    if (has_matrix(it) && persist_ok(p)) persist_analysis(it, p);
+    PERSIST_STRUCT(p, it, GAPS(iteration, eval, jac), GAPS(iteration, constraint_row, incomplete),
+                   GAPS(iteration, shifted, column_scale), GAP(iteration, scaled_rows),
+                   GAPS(iteration, sole, sole_row), GAPS(iteration, work, set_yp),
+                   GAP(iteration, point));
+    if (!persist_ok(p)) return;
+    PERSIST_ARRAY(p, it->row_scale, n);
+    PERSIST_ARRAY(p, it->column_scale, n);
+    PERSIST_ARRAY(p, it->scaled_rows, n);
+    PERSIST_OWNED(p, it->sole, n);
+    PERSIST_OWNED(p, it->sole_row, n);
+    if (it->matrix_free) PERSIST_ARRAY(p, it->work, VECTORS * n);
+    /* what the user's P consists of is not ours to save: it is set up where it was */
+    if (p->reading && persist_ok(p) && it->factored && it->preconditioner == DAE_PRECOND_USER &&
+        evaluate_precond_setup(it->eval, it->set_t, it->set_y, it->set_yp, it->precond_cj) !=
+            EVAL_OK)
+        persist_refuse(p, "the preconditioner cannot be set up where it was");
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -320,6 +361,8 @@ static iteration_status factor_values(iteration *it)
 {
     it->singular_column = -1;
     if (it->incomplete) {
+        if (!it->arranged) ilu_arrange(it->incomplete, &it->jac.layout, it->values);
+        it->arranged = true;
         ilu_factor(it->incomplete, it->values); /* replaced pivots still precondition */
         return ITERATION_OK;
     }
@@ -337,9 +380,12 @@ static iteration_status set_up_preconditioner(iteration *it, double cj, const li
 {
     if (it->preconditioner != DAE_PRECOND_USER) return ITERATION_OK;
     it->eval->stats->jacobians++;
+    const int n = it->eval->problem->form.n;
     it->precond_cj = cj;
-    if (at) return from_eval(evaluate_precond_setup(it->eval, at->t, at->y, at->yp, cj));
-    return from_eval(evaluate_precond_setup(it->eval, it->at_t, it->at_y, it->at_yp, cj));
+    it->set_t = at ? at->t : it->at_t;
+    vector_copy(n, at ? at->y : it->at_y, it->set_y);
+    vector_copy(n, at ? at->yp : it->at_yp, it->set_yp);
+    return from_eval(evaluate_precond_setup(it->eval, it->set_t, it->set_y, it->set_yp, cj));
 }
 
 /* What follows a factorisation for shift cj */

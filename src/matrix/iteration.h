@@ -39,12 +39,12 @@ typedef struct iteration {
     linear_solver *solver;        /* direct; or the banded preconditioner */
     gmres krylov;
     ilu *incomplete;
+    bool arranged;                     /* it has rows in an order that suits values */
     dae_preconditioner preconditioner; /* never AUTO in matrix-free mode */
     double cj;                         /* of the factors; 0 when there are none */
     bool factored;
     bool later;              /* storage and analysis wait for the first evaluation */
     int singular_column;     /* after ITERATION_SINGULAR */
-    int threads;             /* dae_options.threads */
     struct shifted *shifted; /* complex shifts beside cj (shifted.h), or NULL; owned */
 
     /* Private. */
@@ -54,20 +54,21 @@ typedef struct iteration {
     long analysed;        /* layout_version of jac that solver or incomplete belong to */
     int *scaled_rows;     /* rows with a factor other than 1 */
     int scaled_count;
-    long soles;            /* the evaluation whose dF/dy' is in sole and sole_row; 0: none */
-    double *sole;          /* n: the only entry of each column, */
-    int *sole_row;         /* n: and its row; owned, NULL: no products are expected */
-    bool by_columns;       /* the factors are those of iteration_factor_columns */
-    long factorings;       /* so far: who keeps factors knows by it whether they are still his */
-    long factored_version; /* of jac, or of the evaluation point */
-    bool renewed;          /* the last factorisation followed new derivatives, not a new shift */
-    long counted_repivots; /* of solver, already in the statistics */
-    double *work;          /* the vectors below, owned; matrix-free only */
-    double *y, *yp;        /* perturbed point of a product */
-    double *rhs;           /* right-hand side of the current solve */
-    double *at_y, *at_yp;  /* where iteration_evaluate was called */
-    double *cy, *cyp;      /* column factors */
-    double at_t, at_cj, at_h;
+    long soles;             /* the evaluation whose dF/dy' is in sole and sole_row; 0: none */
+    double *sole;           /* n: the only entry of each column, */
+    int *sole_row;          /* n: and its row; owned, NULL: no products are expected */
+    bool by_columns;        /* the factors are those of iteration_factor_columns */
+    long factorings;        /* so far: who keeps factors knows by it whether they are still his */
+    long factored_version;  /* of jac, or of the evaluation point */
+    bool renewed;           /* the last factorisation followed new derivatives, not a new shift */
+    long counted_repivots;  /* of solver, already in the statistics */
+    double *work;           /* the vectors below, owned; matrix-free only */
+    double *y, *yp;         /* perturbed point of a product */
+    double *rhs;            /* right-hand side of the current solve */
+    double *at_y, *at_yp;   /* where iteration_evaluate was called */
+    double *cy, *cyp;       /* column factors */
+    double *set_y, *set_yp; /* where the user's P was set up last, at set_t; with precond_cj */
+    double at_t, at_cj, at_h, set_t;
     long evaluations;          /* of iteration_evaluate */
     double precond_cj;         /* cj of the user's P */
     const linear_point *point; /* during a matrix-free solve */
@@ -83,6 +84,10 @@ void iteration_free(iteration *it);
 /* Forget all derivatives, factors, pivots and findings: what follows depends on nothing that went
  * before. ITERATION_OK or ITERATION_MEMORY. */
 iteration_status iteration_reset(iteration *it);
+
+/* Save derivatives, factors, pivots and findings, or read them over a new one of the same problem
+ * and options. */
+void iteration_persist(iteration *it, persist *p);
 
 /* New partial derivatives (or, for GMRES with a user's P, nothing) at (t, y, y'). Drops factors. An
  * unknown pattern is detected, and the solver set up for it, at the first call: that allocates, and

@@ -2,6 +2,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/team.h"
 #include "base/vector.h"
 #include "linalg/elimination_shape.h"
 #include "matrix/jacobian_parts.h"
@@ -253,10 +254,47 @@ void jacobian_reset(jacobian *j)
     j->patience = 0;
 }
 
+/* A layout that was found by differences */
+static void persist_detected(jacobian *j, persist *p)
+{
+    const bool found = persist_flag(p, j->was_detected);
+    if (!found) return;
+    const size_t n = (size_t)j->eval->problem->form.n;
+    const bool dense = persist_flag(p, j->detected.colptr == NULL);
+    int *colptr = p->reading ? NULL : j->detected.colptr;
+    int *rowind = p->reading ? NULL : j->detected.rowind;
+    if (!dense) PERSIST_OWNED(p, colptr, n + 1);
+    if (!dense && persist_ok(p)) PERSIST_OWNED(p, rowind, colptr[n]);
+    if (!p->reading) return;
+    if (persist_ok(p) && jacobian_adopt(j, dense, colptr, rowind) != EVAL_OK) p->no_memory = true;
+    dae_free_all(colptr, rowind);
+}
+
+void jacobian_persist(jacobian *j, persist *p)
+{
+    const size_t n = (size_t)j->eval->problem->form.n;
+    persist_detected(j, p);
+    PERSIST_STRUCT(p, j, GAPS(jacobian, eval, algebraic_column),
+                   GAPS(jacobian, solver, seen_column));
+    persist_same(p, j->undetected ? 0 : j->layout.count, "a matrix has other entries");
+    if (!persist_ok(p)) return;
+    PERSIST_ARRAY(p, j->constraint_row, n);
+    PERSIST_ARRAY(p, j->algebraic_column, n);
+    PERSIST_ARRAY(p, j->flags, 6 * n);
+    PERSIST_ARRAY(p, j->work, 7 * n);
+    if (j->undetected) return;
+    PERSIST_ARRAY(p, j->dfdy, j->layout.count);
+    PERSIST_ARRAY(p, j->dfdyp, j->layout.count);
+    if (!j->map) return;
+    PERSIST_ARRAY(p, j->source_dfdy, jacobian_source(j)->count);
+    PERSIST_ARRAY(p, j->source_dfdyp, jacobian_source(j)->count);
+}
+
 void jacobian_free(jacobian *j)
 {
     free_matrices(j);
-    dae_free_all(j->constraint_row, j->algebraic_column, j->missed, j->flags, j->work);
+    dae_free_all(j->constraint_row, j->algebraic_column, j->missed, j->flags, j->work, j->copies,
+                 j->codes);
     *j = (jacobian){0};
 }
 
@@ -478,11 +516,98 @@ static eval_status rescue_columns(jacobian *j, const difference_point *p, bool c
     return difference_groups(j, p, true, needs_rescue, careful, rescue_column);
 }
 
+/* ---- groups by several threads ---- */
+
+/* Unknowns from which on that is worth while: F takes 10 us and more then, by an estimate. */
+enum { SHARED_FROM = 2000 };
+
+/* Evaluations under way: copy k of y, or of y', has group `first` + k moved. */
+typedef struct shared_groups {
+    const jacobian *j;
+    const difference_point *p;
+    int first;
+} shared_groups;
+
+/* The Jacobian as copy k sees it: with a point and values of its own. */
+static jacobian copy_of(const jacobian *j, const difference_point *p, int k)
+{
+    const size_t n = (size_t)j->eval->problem->form.n;
+    jacobian own = *j;
+    double *moved = j->copies + 2 * (size_t)k * n;
+    if (p->derivative)
+        own.yp = moved;
+    else
+        own.y = moved;
+    own.f1 = moved + n;
+    return own;
+}
+
+/* F where group first + part is moved; for any thread: no failure is noted. */
+static void evaluate_group(void *data, int part)
+{
+    const shared_groups *q = data;
+    const jacobian own = copy_of(q->j, q->p, part);
+    const int g = q->first + part;
+    const int *start = q->j->groups.start;
+    const dae_residual *form = &own.eval->problem->form;
+    vector_copy(form->n, q->p->derivative ? q->p->yp : q->p->y, q->p->derivative ? own.yp : own.y);
+    perturb(&own, q->p, q->j->groups.column + start[g], start[g + 1] - start[g], 1.0, false);
+    q->j->codes[part] = form->f(q->p->t, own.y, own.yp, own.f1, form->user);
+}
+
+/* The columns of group first + k, from its copy; where F failed there, in the usual way. */
+static eval_status store_group(jacobian *j, const difference_point *p, int first, int k)
+{
+    const jacobian own = copy_of(j, p, k);
+    const int g = first + k, count = j->groups.start[g + 1] - j->groups.start[g];
+    const int *column = j->groups.column + j->groups.start[g];
+    bool sound = j->codes[k] == 0 && vector_all_finite((size_t)own.eval->problem->form.n, own.f1);
+    eval_status status = EVAL_OK;
+    if (sound)
+        j->eval->stats->jacobian_residuals++;
+    else
+        status = evaluate_perturbed(j, p, column, count, false);
+    for (int i = 0; i < count && status == EVAL_OK; i++)
+        store_column(sound ? &own : j, p, column[i]);
+    return status;
+}
+
+/* Whether F may be and should be asked by several threads; makes room for their copies. */
+static bool shares_groups(jacobian *j)
+{
+    const dae_residual *form = &j->eval->problem->form;
+    const int threads = team_threads(j->eval->threads);
+    if (!form->reentrant || j->eval->forms || j->eval->instance || threads < 2 ||
+        form->n < SHARED_FROM || j->groups.groups < 2)
+        return false;
+    if (!j->copies) j->copies = DAE_ARRAY(double, 2 * (size_t)threads * (size_t)form->n);
+    if (!j->codes) j->codes = DAE_ARRAY(int, threads);
+    if (j->copies && j->codes) return j->copy_count = threads, true;
+    team_give_up(j->eval->threads);
+    return false;
+}
+
+/* difference_groups with all columns, F asked by several threads */
+static eval_status difference_shared(jacobian *j, const difference_point *p)
+{
+    eval_status status = EVAL_OK;
+    shared_groups q = {j, p, 0};
+    for (; q.first < j->groups.groups && status == EVAL_OK; q.first += j->copy_count) {
+        const int left = j->groups.groups - q.first;
+        const int count = left < j->copy_count ? left : j->copy_count;
+        team_run(j->eval->threads, count, evaluate_group, &q);
+        for (int k = 0; k < count && status == EVAL_OK; k++) status = store_group(j, p, q.first, k);
+    }
+    return status;
+}
+
 /* All columns. */
 static eval_status difference_all(jacobian *j, difference_point *p, bool derivative, bool careful)
 {
     p->derivative = derivative;
-    eval_status status = difference_groups(j, p, false, NULL, careful, store_column);
+    eval_status status = shares_groups(j)
+                             ? difference_shared(j, p)
+                             : difference_groups(j, p, false, NULL, careful, store_column);
     return status == EVAL_OK ? rescue_columns(j, p, careful) : status;
 }
 

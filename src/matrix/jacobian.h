@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "base/persist.h"
 #include "linalg/coloring.h"
 #include "problem/residual.h"
 
@@ -34,9 +35,12 @@ typedef struct jacobian {
     coloring groups;                    /* of the source, for differences */
     double *work;                       /* the vectors below, owned */
     double *y, *yp, *f0, *f1, *predicted, *magnitude, *noise;
-    int *missed;                  /* n: columns to be differenced again */
-    bool *flags;                  /* those below, owned */
-    bool *rescued;                /* 2n: for y and y', columns that need wide increments */
+    double *copies; /* of points and of F there, for several threads; owned, NULL: not needed, */
+    int *codes;     /* and what F returned there; owned */
+    int copy_count; /* so many */
+    int *missed;    /* n: columns to be differenced again */
+    bool *flags;    /* those below, owned */
+    bool *rescued;  /* 2n: for y and y', columns that need wide increments */
     bool *zero_row, *zero_column; /* n: of dF/dy', zero however far y' was moved */
     bool *seen_row, *seen_column; /* n: shown by large increments only */
     bool yp_known;
@@ -59,6 +63,9 @@ dae_status jacobian_new(jacobian *j, evaluator *eval, dae_linear_solver solver, 
 dae_status jacobian_new_band(jacobian *j, evaluator *eval, int lower, int upper, dae_diag *diag);
 
 void jacobian_free(jacobian *j);
+
+/* Save what evaluations have left behind, a detected layout included, or read it over a new one. */
+void jacobian_persist(jacobian *j, persist *p);
 
 /* Forget everything that evaluations have left behind, a detected layout included: what follows
  * depends on nothing that went before. */

@@ -531,3 +531,27 @@ void second_matrix_multiply(second_matrix *m, double a0, double a1, double a2, c
     for (size_t e = 0; e < m->layout.count; e++) values[e] = a0 * K[e] + a1 * D[e] + a2 * M[e];
     matrix_multiply(&m->layout, values, x, b);
 }
+
+void second_matrix_persist(second_matrix *m, persist *p)
+{
+    const size_t n = (size_t)m->form->n;
+    const bool there = persist_flag(p, m->solver != NULL);
+    if (p->reading && !there) drop(m);
+    if (p->reading && there && persist_ok(p) && !prepare(m)) p->no_memory = true;
+    if (!persist_ok(p)) return;
+    PERSIST_ARRAY(p, m->level, n);
+    PERSIST_ARRAY(p, m->multiplier, n);
+    PERSIST_ARRAY(p, m->row_scale, n);
+    for (int k = 0; k < m->n_complex; k++) PERSIST_ARRAY(p, m->complex_scale[k], n);
+    PERSIST(p, m->a1);
+    PERSIST(p, m->a2);
+    PERSIST(p, m->has_factors);
+    PERSIST(p, m->counted_repivots);
+    PERSIST(p, m->evaluations);
+    PERSIST(p, m->factored);
+    PERSIST(p, m->singular);
+    if (!there) return;
+    PERSIST_ARRAY(p, m->parts, part_count(m) * m->layout.count);
+    linear_persist(m->solver, p);
+    for (int k = 0; k < m->n_complex; k++) linear_persist(m->complex[k], p);
+}

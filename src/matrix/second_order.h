@@ -64,6 +64,8 @@ enum { SECOND_MOST = 3 };
 /* NULL: memory, or a `source` without matrices (GMRES). */
 second_matrix *second_matrix_new(const second_order *s, iteration *source, int n_complex);
 void second_matrix_free(second_matrix *m); /* NULL is fine */
+/* Behind its source: save the matrices and their factors, or read them over new ones. */
+void second_matrix_persist(second_matrix *m, persist *p);
 
 /* Partial derivatives at (t, y, y'), by `source`; then factors for any shifts. The first call
  * allocates, as does one in which a detected pattern has grown. */

@@ -1,9 +1,11 @@
 #include "matrix/shifted.h"
 
 #include "base/memory.h"
+#include "base/team.h"
 
-/* Stored values of complex factors from which on a second thread should pay: an estimate, from 10
- * to 20 us to wake it and to wait for it, and 2 to 5 ns a value for a solution. */
+/* Stored values of complex factors from which on other threads pay: 10 to 30 us to wake them and to
+ * wait for them, and 2 to 5 ns a value for a solution. Estimates, not measurements
+ * (docs/notes/large.md). */
 enum { WORTH_A_THREAD = 20000 };
 /* No system this small has so many. */
 enum { TOO_SMALL = 200 };
@@ -11,36 +13,35 @@ enum { TOO_SMALL = 200 };
 void shifted_free(struct shifted *s)
 {
     if (!s) return;
-    worker_free(s->helper);
-    for (int k = 0; k < SHIFTED_MOST; k++) linear_free(s->solver[k]);
-    dae_free_all(s->own.re, s->own.im, s->helped.re, s->helped.im, s);
+    for (int k = 0; k < SHIFTED_MOST; k++) {
+        linear_free(s->solver[k]);
+        dae_free_all(s->re[k], s->im[k]);
+    }
+    dae_free(s);
 }
 
-static bool share_new(shifted_share *share, size_t count)
+/* Room for the values of matrix k */
+static bool values_new(struct shifted *s, int k, size_t count)
 {
-    if (!share->re) share->re = DAE_ARRAY(double, count);
-    if (!share->im) share->im = DAE_ARRAY(double, count);
-    return share->re && share->im;
+    if (!s->re[k]) s->re[k] = DAE_ARRAY(double, count);
+    if (!s->im[k]) s->im[k] = DAE_ARRAY(double, count);
+    return s->re[k] && s->im[k];
 }
 
-/* Whether this problem may get a second thread: the option and the size */
-static bool wants_helper(const iteration *it)
+/* Whether other threads may take systems of this problem: the option and the size */
+static bool wants_threads(const iteration *it)
 {
-    return it->threads > 1 && it->jac.layout.n >= TOO_SMALL;
+    return it->eval->threads && it->jac.layout.n >= TOO_SMALL;
 }
 
 static bool allocate(struct shifted *s, const iteration *it, int count)
 {
     const matrix_layout *layout = &it->jac.layout;
-    if (!share_new(&s->own, layout->count)) return false;
     for (int k = 0; k < count; k++) {
-        if (s->solver[k]) continue;
-        s->solver[k] = complex_new(layout, it->solver);
+        if (k == 0 && !values_new(s, k, layout->count)) return false; /* of all, in turn */
+        if (!s->solver[k]) s->solver[k] = complex_new(layout, it->solver);
         if (!s->solver[k]) return false;
     }
-    if (s->helper || !wants_helper(it)) return true;
-    if (!share_new(&s->helped, layout->count)) return false;
-    s->helper = worker_new(); /* without one all goes on as well */
     return true;
 }
 
@@ -77,38 +78,40 @@ static void combine(const iteration *it, double a, double b, double *restrict re
     }
 }
 
-/* Hand systems over to the second thread, if there is one and they are large: half of them, the
- * larger half if it is odd, since the real system stays here. */
-static void divide(iteration *it, int count)
+/* Threads for these systems, if they are large; NULL: none. Factors of banded and dense systems are
+ * not counted: LAPACK is one for all. */
+static team *threads_for(const iteration *it, int count)
 {
     struct shifted *s = it->shifted;
-    size_t work = 0;
-    for (int k = 0; s->helper && k < count; k++) {
-        size_t values = s->solver[k]->ops->values(s->solver[k]);
-        work = k == 0 || values < work ? values : work;
-    }
-    s->own.it = s->helped.it = it;
-    s->helped.first = 0;
-    s->helped.last = work >= WORTH_A_THREAD ? (count + 1) / 2 : 0;
-    s->own.first = s->helped.last;
-    s->own.last = count;
+    if (!wants_threads(it)) return NULL;
+    for (int k = 0; k < count; k++)
+        if (s->solver[k]->ops->values(s->solver[k]) < WORTH_A_THREAD) return NULL;
+    for (int k = 0; k < count; k++) /* threads need the values of several matrices at once */
+        if (!values_new(s, k, it->jac.layout.count)) return NULL;
+    return it->eval->threads;
 }
 
-/* Factor a share as far as that needs no allocation. */
-static void factor_share(void *data)
+/* Factor system k as far as that needs no allocation. */
+static void factor_one(void *data, int k)
 {
-    shifted_share *share = data;
-    for (int k = share->first; k < share->last; k++) {
-        linear_solver *solver = share->it->shifted->solver[k];
-        combine(share->it, share->shift[2 * k], share->shift[2 * k + 1], share->re, share->im);
-        share->done[k] = solver->ops->refactor(solver, share->re, share->im);
-    }
+    const iteration *it = data;
+    struct shifted *s = it->shifted;
+    const int at = s->re[k] ? k : 0;
+    combine(it, s->shift[2 * k], s->shift[2 * k + 1], s->re[at], s->im[at]);
+    s->done[k] = s->solver[k]->ops->refactor(s->solver[k], s->re[at], s->im[at]);
 }
 
-static void start_helper(void *data)
+/* Systems that are shared out, and by whom. */
+typedef struct shared_systems {
+    iteration *it;
+    team *threads;
+    int count;
+} shared_systems;
+
+static void begin_sharing(void *data)
 {
-    struct shifted *s = ((iteration *)data)->shifted;
-    if (s->helped.last > 0) worker_start(s->helper, factor_share, &s->helped);
+    const shared_systems *q = data;
+    if (q->threads) team_begin(q->threads, q->count, factor_one, q->it);
 }
 
 /* Count a factorisation, and say how it went. */
@@ -122,11 +125,11 @@ static iteration_status judge(iteration *it, const linear_solver *solver, linear
 
 iteration_status shifted_factor(iteration *it, int k, double re, double im)
 {
-    shifted_share *own = &it->shifted->own;
-    linear_solver *solver = it->shifted->solver[k];
+    struct shifted *s = it->shifted;
+    linear_solver *solver = s->solver[k];
     long repivots = solver->repivots;
-    combine(it, re, im, own->re, own->im);
-    linear_status status = solver->ops->factor(solver, own->re, own->im);
+    combine(it, re, im, s->re[0], s->im[0]);
+    linear_status status = solver->ops->factor(solver, s->re[0], s->im[0]);
     it->eval->stats->repivots += solver->repivots - repivots;
     return judge(it, solver, status);
 }
@@ -134,15 +137,15 @@ iteration_status shifted_factor(iteration *it, int k, double re, double im)
 iteration_status shifted_factor_all(iteration *it, double cj, int count, const double *shift)
 {
     struct shifted *s = it->shifted;
-    divide(it, count);
-    s->own.shift = s->helped.shift = shift;
-    iteration_status status = iteration_factor_beside(it, cj, start_helper, it);
-    if (status == ITERATION_OK) factor_share(&s->own);
-    if (s->helped.last > 0) worker_wait(s->helper);
+    shared_systems q = {it, threads_for(it, count), count};
+    s->shift = shift;
+    bool begun = it->jac.valid && q.threads; /* as iteration_factor_beside calls begin_sharing */
+    iteration_status status = iteration_factor_beside(it, cj, begin_sharing, &q);
+    if (begun) team_end(q.threads);
     for (int k = 0; k < count && status == ITERATION_OK; k++) {
-        bool done = k < s->helped.last ? s->helped.done[k] : s->own.done[k];
-        status = done ? judge(it, s->solver[k], LINEAR_OK)
-                      : shifted_factor(it, k, shift[2 * k], shift[2 * k + 1]);
+        if (!begun) factor_one(it, k);
+        status = s->done[k] ? judge(it, s->solver[k], LINEAR_OK)
+                            : shifted_factor(it, k, shift[2 * k], shift[2 * k + 1]);
     }
     return status;
 }
@@ -165,30 +168,59 @@ void shifted_solve(iteration *it, int k, double *re, double *im)
     solver->ops->solve(solver, re, im);
 }
 
-/* Solve a share, uncounted: for any thread. */
-static void solve_share(void *data)
+/* The right-hand side number k behind the real one, rows scaled */
+static void scaled_side(iteration *it, int k, double **re, double **im)
 {
-    const shifted_share *share = data;
-    const size_t n = (size_t)share->it->jac.layout.n;
+    const size_t n = (size_t)it->jac.layout.n;
+    *re = it->shifted->b + (size_t)(2 * k + 1) * n;
+    *im = *re + n;
+    scale_rows(it, *re, *im);
+}
+
+/* Solve system k, uncounted: for any thread. */
+static void solve_one(void *data, int k)
+{
+    iteration *it = data;
+    linear_solver *solver = it->shifted->solver[k];
+    double *re, *im;
+    scaled_side(it, k, &re, &im);
+    solver->ops->solve(solver, re, im);
+}
+
+/* All of them, in this thread. */
+static void solve_several(iteration *it, int count)
+{
     double *re[SHIFTED_MOST], *im[SHIFTED_MOST];
-    const int count = share->last - share->first;
-    for (int k = 0; k < count; k++) {
-        re[k] = share->b + (size_t)(2 * (share->first + k)) * n;
-        im[k] = re[k] + n;
-        scale_rows(share->it, re[k], im[k]);
-    }
-    linear_solve_several(share->it->shifted->solver + share->first, count, re, im);
+    for (int k = 0; k < count; k++) scaled_side(it, k, &re[k], &im[k]);
+    linear_solve_several(it->shifted->solver, count, re, im);
 }
 
 iteration_status shifted_solve_all(iteration *it, int count, double *b)
 {
-    struct shifted *s = it->shifted;
-    divide(it, count);
-    s->own.b = s->helped.b = b + it->jac.layout.n;
-    if (s->helped.last > 0) worker_start(s->helper, solve_share, &s->helped);
+    team *threads = threads_for(it, count);
+    it->shifted->b = b;
+    if (threads) team_begin(threads, count, solve_one, it);
     iteration_status status = iteration_solve(it, NULL, b);
-    solve_share(&s->own);
-    if (s->helped.last > 0) worker_wait(s->helper);
+    if (threads)
+        team_end(threads);
+    else
+        solve_several(it, count);
     it->eval->stats->solves += count;
     return status;
+}
+
+void shifted_persist(iteration *it, persist *p)
+{
+    int count = 0;
+    if (!persist_flag(p, it->shifted != NULL)) return;
+    while (it->shifted && count < SHIFTED_MOST && it->shifted->solver[count]) count++;
+    PERSIST(p, count);
+    if (count < 0 || count > SHIFTED_MOST) persist_refuse(p, "it has too many matrices");
+    if (!persist_ok(p)) return;
+    if (p->reading && !shifted_prepare(it, count)) p->no_memory = true;
+    if (!persist_ok(p)) return;
+    for (int k = 0; k < count; k++) linear_persist(it->shifted->solver[k], p);
+    PERSIST(p, it->shifted->h);
+    PERSIST(p, it->shifted->stages);
+    PERSIST(p, it->shifted->evaluations);
 }

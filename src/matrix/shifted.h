@@ -1,30 +1,22 @@
 /* Factors of dF/dy + mu dF/dy' for complex shifts mu, beside the real one of an iteration: its
  * partial derivatives, row scales and symbolic analysis serve them all. Part of the matrix cache.
  *
- * Where it pays a second thread takes a part of them; results are the same, bit for bit. */
+ * Where it pays other threads take a part of them; results are the same, bit for bit. */
 #ifndef DAE_MATRIX_SHIFTED_H
 #define DAE_MATRIX_SHIFTED_H
 
-#include "base/worker.h"
 #include "linalg/linear_solver.h"
 #include "matrix/iteration.h"
 
 enum { SHIFTED_MOST = 4 };
 
-/* One after the other in one thread: the systems first .. last-1. */
-typedef struct shifted_share {
-    iteration *it;
-    int first, last;
-    const double *shift;     /* re, im of each system */
-    double *re, *im;         /* values of the matrix in hand */
-    double *b;               /* right-hand sides: re, im of each system, n values each */
-    bool done[SHIFTED_MOST]; /* factored, without allocation */
-} shifted_share;
-
 struct shifted {
-    linear_solver *solver[SHIFTED_MOST]; /* owned; NULL where not asked for */
-    worker *helper;                      /* owned; NULL: all in one thread */
-    shifted_share own, helped;           /* of this thread, and of the helper */
+    linear_solver *solver[SHIFTED_MOST];         /* owned; NULL where not asked for */
+    double *re[SHIFTED_MOST], *im[SHIFTED_MOST]; /* values of matrices in hand; owned; the first
+                                                    ones alone, where one thread does it all */
+    bool done[SHIFTED_MOST];                     /* factored, without allocation */
+    const double *shift; /* re, im of each system, while they are factored */
+    double *b;           /* right-hand sides, while they are solved for */
     /* What the factors belong to; 0 stages: nothing. The method sets and compares it. */
     double h;
     int stages;
@@ -35,6 +27,7 @@ struct shifted {
  * memory, or no matrix (GMRES). */
 bool shifted_prepare(iteration *it, int count);
 void shifted_free(struct shifted *s); /* NULL is fine */
+void shifted_persist(iteration *it, persist *p);
 
 /* Factor number k for shift re + i im, with the row scales of the last iteration_factor. */
 iteration_status shifted_factor(iteration *it, int k, double re, double im);

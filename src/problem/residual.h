@@ -68,7 +68,8 @@ typedef struct evaluator {
     void *instance;             /* handed to a model's callbacks in place of form.user, or NULL */
     void *forms; /* the same for callbacks in another form (form_instance), or NULL */
     eval_failure failure;
-    eval_failure *stop; /* borrowed: the first callback that asked to stop (code < 0); or NULL */
+    eval_failure *stop;   /* borrowed: the first callback that asked to stop (code < 0); or NULL */
+    struct team *threads; /* that share large pieces of work; borrowed, NULL: none */
 } evaluator;
 
 /* Remember that a callback failed, and whether it asked to stop: who tries something else after a

@@ -12,8 +12,7 @@
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-/* First synonym of a variable >= j: they are sorted. */
-static int first_synonym(const equation_set *set, int j)
+int equation_set_first_synonym(const equation_set *set, int j)
 {
     int low = 0, high = set->synonym_count;
     while (low < high) {
@@ -29,7 +28,7 @@ static int first_synonym(const equation_set *set, int j)
 int equation_set_synonym(const equation_set *set, int j, int p)
 {
     int best = -1;
-    for (int k = first_synonym(set, j); k < set->synonym_count; k++) {
+    for (int k = equation_set_first_synonym(set, j); k < set->synonym_count; k++) {
         if (set->synonym[k].variable != j || set->synonym[k].order > p) break;
         if (best < 0 || set->synonym[k].order > set->synonym[best].order) best = k;
     }
