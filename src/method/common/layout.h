@@ -25,7 +25,7 @@ typedef struct vector_group {
 /* A struct and, behind it, its vectors: groups up to the first one without pointers. What else
  * points to something, and is the same after every start, is not saved in checkpoints
  * (vectors_persist). */
-enum { LAYOUT_GAPS = 3 };
+enum { LAYOUT_GAPS = 6 };
 typedef struct vector_layout {
     size_t size;
     vector_group groups[4];

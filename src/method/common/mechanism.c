@@ -70,6 +70,18 @@ void mechanism_free(mechanism *c)
     *c = (mechanism){0};
 }
 
+void mechanism_persist(mechanism *c, double *block, persist *p)
+{
+    const persist_home home = {{c->block, block}};
+    double **const vectors[] = {&c->M,    &c->G[0],      &c->G[1], &c->force,
+                                &c->rate, &c->curvature, &c->r,    &c->dx};
+    PERSIST_STRUCT(p, c, GAPS(mechanism, form, saddle), GAPS(mechanism, M, block));
+    persist_block(p, c->block);
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        persist_within(p, vectors[k], &home);
+    if (c->saddle) saddle_persist(c->saddle, &home, p);
+}
+
 mechanism_failure mechanism_restart(mechanism *c)
 {
     c->mass_known = false;

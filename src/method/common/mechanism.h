@@ -35,6 +35,8 @@ bool mechanism_new(mechanism *c, const method_context *ctx); /* false: memory; f
 /* The same for projections of the full form, which stays the caller's: the factors are its own. */
 bool mechanism_of_multibody(mechanism *c, const multibody_form *full, const form_places *places);
 void mechanism_free(mechanism *c); /* leaves it zeroed */
+/* Matrices and factors in a checkpoint; some vectors may be in a block of the caller's. */
+void mechanism_persist(mechanism *c, double *block, persist *p);
 /* Before the first evaluation of a start: M may have been found diagonal meanwhile. */
 mechanism_failure mechanism_restart(mechanism *c);
 

@@ -14,13 +14,14 @@ void method_clear(const method_context *ctx, void *state, void *scratch)
     vectors_place(&ctx->method->memory->scratch, ctx->n, scratch);
 }
 
-void method_persist(const method_context *ctx, void *state, persist *p)
+void method_persist(const method_context *ctx, void *state, void *scratch, persist *p)
 {
     const method_memory *memory = ctx->method->memory;
     const size_t vectors = vectors_size(&memory->state, ctx->n);
-    size_t all, scratch;
-    method_size(ctx->method, ctx->n, &all, &scratch);
+    size_t all, more;
+    method_size(ctx->method, ctx->n, &all, &more);
     vectors_persist(&memory->state, memory->gaps, ctx->n, state, p);
+    vectors_persist(&memory->scratch, memory->scratch_gaps, ctx->n, scratch, p);
     if (ctx->method->persist)
         ctx->method->persist(state, ctx, p);
     else

@@ -45,6 +45,7 @@ typedef struct method_context {
 typedef struct method_memory {
     vector_layout state, scratch;
     persist_gap gaps[LAYOUT_GAPS];                       /* of the state; not saved */
+    persist_gap scratch_gaps[LAYOUT_GAPS];               /* of the scratch, likewise */
     void (*more)(int n, size_t *state, size_t *scratch); /* bytes behind them; NULL: none */
 } method_memory;
 
@@ -129,21 +130,26 @@ typedef struct method {
     /* What of the state its vectors and numbers do not have: which table, what is behind them;
      * NULL: there are but bytes behind. */
     void (*persist)(void *state, const method_context *ctx, persist *p);
+    /* The cache in a checkpoint, which is read over one that a start has used; NULL: what is in it
+     * is made anew in every step, or there is none. */
+    void (*cache_persist)(void *cache, const method_context *ctx, persist *p);
 } method;
 
 /* What a method does, by functions whose names begin with that of its family. */
 #define METHOD_STEPS(family)                                                                       \
     .memory = &family##_memory, .start = family##_start, .attempt = family##_attempt,              \
     .accept = family##_accept, .interpolate = family##_interpolate
-#define METHOD_CACHE(family) .cache_new = family##_cache_new, .cache_free = family##_cache_free
+#define METHOD_CACHE(family)                                                                       \
+    .cache_new = family##_cache_new, .cache_free = family##_cache_free,                            \
+    .cache_persist = family##_cache_persist
 
 /* Bytes of state and of scratch for n variables. */
 void method_size(const method *m, int n, size_t *state, size_t *scratch);
 /* Both structs zeroed, with their vectors in place: what a start begins with. */
 void method_clear(const method_context *ctx, void *state, void *scratch);
-/* Save the state, or read it over that of a method that has started: pointers to tables and forms
- * are those of the start, and so are matrices. */
-void method_persist(const method_context *ctx, void *state, persist *p);
+/* Save the state, and what the last attempts have left in the scratch, or read both over those of a
+ * method that has started: pointers to tables and forms are those of the start. */
+void method_persist(const method_context *ctx, void *state, void *scratch, persist *p);
 
 /* Every method. A family begins a line, and its default comes first. */
 /* clang-format off */

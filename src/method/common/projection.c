@@ -60,6 +60,14 @@ void projection_free(projection *p)
     *p = (projection){0};
 }
 
+void projection_persist(projection *ends, persist *p)
+{
+    if (!ends->form) return;
+    PERSIST(p, ends->factored);
+    persist_block(p, ends->x);
+    mechanism_persist(&ends->mechanism, ends->x, p);
+}
+
 mechanism_failure projection_start(projection *p)
 {
     p->factored = false;

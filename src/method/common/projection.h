@@ -19,6 +19,7 @@ typedef struct projection {
 /* For the mechanical form that the problem offers, if it has constraints; false: memory. */
 bool projection_new(projection *p, const method_context *ctx);
 void projection_free(projection *p);
+void projection_persist(projection *ends, persist *p);
 
 /* A new start: what is known of M may have changed. */
 mechanism_failure projection_start(projection *p);

@@ -96,6 +96,9 @@ static const method_memory liex_memory = {
     .scratch = {sizeof(liex_scratch),
                 {VECTORS(liex_scratch, y, differences[DERIVATIVES - 1][ROWS - 1]),
                  VECTORS(liex_scratch, tableau.T[0], tableau.T[ROWS - 1])}},
+    .scratch_gaps = {GAP(liex_scratch, tableau.rule), GAP(liex_scratch, tableau.error),
+                     GAPS(liex_scratch, tableau.compute, tableau.context),
+                     GAPS(liex_scratch, state, ctx)},
 };
 
 static scheme scheme_of(const method_context *ctx)
@@ -608,6 +611,14 @@ static void *liex_cache_new(const method_context *ctx)
 {
     (void)ctx;
     return DAE_NEW(liex_cache);
+}
+
+static void liex_cache_persist(void *cache, const method_context *ctx, persist *p)
+{
+    liex_cache *c = cache;
+    (void)ctx;
+    PERSIST(p, c->count);
+    PERSIST_OWNED(p, c->dfdy, c->count);
 }
 
 static void liex_cache_free(void *cache)

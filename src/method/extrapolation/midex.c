@@ -52,6 +52,17 @@ static void midex_cache_free(void *cache)
     dae_free_all(c->memory, c);
 }
 
+static void midex_cache_persist(void *cache, const method_context *ctx, persist *p)
+{
+    midex_cache *c = cache;
+    (void)ctx;
+    PERSIST(p, c->inner_step);
+    PERSIST(p, c->starts);
+    PERSIST(p, c->inner_known);
+    persist_block(p, c->memory);
+    mechanism_persist(&c->system, c->memory, p);
+}
+
 /* The vectors of the cache, for n unknowns; false: memory. */
 static bool take_memory(midex_cache *c, size_t n)
 {

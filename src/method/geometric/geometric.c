@@ -77,6 +77,18 @@ static void geometric_cache_free(void *cache)
     dae_free_all(c->x, c);
 }
 
+static void geometric_cache_persist(void *cache, const method_context *ctx, persist *p)
+{
+    geometric_cache *c = cache;
+    const persist_home home = {{c->x, c->system.block}};
+    PERSIST(p, c->mass_factored);
+    PERSIST(p, c->by_velocity);
+    persist_block(p, c->x);
+    mechanism_persist(&c->system, c->x, p);
+    saddle_persist(c->mass, &home, p);
+    geometric_keeper_persist(c, ctx, p);
+}
+
 /* A solver for M alone. */
 static saddle *mass_solver(const mechanical_form *m)
 {

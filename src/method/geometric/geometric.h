@@ -66,6 +66,7 @@ mechanism_failure shake_step(geometric_cache *c, double t, double h, double kick
  * there. */
 bool geometric_keeper_new(geometric_cache *c, const method_context *ctx);
 void geometric_keeper_free(geometric_cache *c);
+void geometric_keeper_persist(geometric_cache *c, const method_context *ctx, persist *p);
 mechanism_failure geometric_keep_start(geometric_cache *c, const method_context *ctx, double t,
                                        const double *x, const double *k, const double *lambda);
 mechanism_failure geometric_keep(geometric_cache *c, const method_context *ctx, double t, double *x,

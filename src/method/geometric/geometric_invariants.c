@@ -27,6 +27,11 @@ void geometric_keeper_free(geometric_cache *c)
     c->keeper = NULL;
 }
 
+void geometric_keeper_persist(geometric_cache *c, const method_context *ctx, persist *p)
+{
+    if (c->keeper) hem_cache_persist(c->keeper, ctx, p);
+}
+
 mechanism_failure geometric_keep_start(geometric_cache *c, const method_context *ctx, double t,
                                        const double *x, const double *k, const double *lambda)
 {

@@ -875,6 +875,34 @@ void hem_cache_free(void *cache)
     dae_free_all(c->tableau, c->slopes[0], c->matrices, c->k_u_values, c->work[0], c);
 }
 
+/* Numbers of the cache: all but what points to something, and the table, which a start brings. */
+static void persist_numbers(hem_cache *c, persist *p)
+{
+    PERSIST_STRUCT(p, c, GAPS(hem_cache, mechanical, manifold), GAPS(hem_cache, x_place, matrices),
+                   GAPS(hem_cache, f_z, k_u_values), GAPS(hem_cache, norm, w_begin),
+                   GAP(hem_cache, work), GAP(hem_cache, inner), GAPS(hem_cache, inner_x, inner_k),
+                   GAPS(hem_cache, own, rows), GAPS(hem_cache, projector, refinement));
+}
+
+void hem_cache_persist(void *cache, const method_context *ctx, persist *p)
+{
+    hem_cache *c = cache;
+    if (!ctx->forms) return;
+    const persist_home home = {{c->matrices, c->system.block}};
+    double **const vectors[] = {&c->M_start, &c->G_start, &c->G_aside, &c->force_start,
+                                &c->f_z,     &c->g_y,     &c->g_y_end};
+    void *const blocks[] = {c->work[0], c->matrices, c->slopes[0], c->k_u_values, c->reach};
+    persist_numbers(c, p);
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) persist_block(p, blocks[k]);
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        persist_within(p, vectors[k], &home);
+    if (c->mechanical) mechanism_persist(&c->system, c->matrices, p);
+    if (c->hessenberg) saddle_persist(c->saddle, &home, p);
+    if (c->k_u) linear_persist(c->k_u, p);
+    hem_exact_persist(c, p);
+    if (c->refinement) hem_refinement_persist(c->refinement, ctx, p);
+}
+
 /* ---- the methods ---- */
 
 static void start(void *state, void *scratch, const method_context *ctx, const start_point *at)
@@ -938,7 +966,8 @@ const method method_own_hem = {.name = "hem:table",
                                .accept = hem_accept,
                                .interpolate = hem_interpolate,
                                .cache_new = own_hem_cache_new,
-                               .cache_free = hem_cache_free};
+                               .cache_free = hem_cache_free,
+                               .cache_persist = hem_cache_persist};
 
 #define HEM_METHOD(id, label, about, source, highest)                                              \
     HEM_VARIANT(id, label, about, source, highest, false)

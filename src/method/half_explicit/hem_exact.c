@@ -446,3 +446,14 @@ void hem_exact_release(hem_cache *c)
     invariant_work_free(c->invariants);
     dae_free(c->reach);
 }
+
+/* The other matrices are made anew for every point. */
+void hem_exact_persist(hem_cache *c, persist *p)
+{
+    if (c->chart)
+        persist_refuse(p, "it is integrated in local coordinates (option coordinates), whose "
+                          "factors are not saved");
+    if (c->projector.solver && !kkt_is_dense(c->projector.solver))
+        persist_refuse(p, "its constraints are projected onto by a large sparse matrix, whose "
+                          "pivots are not saved");
+}

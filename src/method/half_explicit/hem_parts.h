@@ -105,6 +105,7 @@ void hem_accept(void *state, void *scratch, const method_context *ctx);
 void hem_interpolate(const void *state, const method_context *ctx, double t, int derivative,
                      double *y);
 void hem_cache_free(void *cache);
+void hem_cache_persist(void *cache, const method_context *ctx, persist *p);
 hem_cache *hem_bare_cache(const method_context *ctx); /* without a refinement */
 /* The same cache with a refinement, whose own it takes over; both are freed if that fails. */
 hem_cache *hem_cache_with(const method_context *ctx, hem_cache *cache, hem_cache *own);
@@ -169,6 +170,7 @@ void hem_exact_tangent(hem_cache *c, const method_context *ctx, double *e);
 /* What they need beside the form's matrices; false: memory. */
 bool hem_exact_cache(hem_cache *c, const method_context *ctx);
 void hem_exact_release(hem_cache *c);
+void hem_exact_persist(hem_cache *c, persist *p);
 /* Whether the ends of steps are moved onto constraints as written, and onto hidden ones. */
 bool hem_projects_position(const method_context *ctx);
 
@@ -183,6 +185,7 @@ void hem_look_prepare(hem_table *table);
 typedef struct hem_refinement hem_refinement;
 hem_refinement *hem_refinement_new(const method_context *ctx, hem_cache *cache);
 void hem_refinement_free(hem_refinement *r); /* NULL is fine, here and in restart and refine */
+void hem_refinement_persist(hem_refinement *r, const method_context *ctx, persist *p);
 hem_failure hem_refinement_restart(hem_refinement *r, const hem_state *st,
                                    const method_context *ctx);
 hem_cache *hem_refinement_cache(hem_refinement *r); /* matrices apart from the run's; or NULL */

@@ -53,6 +53,14 @@ hem_refinement *hem_refinement_new(const method_context *ctx, hem_cache *cache)
     return NULL;
 }
 
+void hem_refinement_persist(hem_refinement *r, const method_context *ctx, persist *p)
+{
+    PERSIST_STRUCT(p, r, GAPS(hem_refinement, cache, scratch), GAPS(hem_refinement, y, k));
+    persist_block(p, r->y);
+    hem_cache_persist(r->cache, ctx, p);
+    if (p->reading) r->began = -1; /* its state is made anew where the step begins */
+}
+
 hem_cache *hem_refinement_cache(hem_refinement *r)
 {
     return r ? r->cache : NULL;

@@ -578,7 +578,8 @@ static void start(void *state, void *scratch, const method_context *ctx, const s
                                 .accept = herk_accept,                                             \
                                 .interpolate = herk_at,                                            \
                                 .cache_new = herk_work_new,                                        \
-                                .cache_free = herk_work_free};
+                                .cache_free = herk_work_free,                                      \
+                                .cache_persist = herk_work_persist};
 
 VARIANT(herk, "herk", "half-explicit Runge-Kutta, orders 5 and 8 by tolerance", THESIS "; " PAIRS,
         8, false, .table = NULL)

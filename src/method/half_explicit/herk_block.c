@@ -117,3 +117,21 @@ void matrix_times_part(const form_matrix *m, const double *values, const int *co
         for (int q = m->colptr[j]; q < m->colptr[j + 1]; q++) y[m->rowind[q]] += factor * values[q];
     }
 }
+
+void part_persist(square_part *a, const form_matrix *source, persist *p)
+{
+    const bool there = persist_flag(p, a->solver != NULL);
+    if (p->reading) part_free(a);
+    PERSIST(p, a->size);
+    PERSIST(p, a->factored);
+    if (!there) return;
+    layout_persist(&a->layout, p);
+    PERSIST_OWNED(p, a->target, source->count);
+    PERSIST_OWNED(p, a->values, a->layout.count);
+    if (p->reading) {
+        a->source = source;
+        a->solver = persist_ok(p) ? linear_new(&a->layout) : NULL;
+        if (!a->solver && persist_ok(p)) p->no_memory = true;
+    }
+    if (a->solver) linear_persist(a->solver, p);
+}

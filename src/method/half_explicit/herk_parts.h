@@ -28,6 +28,8 @@ typedef struct square_part {
 bool part_choose(square_part *p, const form_matrix *source, int size, const int *row_place,
                  const int *column_place);
 void part_free(square_part *p);
+/* In a checkpoint; `source` is what it was chosen of. */
+void part_persist(square_part *a, const form_matrix *source, persist *p);
 /* Take the values of the source; LINEAR_SINGULAR: p->solver->singular_column tells where. */
 linear_status part_factor(square_part *p, const double *source_values);
 void part_solve(const square_part *p, double *b);
@@ -113,6 +115,7 @@ typedef struct herk_work {
 
 void *herk_work_new(const method_context *ctx);
 void herk_work_free(void *work);
+void herk_work_persist(void *work, const method_context *ctx, persist *p);
 
 static inline int herk_place(const herk_work *w, int component)
 {

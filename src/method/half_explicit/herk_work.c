@@ -64,6 +64,23 @@ void *herk_work_new(const method_context *ctx)
     return NULL;
 }
 
+void herk_work_persist(void *work, const method_context *ctx, persist *p)
+{
+    herk_work *w = work;
+    (void)ctx;
+    PERSIST_STRUCT(p, w, GAPS(herk_work, form, places), GAPS(herk_work, eval, failure),
+                   GAP(herk_work, leading_part), GAPS(herk_work, required, stacked),
+                   GAPS(herk_work, algebraic_place, J), GAP(herk_work, J_stage),
+                   GAPS(herk_work, generation, select_order), GAPS(herk_work, g, correction),
+                   GAPS(herk_work, dense, dense_point));
+    persist_block(p, w->E); /* and what is behind it */
+    part_persist(&w->leading_part, &w->form->E_matrix, p);
+    part_persist(&w->R, &w->form->g_x_matrix, p);
+    if (w->stacked && stacked_is_sparse(w->stacked))
+        persist_refuse(p, "its derivatives come from a large sparse matrix, whose pivots are not "
+                          "saved");
+}
+
 void herk_work_reset(herk_work *w)
 {
     w->leading = LEADING_UNKNOWN;

@@ -101,7 +101,8 @@ static void own_start(void *state, void *scratch, const method_context *ctx, con
                                 .accept = hem_accept,                                              \
                                 .interpolate = hem_interpolate,                                    \
                                 .cache_new = prk_cache_new,                                        \
-                                .cache_free = hem_cache_free}
+                                .cache_free = hem_cache_free,                                      \
+                                .cache_persist = hem_cache_persist}
 
 #define MANIFOLDS (FORM_MECHANICAL | FORM_HESSENBERG | FORM_MANIFOLD)
 #define HAIRER                                                                                     \
@@ -139,6 +140,7 @@ const method method_own_prk = {.name = "prk:table",
                                .accept = hem_accept,
                                .interpolate = hem_interpolate,
                                .cache_new = prk_cache_new,
-                               .cache_free = hem_cache_free};
+                               .cache_free = hem_cache_free,
+                               .cache_persist = hem_cache_persist};
 EXPLICIT_METHOD(euler, "euler", "explicit Euler on manifolds, constant steps", HAIRER, 1, MANIFOLDS,
                 "any", &tableau_euler);

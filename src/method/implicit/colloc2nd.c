@@ -144,6 +144,20 @@ static void *colloc2nd_cache_new(const method_context *ctx)
     return c;
 }
 
+static void colloc2nd_cache_persist(void *cache, const method_context *ctx, persist *p)
+{
+    colloc2nd_cache *c = cache;
+    (void)ctx;
+    PERSIST(p, c->evaluated);
+    PERSIST(p, c->h);
+    PERSIST(p, c->starts);
+    PERSIST(p, c->inner_step);
+    PERSIST(p, c->smooth);
+    persist_block(p, c->inner); /* and what is behind it */
+    projection_persist(&c->ends, p);
+    if (c->matrix) second_matrix_persist(c->matrix, p);
+}
+
 /* ---- start ---- */
 
 static void colloc2nd_start(void *state, void *scratch, const method_context *ctx,

@@ -22,6 +22,8 @@ const method_memory irk_memory = {
     .state = {sizeof(irk_state),
               {VECTORS(irk_state, y, yp_old), BLOCKS(irk_state, P, P, IRK_NODES)}},
     .gaps = {GAP(irk_state, table)},
+    .scratch_gaps = {GAP(irk_scratch, step.m), GAPS(irk_scratch, step.y, step.yp),
+                     GAP(irk_scratch, step.D), GAP(irk_scratch, step.scale)},
     .scratch = {sizeof(irk_scratch),
                 {VECTORS(irk_scratch, slope, work), COLLOCATION_VECTORS(irk_scratch, IRK_STAGES),
                  BLOCKS(irk_scratch, P, P, IRK_NODES)}},

@@ -59,6 +59,12 @@ static void *own_irk_cache_new(const method_context *ctx)
     return DAE_NEW(irk_own);
 }
 
+/* A start fills it from the options. */
+static void own_irk_cache_persist(void *cache, const method_context *ctx, persist *p)
+{
+    (void)cache, (void)ctx, (void)p;
+}
+
 static void own_irk_cache_free(void *cache)
 {
     dae_free(cache);

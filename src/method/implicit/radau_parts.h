@@ -119,6 +119,7 @@ double radau_error_between(const radau_state *s, radau_scratch *w, const method_
 
 /* radau_project.c: the cache, and the end of the step on its constraints, if that is asked for. */
 void *radau_cache_new(const method_context *ctx);
+void radau_cache_persist(void *cache, const method_context *ctx, persist *p);
 void radau_cache_free(void *cache);
 attempt_status radau_project(radau_scratch *w, const method_context *ctx, attempt *result);
 

@@ -12,6 +12,12 @@ void *radau_cache_new(const method_context *ctx)
     return NULL;
 }
 
+void radau_cache_persist(void *cache, const method_context *ctx, persist *p)
+{
+    (void)ctx;
+    projection_persist(cache, p);
+}
+
 void radau_cache_free(void *cache)
 {
     if (cache) projection_free(cache);

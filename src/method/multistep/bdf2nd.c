@@ -529,6 +529,12 @@ static void direct_interpolate(const void *state, const method_context *ctx, dou
 
 /* ---- matrices ---- */
 
+void bdf2nd_cache_persist(void *cache, const method_context *ctx, persist *p)
+{
+    (void)ctx;
+    second_matrix_persist(cache, p);
+}
+
 void *bdf2nd_cache_new(const method_context *ctx)
 {
     return second_matrix_new(ctx->second, ctx->newton->matrix, 0);

@@ -6,6 +6,7 @@
 
 /* What the variants share: a second_matrix as cache. */
 void *bdf2nd_cache_new(const method_context *ctx);
+void bdf2nd_cache_persist(void *cache, const method_context *ctx, persist *p);
 void bdf2nd_cache_free(void *cache);
 
 #endif

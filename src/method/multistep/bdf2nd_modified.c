@@ -13,6 +13,9 @@
 #include "method/multistep/bdf2nd_tables.h"
 #include "method/multistep/history.h"
 
+#include <float.h>
+#include <math.h>
+
 enum {
     MAX_ORDER = 5,
     POINTS = MAX_ORDER + 2,   /* values kept: prediction of degree 5 needs 6, and one to come */
@@ -225,6 +228,30 @@ static bool refuse_tolerance(const method_context *ctx, attempt *result)
                           "1e-9, or choose bdf2nd or colloc2nd");
 }
 
+/* What rounding of positions does to velocities, in their tolerances: the division by h makes it
+ * large where steps are short. */
+static double rounding_of_velocities(const modified_scratch *w, const method_context *ctx)
+{
+    const second_order *form = ctx->second;
+    double most = 0.0;
+    for (int k = 0; k < form->n; k++) {
+        const int v = form->velocity[k];
+        if (v < 0) continue;
+        most = fmax(most, fabs(w->slope[0] * w->y[form->place[k]]) * ctx->norm->tested[v]);
+    }
+    return DBL_EPSILON * most;
+}
+
+/* A step in which rounding is all that is left of velocities has no error that could be seen: it
+ * fails. 100 tolerances are what a method may be wrong by. */
+static void refuse_rounding(const modified_scratch *w, const method_context *ctx, attempt *result)
+{
+    static const double MOST = 100.0;
+    if (ctx->fixed_steps) return;
+    const double rounding = rounding_of_velocities(w, ctx);
+    if (rounding > MOST) result->error = fmax(result->error, rounding);
+}
+
 static void modified_attempt(const void *state, void *scratch, const method_context *ctx, double h,
                              int order, attempt *result)
 {
@@ -234,7 +261,9 @@ static void modified_attempt(const void *state, void *scratch, const method_cont
     if (refuse_tolerance(ctx, result)) return;
     set_coefficients(s, w, h, order);
     solve_step(s, w, ctx, w->order >= 4 ? 2.5 : 1.0, false, result);
-    if (result->status == ATTEMPT_OK) estimate_errors(s, w, ctx, result);
+    if (result->status != ATTEMPT_OK) return;
+    estimate_errors(s, w, ctx, result);
+    refuse_rounding(w, ctx, result);
 }
 
 /* ---- after a step ---- */

@@ -32,6 +32,7 @@ void higher_accepted(higher_step *w, const method_context *ctx);
 bool higher_refused(const method_context *ctx, int most, attempt *result);
 
 void *bdfhigh_cache_new(const method_context *ctx);
+void bdfhigh_cache_persist(void *cache, const method_context *ctx, persist *p);
 void bdfhigh_cache_free(void *cache);
 
 #endif

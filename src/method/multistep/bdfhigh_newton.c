@@ -31,6 +31,14 @@ void *bdfhigh_cache_new(const method_context *ctx)
     return NULL;
 }
 
+void bdfhigh_cache_persist(void *cache, const method_context *ctx, persist *p)
+{
+    higher_cache *c = cache;
+    (void)ctx;
+    PERSIST_STRUCT(p, c, GAP(higher_cache, matrix));
+    if (c->matrix) second_matrix_persist(c->matrix, p);
+}
+
 void bdfhigh_cache_free(void *cache)
 {
     higher_cache *c = cache;

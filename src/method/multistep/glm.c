@@ -69,6 +69,7 @@ static const method_memory glm_memory = {
     .state = {sizeof(glm_state),
               {VECTORS(glm_state, y, yp_old), BLOCKS(glm_state, Y, Yp, GLM_STAGES)}},
     .gaps = {GAP(glm_state, start)},
+    .scratch_gaps = {GAP(glm_scratch, start)},
     .scratch = {sizeof(glm_scratch),
                 {VECTORS(glm_scratch, x, rough), BLOCKS(glm_scratch, Y, Ypp, GLM_STAGES)}},
     .more = room_for_start,
@@ -82,6 +83,16 @@ static void glm_cache_free(void *cache)
     second_matrix_free(c->matrix);
     second_order_free(&c->second);
     dae_free(c);
+}
+
+static void glm_cache_persist(void *cache, const method_context *ctx, persist *p)
+{
+    glm_cache *c = cache;
+    (void)ctx;
+    PERSIST(p, c->evaluated);
+    PERSIST(p, c->h);
+    if (c->matrix) second_matrix_persist(c->matrix, p);
+    if (c->start.cache) starter->cache_persist(c->start.cache, &c->start, p);
 }
 
 /* The second order form behind the residual one, as far as kinematic rows are known. Those of a

@@ -54,6 +54,7 @@ static void room_for_start(int n, size_t *state, size_t *scratch)
 static const method_memory multistep_memory = {
     .state = {sizeof(multistep_state), {VECTORS(multistep_state, X[0], Xp[COLUMNS - 1])}},
     .scratch = {sizeof(multistep_scratch), {VECTORS(multistep_scratch, y0, past)}},
+    .scratch_gaps = {GAPS(multistep_scratch, start_state, start)},
     .more = room_for_start,
 };
 

@@ -332,6 +332,22 @@ static void taylor_cache_free(void *cache)
     dae_free_all(c->at, c->J, c->matrix, c->power, c);
 }
 
+static void taylor_cache_persist(void *cache, const method_context *ctx, persist *p)
+{
+    taylor_cache *c = cache;
+    (void)ctx;
+    PERSIST(p, c->stages);
+    PERSIST(p, c->factored_at);
+    PERSIST(p, c->h);
+    PERSIST(p, c->reason);
+    PERSIST(p, c->variable);
+    persist_block(p, c->J); /* and what is behind it */
+    persist_block(p, c->power);
+    persist_block(p, c->matrix);
+    linear_persist(c->solver, p);
+    c->ops->run_persist(c->run, p);
+}
+
 static bool number_rows(taylor_cache *c)
 {
     const series_form *f = c->form;

@@ -55,6 +55,7 @@ typedef struct taylor_ops {
     size_t size;                       /* of T */
     void *(*run_new)(taylor_cache *c); /* NULL: memory */
     void (*run_free)(void *run);
+    void (*run_persist)(void *run, persist *p);
     /* Begin at the values of the driver; solve the stages up to c->stages. A value that is, but for
      * errors in double, that of an older expansion with so many stages (or NULL) is taken from
      * there: an event that leaves it alone costs it no digits. */
