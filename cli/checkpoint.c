@@ -4,10 +4,10 @@
  * Rows are on the disk before the checkpoint that counts them, and what is behind them does not
  * count: a run that is killed at any moment goes on from the last complete checkpoint.
  *
- * A solver that is saved makes its matrices anew, so bits depend on where that happens. It happens
- * behind numbers of steps that the size of the model tells, or '--every 500steps', and never by the
- * clock, which only decides what is written: a run that was killed ten times and one that never was
- * write the same files. */
+ * A save changes nothing, so it may come by the clock: a run that was killed ten times, and one
+ * without checkpoints, write the same files. Between two writes a point is kept in memory now and
+ * then, for runs that fail or are asked to end: within a step, where they notice, nothing can be
+ * saved. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "checkpoint.h"
@@ -23,13 +23,13 @@
 #include <unistd.h>
 
 static const double DEFAULT_SECONDS = 60.0;
-static const char MAGIC[8] = "DAEDALR1";
+static const char MAGIC[8] = "DAEDALR2";
 
 /* In front of the solver. */
 typedef struct head {
     char magic[8];
     uint64_t bytes;         /* of this struct */
-    uint64_t steps, point;  /* a point every so many; the number of the step of this one */
+    uint64_t point;         /* the number of its step */
     uint64_t columns, grid; /* hashes: what is recorded, and when */
     uint64_t rows, row_bytes, rows_hash;
     uint64_t next;   /* row of the grid */
@@ -53,7 +53,7 @@ struct run_checkpoint {
     bool resumes, replays; /* goes on from it; rows come from there */
     bool failed;           /* rows could not be kept, and that was told */
     double seconds;        /* between two that are written */
-    long given, steps;     /* between two points: as asked for, and as it is */
+    long steps;            /* between two points */
     double written;        /* when the last one was */
     uint64_t count, row_bytes, hash;
     run_point last, next; /* the last complete one; the one that is made */
@@ -133,7 +133,7 @@ static uint64_t hash_point(const run_point *p)
 
 /* ---- opening ---- */
 
-/* Steps between two points: some tenths of a second, by the size of the problem alone. */
+/* Steps between two points: some tenths of a second, by the size of the problem. */
 static long usual_steps(const dae_problem *problem)
 {
     const double work = 1e6, most = 10000.0, least = 10.0;
@@ -152,8 +152,7 @@ static run_checkpoint *checkpoint_new(const session *s, const checkpoint_words *
     c->path = words->resume ? words->resume : words->path;
     c->resumes = words->resume;
     c->seconds = words->seconds > 0.0 ? words->seconds : words->steps > 0 ? 0.0 : DEFAULT_SECONDS;
-    c->given = words->steps;
-    c->steps = c->given > 0 ? c->given : usual_steps(s->problem);
+    c->steps = words->steps > 0 ? words->steps : usual_steps(s->problem);
     c->hash = EMPTY;
     const size_t length = strlen(c->path);
     c->rows_path = malloc(length + sizeof ".rows");
@@ -307,7 +306,6 @@ static head head_of(const session *s, const grid *g, const recorder *rows, long 
     memset(&h, 0, sizeof h);
     memcpy(h.magic, MAGIC, sizeof h.magic);
     h.bytes = sizeof h;
-    h.steps = (uint64_t)c->steps;
     h.point = (uint64_t)dae_solver_stats(s->solver)->steps;
     h.columns = hash_columns(rows->series);
     h.grid = hash_grid(g);
@@ -321,13 +319,20 @@ static head head_of(const session *s, const grid *g, const recorder *rows, long 
     return h;
 }
 
+/* Whether the run is to be saved: so many steps behind the last point, or as the clock says. */
+static bool is_due(const session *s)
+{
+    const run_checkpoint *c = s->checkpoint;
+    const uint64_t done = (uint64_t)dae_solver_stats(s->solver)->steps - c->last.head.point;
+    if (done >= (uint64_t)c->steps) return true;
+    return c->seconds > 0.0 && done > 0 && wall_time() - c->written >= c->seconds;
+}
+
 int checkpoint_step(session *s, const grid *g, const recorder *rows, long next)
 {
     run_checkpoint *c = s->checkpoint;
     dae_diag diag = {0};
-    if (!c) return CLI_OK;
-    const uint64_t done = (uint64_t)dae_solver_stats(s->solver)->steps;
-    if (done - c->last.head.point < (uint64_t)c->steps) return CLI_OK;
+    if (!c || !is_due(s)) return CLI_OK;
     c->next.count = 0;
     c->next.head = head_of(s, g, rows, next);
     if (s->warned && keep_bytes(s->warned, warned_bytes(s), &c->next) != 0)
@@ -374,9 +379,6 @@ static int check_head(const run_checkpoint *c, const head *h, const head *now)
     if (h->columns != now->columns) return not_usable(c, "that run records other variables");
     if (h->grid != now->grid)
         return not_usable(c, "that run has other times: start, stop, or those of its rows");
-    if (c->given > 0 && h->steps != (uint64_t)c->given)
-        return complain(CLI_USAGE, "'%s' is of a run with '--every %llusteps'", c->path,
-                        (unsigned long long)h->steps);
     if (h->warned != now->warned || h->row_bytes % sizeof(double) != 0)
         return not_usable(c, "it is damaged");
     return CLI_OK;
@@ -437,7 +439,6 @@ int checkpoint_resume(session *s, const grid *g, recorder *rows, long *next)
     if (ftruncate(fileno(c->rows), (off_t)(h->rows * h->row_bytes)) != 0 ||
         fseeko(c->rows, 0, SEEK_END) != 0)
         return cannot(c->rows_path, "written", errno);
-    c->steps = (long)h->steps;
     c->any = c->stored = true;
     if (s->warned) memcpy(s->warned, c->last.bytes, (size_t)h->warned);
     *next = (long)h->next;

@@ -9,7 +9,7 @@ typedef struct checkpoint_words {
     const char *path;   /* --checkpoint; NULL: none */
     const char *resume; /* --resume; NULL: from the start */
     double seconds;     /* --every 60s: between two that are written; 0: not given */
-    long steps;         /* --every 500steps: between two points; 0: not given */
+    long steps;         /* --every 500steps: between two that are made; 0: not given */
 } checkpoint_words;
 
 /* --every TEXT. Exit code. */

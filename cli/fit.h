@@ -35,6 +35,9 @@ int fit_read_parameters(fit_work *w, const request *r);
 /* fit_data.c: the files behind the model, with their settings. Exit code. */
 int fit_read_data(fit_work *w, const request *r);
 
+/* A note on rows behind the end that the model names: runs go on to the last row. */
+void fit_print_late(const fit_work *w, const experiment *e);
+
 /* The variable or parameter that a word names, as the problem spells it: the number of a parameter
  * in *parameter, else -1 there and that of a variable in *variable. Exit code. */
 int fit_find(const session *s, const char *word, int *parameter, int *variable);

@@ -189,6 +189,20 @@ static int check_times(const request *r, const experiment *e)
     return CLI_OK;
 }
 
+void fit_print_late(const fit_work *w, const experiment *e)
+{
+    char place[300];
+    const double stop = dae_problem_experiment(w->s->problem).stop, *t = e->curves->times;
+    const size_t last = e->curves->count - 1;
+    size_t first = 0;
+    while (first < last && !(t[first] > stop)) first++;
+    if (t[first] > stop)
+        say("  note      %s: the time %g lies behind %g, where the model ends (StopTime); runs go "
+            "on "
+            "to %g ('--stop %g' refuses such data)\n",
+            place_of(e, first, place), t[first], stop, t[last], stop);
+}
+
 /* The standard deviation that --sigma gives a variable; NAN: none. The last word that fits counts.
  */
 static double given_sigma(const request *r, const char *name)

@@ -274,16 +274,21 @@ static void print_results(void *user, const request *r)
 }
 
 /* Why a result is not what was asked for. */
-static int complain_inaccurate(const dae_optimise_stats *c)
+static int complain_inaccurate(const optimisation *q, const dae_optimise_stats *c)
 {
+    const double most = q->wanted.rtol * fabs(c->objective) + q->wanted.atol;
     if (c->way == DAE_OPTIMISE_SIMULATION)
         return complain(CLI_UNFIT, "the result is less accurate than asked for: %s%s",
                         c->note[0] ? c->note : c->path_text,
                         c->note[0] ? "" : " is violated between samples; give more '--intervals'");
-    char moved[80] = "there was one mesh only";
+    char moved[200] = "there was one mesh only";
     if (!isnan(c->objective_change))
         snprintf(moved, sizeof moved, "the objective moved by %.2g with the last mesh",
                  c->objective_change);
+    if (c->integral_error > most || c->gap > most)
+        snprintf(moved + strlen(moved), sizeof moved - strlen(moved),
+                 ", between points it is off by %.2g, the distance from bounds costs %.2g",
+                 c->integral_error, c->gap);
     if (isnan(c->deviation))
         return complain(CLI_UNFIT,
                         "the result is not verified: a run with these controls failed: %s",
@@ -310,7 +315,7 @@ static int judge(const optimisation *q)
         return CLI_UNFIT;
     }
     if (c->end == DAE_OPTIMISE_CONVERGED) return CLI_OK;
-    return complain_inaccurate(c);
+    return complain_inaccurate(q, c);
 }
 
 static int report_optimum(optimisation *q, const request *r)

@@ -57,17 +57,26 @@ int petsc_open(request *r, petsc_library *p)
                         "'--engine petsc' needs %s, which is not there (%s): install "
                         "libpetsc-real-dev and build Daedal again",
                         library, dlerror());
-    if (!find(handle, "daedal_petsc_open", &open) || !find(handle, "daedal_petsc_close", &p->close))
+    if (!find(handle, "daedal_petsc_open", &open) ||
+        !find(handle, "daedal_petsc_close", &p->close) ||
+        !find(handle, "daedal_petsc_unused", &p->unused))
         return complain(CLI_FAILED, "%s is of another version", library);
     if (open(r->petsc, &result, message, sizeof message) != 0)
         return complain(CLI_FAILED, "%s", message);
     p->opened = true;
     p->ranks = result.ranks;
+    p->words = r->petsc;
     r->options.integrator = result.integrator;
     return result.rank > 0 ? be_silent(r) : CLI_OK;
 }
 
-void petsc_close(petsc_library *p)
+void petsc_close(petsc_library *p, bool ended)
 {
+    char unused[300];
+    if (p->opened && ended && p->unused(p->words, unused, sizeof unused) > 0)
+        fprintf(stderr,
+                "daedal: note: PETSc has no use for %s: not one of its options, or not of "
+                "the solvers at work\n",
+                unused);
     if (p->opened) p->close();
 }

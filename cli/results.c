@@ -146,7 +146,9 @@ static void print_work(const session *s)
 {
     const dae_stats *c = dae_solver_stats(s->solver);
     const char *choice = dae_solver_choice(s->solver);
+    const char *linear = dae_solver_linear(s->solver);
     if (*choice) say("  chosen    %s\n", choice);
+    if (*linear) say("  %s%s\n", *choice ? "          " : "chosen    ", linear);
     say("  work      %s, %ld rejected, %s, %.3g s, and %.3g s to translate\n",
         PLURAL(c->steps, "step"), c->attempts - c->steps, PLURAL(c->events, "event"), s->seconds,
         s->translation);

@@ -240,7 +240,7 @@ static int run(int argc, char **argv)
     if (code == CLI_OK) code = petsc_open(&r, &petsc);
     if (code == CLI_OK) code = run_request(&r, &s);
     session_close(&s);
-    petsc_close(&petsc);
+    petsc_close(&petsc, code == CLI_OK);
     request_free(&r);
     return code;
 }
@@ -321,7 +321,9 @@ const command run_command = {
         "  --linear-solver WHAT auto, dense, banded, sparse, gmres\n"
         "  --krylov-dimension N vectors of gmres before it restarts (20)\n"
         "  --krylov-kmp N       of these the last N are made orthogonal to a new one (all)\n"
-        "  --threads N          2: a second thread for large linear systems (radau); 0, 1: none\n"
+        "  --threads N          threads that share large pieces of work; 1: none, 0 (the "
+        "default):\n"
+        "                       as many as there are processors, where it pays; same bits for all\n"
         "  --init WHAT          auto, none, differential, derivative: which start values are made\n"
         "                       consistent (a built-in model: none, its values are)\n"
         "Output\n"

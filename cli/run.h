@@ -69,11 +69,15 @@ typedef struct request {
     grid output;
     bool log_time, stats, quiet;
     const char *csv, *json, *mat, *plot, *history, *tableau, *variables;
-    bool verify, all;    /* --verify, --all */
-    settings by;         /* --by, lists of names; owned */
-    settings gradients;  /* --gradient, likewise; owned */
-    bool of_given;       /* --of, which is in variables */
-    bool relative;       /* --relative */
+    bool verify, all;   /* --verify, --all */
+    settings by;        /* --by, lists of names; owned */
+    settings gradients; /* --gradient, likewise; owned */
+    int adjoint;        /* --adjoint: a dae_adjoint_kind */
+    bool adjoint_given;
+    bool of_given; /* --of, which is in variables */
+    bool relative; /* --relative */
+    int corrector; /* --corrector: a dae_corrector */
+    bool corrector_given;
     settings ends, free; /* --end, --free (lists of names); owned */
     const char *guess;   /* --guess: a word or a file */
     long intervals, max_intervals, stages;

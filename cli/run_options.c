@@ -74,8 +74,10 @@ enum option_id {
     OPT_ALL,
     OPT_BY,
     OPT_GRADIENT,
+    OPT_ADJOINT,
     OPT_OF,
     OPT_RELATIVE,
+    OPT_CORRECTOR,
     OPT_FIT,
     OPT_SIGMA,
     OPT_IGNORE,
@@ -176,8 +178,10 @@ static const struct option long_options[] = {
     {"all", no_argument, NULL, OPT_ALL},
     {"by", required_argument, NULL, OPT_BY},
     {"gradient", required_argument, NULL, OPT_GRADIENT},
+    {"adjoint", required_argument, NULL, OPT_ADJOINT},
     {"of", required_argument, NULL, OPT_OF},
     {"relative", no_argument, NULL, OPT_RELATIVE},
+    {"corrector", required_argument, NULL, OPT_CORRECTOR},
     {"fit", required_argument, NULL, OPT_FIT},
     {"sigma", required_argument, NULL, OPT_SIGMA},
     {"ignore", required_argument, NULL, OPT_IGNORE},
@@ -228,7 +232,9 @@ static const char *const coordinates_names[] = {"ambient", "partitioned", "tange
 static const char *const precision_names[] = {"double", "long", "quad", NULL};
 static const char *const init_names[] = {"auto", "none", "differential", "derivative", NULL};
 
+static const char *const adjoint_names[] = {"discrete", "continuous", NULL};
 static const char *const loss_names[] = {"squares", "huber", "cauchy", NULL};
+static const char *const corrector_names[] = {"staggered", "simultaneous", NULL};
 /* As dae_engine has them; then PETSc, which is none of equations but of steps. */
 enum { ENGINE_PETSC = 4 };
 static const char *const engine_names[] = {"auto", "tape", "native", "soon", "petsc", NULL};
@@ -415,7 +421,14 @@ static int read_output_option(request *r, int id, const char *text)
     case OPT_ALL: r->all = true; return CLI_OK;
     case OPT_BY: return settings_push(&r->by, text);
     case OPT_GRADIENT: return settings_push(&r->gradients, text);
+    case OPT_ADJOINT:
+        r->adjoint_given = true;
+        return choose_of("adjoint", text, adjoint_names, &r->adjoint, "see 'daedal help sens'");
     case OPT_RELATIVE: r->relative = true; return CLI_OK;
+    case OPT_CORRECTOR:
+        r->corrector_given = true;
+        return choose_of("corrector", text, corrector_names, &r->corrector,
+                         "see 'daedal help sens'");
     case OPT_OF:
         r->of_given = true;
         r->variables = text;
@@ -673,7 +686,7 @@ static int read_method_option(request *r, int id, const char *text)
     case OPT_NEWTON: return read_int(id, text, 1, 1000, &o->newton_iterations);
     case OPT_KRYLOV_DIMENSION: return read_int(id, text, 1, INT_MAX, &o->krylov_dimension);
     case OPT_KRYLOV_KMP: return read_int(id, text, 1, INT_MAX, &o->krylov_orthogonal);
-    case OPT_THREADS: return read_int(id, text, 0, 2, &o->threads);
+    case OPT_THREADS: return read_int(id, text, 0, 64, &o->threads);
     case OPT_VARIANT: o->variant = text; return CLI_OK;
     case OPT_HERK: return herk_read(r, text);
     case OPT_TABLE: return read_table(r, text);
@@ -755,12 +768,15 @@ static int check_sensitivities(const request *r)
         return complain(CLI_USAGE, "option '--%s' is for 'daedal sweep'", r->sweep.given);
     const char *word = r->by.count > 0 && r->command != &sweep_command ? "--by"
                        : r->gradients.count > 0                        ? "--gradient"
+                       : r->adjoint_given                              ? "--adjoint"
                        : r->of_given                                   ? "--of"
                        : r->relative                                   ? "--relative"
+                       : r->corrector_given                            ? "--corrector"
                                                                        : NULL;
     if (r->fit.given && r->command != &fit_command)
         return complain(CLI_USAGE, "option '--%s' is for 'daedal fit'", r->fit.given);
-    bool way = r->command == &optimise_command && !r->of_given && !r->relative;
+    bool way = r->command == &optimise_command && !r->of_given && !r->relative &&
+               !r->corrector_given && !r->adjoint_given;
     if (!word || r->command == &sens_command || way) return CLI_OK;
     return complain(CLI_USAGE, "option '%s' is for 'daedal sens'", word);
 }

@@ -30,13 +30,14 @@ static int check_words(const request *r)
     return CLI_OK;
 }
 
-static int make_sensitivity(sens *q)
+static int make_sensitivity(sens *q, const request *r)
 {
     const char **names = calloc((size_t)q->by_count, sizeof *names);
     if (!names) return complain(CLI_FAILED, "out of memory");
     for (int k = 0; k < q->by_count; k++) names[k] = q->by[k].name;
     dae_diag diag = {0};
-    dae_sensitivity_request wanted = {.count = q->by_count, .names = names};
+    dae_sensitivity_request wanted = {
+        .count = q->by_count, .names = names, .corrector = (dae_corrector)r->corrector};
     dae_status status = dae_sensitivity_new(q->s->solver, &wanted, &q->x, &diag);
     free(names);
     return status == DAE_OK ? CLI_OK : session_complain(q->s, status, diag.text);
@@ -269,9 +270,11 @@ static int sens_request(sens *q, request *r)
     if (code == CLI_OK) code = request_open(r, q->s);
     if (code == CLI_OK) code = sens_read_by(q, r);
     if (code == CLI_OK && r->gradients.count > 0) return sens_gradient(q, r);
+    if (code == CLI_OK && r->adjoint_given)
+        return complain(CLI_USAGE, "'--adjoint' says how '--gradient' is found, which is not here");
     if (code == CLI_OK) code = sens_add_columns(q, r);
     if (code == CLI_OK) code = session_prepare(q->s, &r->options);
-    if (code == CLI_OK) code = make_sensitivity(q);
+    if (code == CLI_OK) code = make_sensitivity(q, r);
     if (code == CLI_OK) code = session_open_history(q->s, r->history);
     if (code == CLI_OK) code = session_open_tableau(q->s, r->tableau);
     if (code == CLI_OK) code = solve(q, r);
@@ -315,10 +318,17 @@ const command sens_command = {
         "  --gradient NAME,..   only the value of NAME at the end, or that of integral(NAME) over\n"
         "                       the run, by all of --by: one way back through the run each,\n"
         "                       however many parameters there are; -o FILE.csv, .json\n"
+        "  --adjoint WORD       how: discrete (back through the steps of the run; the default) or\n"
+        "                       continuous (the adjoint equations, with an error test of their\n"
+        "                       own; keeps values alone)\n"
         "  --of NAME,..         only these variables, in files, picture and table, as --vars\n"
         "  --relative           files have k/max|x| dx/dk in place of dx/dk: max|x| is the\n"
         "                       largest |x| of the run (not x, which passes 0), 1 where that is\n"
         "                       below the absolute tolerance; a k that is 0 counts as 1\n"
+        "  --corrector staggered|simultaneous\n"
+        "                       steps of the run as without derivatives, which take steps of "
+        "their\n"
+        "                       own (the default); or none longer than the derivatives permit\n"
         "  -o, --output FILE    into a .csv, .json or .mat file; - is csv on standard output\n"
         "  --plot FILE          parameters as bars, the largest first, and relative derivatives\n"
         "                       over time, in a .svg, .png or .pdf file\n"

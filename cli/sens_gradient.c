@@ -123,11 +123,12 @@ static int read_numbers(gradient_work *w, const request *r)
 /* Words of trajectories have no meaning here. */
 static int check_words(const request *r)
 {
-    const char *word = r->relative   ? "--relative"
-                       : r->of_given ? "--of"
-                       : r->plot     ? "--plot"
-                       : r->mat      ? "a .mat file"
-                                     : NULL;
+    const char *word = r->relative          ? "--relative"
+                       : r->of_given        ? "--of"
+                       : r->corrector_given ? "--corrector"
+                       : r->plot            ? "--plot"
+                       : r->mat             ? "a .mat file"
+                                            : NULL;
     if (!word) return CLI_OK;
     return complain(CLI_USAGE,
                     "%s is for trajectories; with '--gradient' there is a table, and -o FILE.csv "
@@ -149,14 +150,15 @@ static const double *weigh(gradient_work *w, int m)
     return w->weights;
 }
 
-static int make_adjoint(gradient_work *w)
+static int make_adjoint(gradient_work *w, dae_adjoint_kind kind)
 {
     sens *q = w->q;
     dae_diag diag = {0};
     const char **names = calloc((size_t)q->by_count, sizeof *names);
     if (!names) return no_memory();
     for (int k = 0; k < q->by_count; k++) names[k] = q->by[k].name;
-    dae_adjoint_request wanted = {.count = q->by_count, .names = names, .functionals = w->count};
+    dae_adjoint_request wanted = {
+        .count = q->by_count, .names = names, .functionals = w->count, .kind = kind};
     dae_status status = dae_adjoint_new(q->s->solver, &wanted, &w->adjoint, &diag);
     free(names);
     if (status != DAE_OK) return session_complain(q->s, status, diag.text);
@@ -272,7 +274,7 @@ int sens_gradient(sens *q, request *r)
     if (code == CLI_OK)
         code = session_record_more(q->s, &(more_columns){.fill = note_start, .user = q});
     if (code == CLI_OK) code = session_prepare(q->s, &r->options);
-    if (code == CLI_OK) code = make_adjoint(&w);
+    if (code == CLI_OK) code = make_adjoint(&w, (dae_adjoint_kind)r->adjoint);
     if (code == CLI_OK) code = session_open_history(q->s, r->history);
     if (code == CLI_OK) code = session_open_tableau(q->s, r->tableau);
     if (code == CLI_OK) code = solve(&w, r);

@@ -99,8 +99,9 @@ static void identify(sweep_work *w)
     id->columns = (uint64_t)sweep_keep_columns(w->keep);
 }
 
-/* Everything that workers shall not do again: translation, native code, plans of the first start,
- * whose failure is not ours. */
+/* Everything that workers shall not do again: translation, plans of the first start, native code,
+ * which comes with the first step; a failure is not ours. C code from outside may end the process
+ * that runs it: steps with it are left to workers. */
 static int prepare(sweep_work *w)
 {
     int code = session_prepare(w->s, &w->r->options);
@@ -108,8 +109,9 @@ static int prepare(sweep_work *w)
     const dae_message_fn message = w->r->options.message;
     w->r->options.message = NULL;
     dae_solver *first = NULL;
-    if (dae_solver_new(w->s->problem, &w->r->options, &first, NULL) == DAE_OK)
-        (void)dae_solver_start(first, w->r->output.t0, NULL, NULL);
+    bool started = dae_solver_new(w->s->problem, &w->r->options, &first, NULL) == DAE_OK &&
+                   dae_solver_start(first, w->r->output.t0, NULL, NULL) == DAE_OK;
+    if (started && !w->r->allow_external) (void)dae_solver_step(first, w->r->output.tend);
     dae_solver_free(first);
     w->r->options.message = message;
     return CLI_OK;
@@ -171,6 +173,7 @@ static int run(int argc, char **argv)
     bool others = false;
     if (sweep_launched_rank() > 0) silence();
     int code = request_read(&sweep_command, argc, argv, &r);
+    if (code == CLI_OK && r.options.threads == 0) r.options.threads = 1; /* workers are enough */
     if (code == CLI_OK) code = sweep_words(&w);
     if (code == CLI_OK) code = sweep_all_points(&w, &others);
     if (code == CLI_OK && !others) code = finish(&w);

@@ -228,6 +228,9 @@ void sweep_run_point(uint64_t item, sweep_buffer *result, void *user)
     if (failed && status >= 0) status = DAE_ERR_ARGUMENT;
     if (set && failed && m->s->diag.text[0]) snprintf(text, sizeof text, "%s", m->s->diag.text);
     if (!text[0]) collect_messages(w, text, sizeof text);
+    const char *undefined = failed ? NULL : sweep_keep_undefined(m->keep);
+    if (undefined && !text[0])
+        snprintf(text, sizeof text, "%s has no finite value in this run.", undefined);
     if (failed)
         write_failure(w, (int)status, text, result);
     else

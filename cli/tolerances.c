@@ -35,13 +35,19 @@ void tolerance_names_free(settings *names)
     settings_free(names);
 }
 
-/* The unknown that a variable stands for; -1: it is none (discrete, a constant, an output). */
-static int unknown_of(const session *s, int variable)
+/* The unknown that a variable stands for; -1: it is none (discrete, a constant, an output). It is
+ * looked for from *next on, behind the one found last: elements of arrays follow each other. */
+static int unknown_of(const session *s, int variable, int *next)
 {
+    const int n = dae_problem_size(s->problem);
     dae_variable_info info = dae_problem_variable_info(s->problem, variable);
     const char *name = info.alias >= 0 ? dae_problem_variable(s->problem, info.alias) : NULL;
-    for (int u = 0; name && u < dae_problem_size(s->problem); u++)
-        if (strcmp(dae_problem_unknown_name(s->problem, u), name) == 0) return u;
+    for (int k = 0; name && k < n; k++) {
+        const int u = (*next + k) % n;
+        if (strcmp(dae_problem_unknown_name(s->problem, u), name) != 0) continue;
+        *next = u + 1;
+        return u;
+    }
     return -1;
 }
 
@@ -55,10 +61,11 @@ static const char *variable_name(int i, const void *user)
 static int set_tolerance(const session *s, const char *name, double value, double *values)
 {
     bool pattern = strpbrk(name, "*?") != NULL, found = false, some = false;
+    int next = 0;
     for (int i = 0; i < s->n; i++) {
         const char *variable = session_name(s, i);
         if (pattern ? !pattern_fits(name, variable) : !names_match(name, variable)) continue;
-        int u = unknown_of(s, i);
+        int u = unknown_of(s, i, &next);
         found = true;
         if (u >= 0) values[u] = value, some = true;
     }

@@ -91,6 +91,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         return
         ;;
     --input) _daedal_files csv && return ;;
+    --corrector) COMPREPLY=($(compgen -W $'staggered\nsimultaneous' -- "$cur")) && return ;;
     --loss) COMPREPLY=($(compgen -W $'squares\nhuber\ncauchy' -- "$cur")) && return ;;
     --set-file) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
     --input-mode) COMPREPLY=($(compgen -W $'linear\ncubic\nstep' -- "$cur")) && return ;;
@@ -118,6 +119,10 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
         ;;
     --init)
         COMPREPLY=($(compgen -W $'auto\nnone\ndifferential\nderivative' -- "$cur"))
+        return
+        ;;
+    --adjoint)
+        COMPREPLY=($(compgen -W $'discrete\ncontinuous' -- "$cur"))
         return
         ;;
     --small-steps)

@@ -161,6 +161,7 @@ typedef struct dae_residual {
                             constant, which is checked at the start; -1: y_i has none */
     dae_rows_fn rows;    /* some rows of F, for integrators on several processes; */
     dae_jacobian_rows_fn jacobian_rows; /* NULL: all are computed */
+    bool reentrant; /* f may be called by several threads at once: they share differences */
 } dae_residual;
 
 typedef struct dae_problem dae_problem;
@@ -230,7 +231,7 @@ typedef struct dae_options {
     double formulation_parameter; /* of the formulation, if it has one; 0: its default */
     dae_projection projection;    /* for methods that project */
     dae_precision precision;      /* other than double: for methods that have it, such as taylor */
-    int threads; /* 2: a second one where a method has several large linear systems a step; 0, 1 */
+    int threads; /* that share large work, with the same bits; 0: one a processor, up to 8 */
     bool multiplier_correction; /* bdf on index-3 forms with velocities: multipliers keep their
                                    accuracy where step or order change */
 
@@ -295,8 +296,7 @@ DAE_API dae_status dae_solver_step(dae_solver *solver, double tend);
  * get the values there. Events of a model do not end it, unless they terminate the run. */
 DAE_API dae_status dae_solver_run(dae_solver *solver, double tend, double *y, double *yp);
 
-/* y(t) (derivative = 0) or y'(t) (1), n values, at any t in the last step (else DAE_ERR_ARGUMENT).
- */
+/* y(t) (derivative = 0) or y'(t) (1), n values, at t in the last step (else DAE_ERR_ARGUMENT). */
 DAE_API dae_status dae_solver_at(dae_solver *solver, double t, int derivative, double *y);
 
 /* Go on from the current time with new values (NULL: keep), made consistent; history is dropped.

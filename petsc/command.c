@@ -1,5 +1,7 @@
 /* The door for the command, which knows neither MPI nor PETSc and loads this library by name. */
 #include <petscsys.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "command.h"
 #include "daedal_petsc.h"
@@ -15,6 +17,44 @@ int daedal_petsc_open(const char *words, petsc_opened *result, char *message, si
     result->rank = dae_petsc_rank(opened);
     result->ranks = dae_petsc_ranks(opened);
     return 0;
+}
+
+/* Whether a word stands among these: others may be in the environment. */
+static int is_among(const char *words, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *at = strstr(words, name); at; at = strstr(at + 1, name)) {
+        const int begins = at > words && at[-1] == '-' && (at - words == 1 || at[-2] == ' ');
+        if (begins && (at[n] == '\0' || strchr(" \t\n=", at[n]))) return 1;
+    }
+    return 0;
+}
+
+/* What PETSc asks for in PetscFinalize. */
+static int is_for_the_end(const char *name)
+{
+    static const char *const ends[] = {"log_", "options_", "malloc_", "objects_", "memory_"};
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+        if (strncmp(name, ends[k], strlen(ends[k])) == 0) return 1;
+    return 0;
+}
+
+int daedal_petsc_unused(const char *words, char *text, size_t size)
+{
+    PetscInt left = 0;
+    char **names = NULL, **values = NULL;
+    size_t at = 0;
+    int count = 0;
+    text[0] = '\0';
+    if (!words || PetscOptionsLeftGet(NULL, &left, &names, &values)) return 0;
+    for (PetscInt k = 0; k < left; k++) {
+        if (!is_among(words, names[k]) || is_for_the_end(names[k])) continue;
+        if (at < size)
+            at += (size_t)snprintf(text + at, size - at, "%s-%s", count > 0 ? ", " : "", names[k]);
+        count++;
+    }
+    PetscOptionsLeftRestore(NULL, &left, &names, &values);
+    return count;
 }
 
 void daedal_petsc_close(void)

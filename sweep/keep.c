@@ -438,6 +438,23 @@ const double *sweep_keep_values(const sweep_keep *k)
     return k->value;
 }
 
+/* Columns of item q that the run has come to; of a first time none: nan says that it never was. */
+static int columns_met(const sweep_keep *k, const item *q)
+{
+    if (q->kind == TIME || (q->kind == AT && !q->done)) return 0;
+    return q->kind == CURVE ? k->next_time : 1;
+}
+
+const char *sweep_keep_undefined(const sweep_keep *k)
+{
+    for (int i = 0; i < k->count; i++) {
+        const item *q = &k->list[i];
+        for (int c = q->column; c < q->column + columns_met(k, q); c++)
+            if (!isfinite(k->value[c])) return k->name[c];
+    }
+    return NULL;
+}
+
 /* ---- words ---- */
 
 static report_status no_memory(report_error *error)

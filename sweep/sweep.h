@@ -141,6 +141,9 @@ dae_status sweep_keep_step(sweep_keep *keep, dae_solver *solver);
 dae_status sweep_keep_end(sweep_keep *keep, dae_solver *solver);
 /* columns values; NaN: what the run did not come to */
 const double *sweep_keep_values(const sweep_keep *keep);
+/* Behind sweep_keep_end: the name of a column whose expression has no finite value where the run
+ * has been, or NULL. A condition that never holds, and times behind the end of a run, have none. */
+const char *sweep_keep_undefined(const sweep_keep *keep);
 
 /* ---------------------------------------------------------------------------------------------
  * A result as bytes

@@ -25,6 +25,13 @@
 typedef int (*dae_integrand_fn)(double t, const double *v, int m, double *g, double *dv, double *dp,
                                 void *user);
 
+/* How a gradient is found; docs/adjoint.md says when to take which. */
+typedef enum dae_adjoint_kind {
+    DAE_ADJOINT_DISCRETE = 0, /* back through the linear equations of the steps of the run */
+    DAE_ADJOINT_CONTINUOUS =
+        1 /* the adjoint equations, with steps and an error test of their own */
+} dae_adjoint_kind;
+
 /* Zero means "absent" for every field but count and functionals. */
 typedef struct dae_adjoint_request {
     int count;                /* parameters, or start values */
@@ -44,6 +51,13 @@ typedef struct dae_adjoint_request {
     /* J_m += the integral of g, beside those of dae_adjoint_integral. */
     dae_integrand_fn integrand;
     void *integrand_user;
+
+    dae_adjoint_kind kind;
+    int unchecked; /* continuous: no mixture runs along, whose derivative each gradient must give */
+    /* Continuous: so many states of the run are kept, no values and no file, and the way back
+     * integrates pieces of the run again; `memory` has the states and the values of a piece. 0: all
+     * values are kept. */
+    int checkpoints;
 } dae_adjoint_request;
 
 typedef struct dae_adjoint dae_adjoint;

@@ -9,10 +9,8 @@
  *     dae_solver_load(s, "run.checkpoint", &diag);   // in the place of dae_solver_start
  *     while ((status = dae_solver_step(s, tend)) > 0) ..
  *
- * The second run gives the bits of the first one, step by step. For that the first goes on as the
- * second begins: behind a save it has no matrices, and makes them anew. So bits depend on where a
- * run is saved, within the tolerances; a program that saves at the same steps, whether it is
- * interrupted or not, has the same results. docs/checkpoint.md. */
+ * A save changes nothing: the first run goes on with the bits of one that is never saved, and so
+ * does the second one, step by step. docs/checkpoint.md. */
 #ifndef DAEDAL_CHECKPOINT_H
 #define DAEDAL_CHECKPOINT_H
 #ifndef DAEDAL_H
@@ -26,11 +24,9 @@ typedef size_t (*dae_read_fn)(void *bytes, size_t count, void *user);
 
 /* Save all of a solver that decides how its run goes on. It stands at the end of a step, as behind
  * DAE_STEPPED, or behind an event; else DAE_ERR_STATE: step once more. The file appears complete or
- * not at all, also where the process is killed meanwhile. path = NULL: nothing is written, and the
- * solver goes on as behind a save: so bits do not depend on when a program really writes.
- * DAE_ERR_UNSUPPORTED names what cannot be saved, DAE_ERR_FILE why a file cannot be written; then
- * the run goes on as if nothing had been asked. Values inside of the last step can be asked for
- * before, and not behind it. diag may be NULL. */
+ * not at all, also where the process is killed meanwhile. path = NULL: nothing is written; whether
+ * it could be. DAE_ERR_UNSUPPORTED names what cannot be saved, DAE_ERR_FILE why a file cannot be
+ * written. In any case the run goes on as if nothing had been asked. diag may be NULL. */
 DAE_API dae_status dae_solver_save(dae_solver *solver, const char *path, dae_diag *diag);
 /* Go on where a run was saved, in the place of dae_solver_start. The problem, its parameters and
  * the options are those of that run: DAE_ERR_ARGUMENT names what differs. DAE_ERR_FILE: it cannot

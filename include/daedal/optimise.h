@@ -104,6 +104,8 @@ typedef struct dae_optimise_stats {
     double path_violation;  /* of conditions along the path between points, in their own units */
     char path_text[DAE_TEXT_SIZE]; /* which one, and when; "": none */
     char note[DAE_TEXT_SIZE];      /* what else there is to be told; "": nothing */
+    double gap;            /* what the distance of the search from bounds costs, of the objective */
+    double integral_error; /* between points, of the objective */
 } dae_optimise_stats;
 
 typedef struct dae_optimum dae_optimum;

@@ -9,7 +9,7 @@
  *     dae_sensitivity_free(sens);
  *
  * They are integrated beside the run, with steps and an error test of their own: the run takes the
- * steps that it takes without them, by any method. */
+ * steps that it takes without them, by any method, unless the corrector is simultaneous. */
 #ifndef DAEDAL_SENSITIVITY_H
 #define DAEDAL_SENSITIVITY_H
 #ifndef DAEDAL_H
@@ -19,6 +19,12 @@
 /* f = dF/dp_k at (t, y, y') */
 typedef int (*dae_parameter_derivative_fn)(double t, const double *y, const double *yp, int k,
                                            double *f, void *user);
+
+/* Who decides on steps. */
+typedef enum dae_corrector {
+    DAE_CORRECTOR_STAGGERED,   /* the run alone for itself; S takes steps of its own within them */
+    DAE_CORRECTOR_SIMULTANEOUS /* both: a step of the run is none longer than S had to take */
+} dae_corrector;
 
 /* By what a solution is differentiated. Zero means "absent" for every field but count. */
 typedef struct dae_sensitivity_request {
@@ -41,6 +47,8 @@ typedef struct dae_sensitivity_request {
                             known. The absolute tolerance of dy/dp_k is that of y over it */
     double rtol, atol;   /* 0: those of the solver */
     bool without_error_test; /* one step for each of the run, also where equations have kinks */
+    bool without_run_error;  /* no estimate of what errors of the run do (dae_sensitivity_doubt) */
+    dae_corrector corrector; /* not heeded where the user says how long steps are */
 } dae_sensitivity_request;
 
 typedef struct dae_sensitivity dae_sensitivity;
@@ -69,6 +77,21 @@ DAE_API dae_status dae_sensitivity_variables(dae_sensitivity *sensitivity, doubl
  * none. */
 DAE_API dae_status dae_sensitivity_event(const dae_sensitivity *sensitivity, int k, double *time,
                                          double *derivative);
+
+/* S is linearised at the run's own solution, whose errors it may magnify. The largest error that
+ * this is estimated to have made in dy/dp_k since the start, in units of its tolerance. */
+typedef struct dae_sensitivity_error {
+    double tolerances; /* error over rtol max|dy/dp| + atol/|p|; 0: none was seen */
+    double error;      /* of dy/dp_k, */
+    double t;          /* at this time, */
+    int variable;      /* of this unknown; -1: none */
+    int others;        /* above 0: mixed with that of as many other directions */
+} dae_sensitivity_error;
+
+/* DAE_ERR_STATE: it was not asked for. Above 100 tolerances dae_solver_finish() tells it through
+ * the solver's message, too. */
+DAE_API dae_status dae_sensitivity_doubt(const dae_sensitivity *sensitivity, int k,
+                                         dae_sensitivity_error *error);
 
 /* Work since the last start. */
 typedef struct dae_sensitivity_stats {

@@ -114,6 +114,9 @@ DAE_API dae_engine dae_solver_engine(const dae_solver *solver);
  * not). It may change at a start, at an event and during a run. Borrowed until the next call. */
 DAE_API const char *dae_solver_method(const dae_solver *solver);
 DAE_API const char *dae_solver_choice(const dae_solver *solver);
+/* The linear solver that was chosen by the predicted work, and why, in one line; "": the usual one,
+ * or the caller's choice. */
+DAE_API const char *dae_solver_linear(const dae_solver *solver);
 
 /* The last step covers [last_step_start, last_step_end]; dae_solver_at is valid there. */
 DAE_API void dae_solver_last_step(const dae_solver *solver, double *start, double *end);

@@ -37,10 +37,12 @@ dae_status dae_solver_start(dae_solver *s, double t0, const double *y0, const do
     if (!s) return DAE_ERR_ARGUMENT;
     interrupt_scope scope;
     interrupt_open(&scope, s->bound.options.interrupt, s->bound.options.user);
+    recycler *before = recycler_use(&s->spare);
     model_form *form = s->base->model;
     dae_status status =
         form && isfinite(t0) ? model_form_set_start_time(form, t0, &s->diag) : DAE_OK;
     if (status == DAE_OK) status = solver_start(s, t0, y0, yp0);
+    recycler_use(before);
     if (!interrupt_close(&scope)) return status;
     s->run.phase = PHASE_NEW;
     s->diag.t = t0;
@@ -55,7 +57,9 @@ dae_status dae_solver_step(dae_solver *s, double tend)
     if (!s->hybrid) return solver_step(s, tend);
     interrupt_scope scope;
     interrupt_open_step(&scope, s->bound.options.interrupt, s->bound.options.user);
+    recycler *before = recycler_use(&s->spare);
     dae_status status = solver_step(s, tend);
+    recycler_use(before);
     if (!interrupt_close(&scope)) return status;
     s->run.phase = PHASE_NEW;
     s->diag.t = s->run.t;

@@ -279,6 +279,7 @@ static dae_status form_of(const dae_model *m, const char *text, size_t length,
     if (flat) mark_asked(flat, m);
     if (flat && m->shift_inputs) flat_shift_inputs(flat);
     if (flat) status = form_of_flat(flat, messages, form, singular, diag);
+    if (status == DAE_OK) graph_make_room((*form)->flat->graph);
     if (status == DAE_OK && !model_listing_make(*form, tree))
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while translating the model.");
     if (status == DAE_OK) status = check_bounds(*form, m, messages, diag);

@@ -12,7 +12,7 @@ dae_status dae_solver_variables(dae_solver *s, double t, double *values)
     if (!s || !values) return DAE_ERR_ARGUMENT;
     if (!s->hybrid) return dae_solver_at(s, t, 0, values);
     dae_status status = solver_check_point(s, t, "dae_solver_variables");
-    if (status == DAE_OK) status = solver_point(s, t);
+    if (status == DAE_OK) status = solver_ask(s, t);
     if (status != DAE_OK) return status;
     hybrid_variables(s, t, s->bound.at_y, s->bound.at_yp, values);
     const char *without = hybrid_without_value(s, values);
@@ -25,7 +25,7 @@ dae_status dae_solver_derivatives(dae_solver *s, double t, double *values)
     if (!s->hybrid) return DAE_OK;
     const struct model_listing *l = s->base->model->listing;
     dae_status status = solver_check_point(s, t, "dae_solver_derivatives");
-    if (status == DAE_OK) status = solver_point(s, t);
+    if (status == DAE_OK) status = solver_ask(s, t);
     if (status == DAE_OK) look_at_eliminated(s, t, s->bound.at_y, s->bound.at_yp);
     for (int k = 0; status == DAE_OK && k < l->derivative_count; k++) {
         const model_derivative *d = &l->derivatives[k];
@@ -54,6 +54,7 @@ dae_status dae_solver_finish(dae_solver *s)
     if (s->run.phase == PHASE_NEW)
         return diag_set(&s->diag, DAE_ERR_STATE, "dae_solver_finish was called before a start.");
     if (s->hybrid) output_doubt_tell(s);
+    if (s->observer) s->observer->finished(s->observer->user);
     if (!s->hybrid || s->run.phase == PHASE_ENDED) return DAE_OK;
     dae_status status = s->hybrid->pending ? hybrid_update(s) : DAE_OK;
     return status == DAE_OK && s->run.phase != PHASE_ENDED ? hybrid_finish(s) : status;

@@ -627,7 +627,7 @@ static void derivative_unit(const char *unit, char *text, size_t size)
 static const char *joined(arena *a, const char *before, const char *name, const char *after)
 {
     size_t size = strlen(before) + strlen(name) + strlen(after) + 1;
-    char *text = arena_alloc(a, size);
+    char *text = arena_text(a, NULL, size - 1);
     size_t length = text ? text_append(text, size, 0, before, size) : 0;
     if (text) length = text_append(text, size, length, name, size);
     if (text) text_append(text, size, length, after, size);
@@ -652,7 +652,7 @@ static bool note_derivatives(model_form *f)
             .is_unknown = follows,
             .sign = f->alias[v].top_sign,
             .name = joined(f->notes, "der(", f->flat->variables[v].name, ")"),
-            .unit = joined(f->notes, "", unit, ""),
+            .unit = unit[0] ? joined(f->notes, "", unit, "") : "",
         };
         ok = !arena_failed(f->notes);
     }

@@ -10,6 +10,11 @@ const char *dae_solver_method(const dae_solver *s)
     return s ? s->bound.method->name : NULL;
 }
 
+const char *dae_solver_linear(const dae_solver *s)
+{
+    return s && s->wishes.iterative && s->bound.matrix.matrix_free ? s->why_linear : "";
+}
+
 const char *dae_solver_choice(const dae_solver *s)
 {
     return s && s->wishes.open ? s->why : "";

@@ -261,7 +261,6 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
 {
     s->run.phase = PHASE_NEW;
     s->run.t = s->run.t_old = s->run.t_new = t;
-    s->run.loaded = false;
     s->run.direction = 0.0;
     s->run.last = (attempt){0};
     s->run.resumption.h = s->run.resumption.tried = 0.0;

@@ -61,7 +61,8 @@ static dae_status bind_forms(dae_solver *s, plan *p, dae_diag *diag)
 static dae_status bind_explicit(dae_solver *s, dae_diag *diag)
 {
     binding *b = &s->bound;
-    b->eval = (evaluator){.problem = b->problem, .stats = &s->stats, .stop = &s->stop};
+    b->eval = (evaluator){
+        .problem = b->problem, .stats = &s->stats, .stop = &s->stop, .threads = s->threads};
     b->ode = ode_form_new(&b->eval);
     if (!b->ode) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for y' = phi(t, y).");
     b->form_set = ode_form_set(b->ode);

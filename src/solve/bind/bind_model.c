@@ -3,7 +3,9 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/team.h"
 #include "base/vector.h"
+#include "model/model_pieces.h"
 #include "model/model_structure.h"
 #include "solve/bind/solver.h"
 #include "solve/prepare/choose.h"
@@ -184,6 +186,9 @@ static dae_status bind_discrete(dae_solver *s, model_mode *v)
     model_instance *to = v ? v->instance : r->base_instance ? r->base_instance : h->instance;
     note_held(s);
     if (!hybrid_bind(h, to)) return plan_exhausted(&s->diag);
+    graph_enter(to->form->flat->graph);
+    if (!model_instance_share(to, s->threads, PIECES_LEAST)) team_give_up(s->threads);
+    graph_leave(to->form->flat->graph);
     s->run.code.next = 0; /* its programs may be others */
     for (int i = 0; !v && i < to->form->n; i++) {
         h->fixed_by[i] = r->fixed_by ? r->fixed_by[i] : -1;

@@ -139,19 +139,32 @@ static dae_status make_tools(binding *b, dae_diag *diag)
     return status;
 }
 
+/* Whether GMRES takes the place of factors: where it was chosen (linear_choice.h) for bdf on the
+ * equations as they are given. */
+static bool binding_iterates(const dae_solver *s)
+{
+    const binding *b = &s->bound;
+    return s->wishes.iterative && b->method == &method_bdf && !b->forms && !b->rewritten &&
+           b->options.linear_solver == DAE_LINEAR_AUTO;
+}
+
 /* Lowest rooms first. */
 static dae_status fill(dae_solver *s, dae_diag *diag)
 {
     binding *b = &s->bound;
     const invariant_set *invariants = s->monitors ? &s->monitors->set : NULL;
     b->finest_rtol = finest_rtol(&b->options, b->n);
-    b->eval =
-        (evaluator){.problem = b->problem, .stats = &s->stats, .forms = b->forms, .stop = &s->stop};
+    b->eval = (evaluator){.problem = b->problem,
+                          .stats = &s->stats,
+                          .forms = b->forms,
+                          .stop = &s->stop,
+                          .threads = s->threads};
     if (s->hybrid) {
         b->eval.instance = s->hybrid->instance;
         if (!model_options(s->hybrid->instance->form, &b->options))
             return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the model.");
     }
+    if (binding_iterates(s)) b->options.linear_solver = DAE_LINEAR_GMRES;
     if (!allocate_values(b, s->base->form.n) || !allocate_work(b)) return out_of_memory(b, diag);
     dae_status status = make_tools(b, diag);
     if (status != DAE_OK) return status;

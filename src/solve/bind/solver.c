@@ -7,8 +7,10 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/team.h"
 #include "solve/bind/array_callbacks.h"
 #include "solve/prepare/choose.h"
+#include "solve/prepare/linear_choice.h"
 
 /* What plans are made by: options as they are kept, and as they were given. */
 static wishes first_wishes(const dae_options *kept, const dae_options *given)
@@ -86,6 +88,8 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
     status = keep_table(s, &full, diag);
     if (status == DAE_OK) status = options_copy(&s->base_options, &full, n, diag);
     if (status == DAE_OK) s->wishes = first_wishes(&s->base_options, &full);
+    if (status == DAE_OK)
+        s->wishes.iterative = choose_iterative(problem, &s->wishes, s->why_linear);
     if (status == DAE_OK) status = own_steps(s, diag);
     if (full.integrator) s->integrator = *full.integrator;
     if (full.integrator) s->base_options.integrator = &s->integrator;
@@ -96,6 +100,8 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
     if (s->wishes.open) s->run.past.values = DAE_ARRAY(double, 4 * (size_t)n);
     if (status == DAE_OK && (!s->run.sizes || (s->wishes.open && !s->run.past.values)))
         status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d variables.", n);
+    if (status == DAE_OK && !team_new(&s->threads, full.threads))
+        status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for %d threads.", full.threads);
     if (status == DAE_OK) status = monitors_new(s, &full, diag);
     if (status == DAE_OK) status = problem->model ? model_hold(s, diag) : bind_callbacks(s, diag);
     if (status != DAE_OK) {
@@ -117,6 +123,7 @@ void dae_solver_free(dae_solver *s)
 {
     if (!s) return;
     if (s->observer) s->observer->gone(s->observer->user);
+    recycler_empty(&s->spare);
     binding *b = &s->bound;
     binding_empty(b);
     ode_form_free(b->ode);
@@ -128,6 +135,7 @@ void dae_solver_free(dae_solver *s)
     modes_free(s->modes);
     hybrid_free(s->hybrid);
     dae_problem_free(b->rewritten);
+    team_free(s->threads);
     dae_free_all(b->multipliers, s->run.sizes, s->run.floors, s->run.past_t, s->run.past_y,
                  s->run.past.values, s->run.last_values, s->steps, s->table, s);
 }

@@ -3,6 +3,7 @@
 #define DAE_SOLVE_BIND_SOLVER_H
 
 #include "base/persist.h"
+#include "base/recycle.h"
 #include "control/stall.h"
 #include "control/step_control.h"
 #include "control/stiffness.h"
@@ -61,7 +62,6 @@ typedef struct run_state {
     solver_phase phase;
     double t;            /* where the solver stands */
     double t_old, t_new; /* the last step */
-    bool loaded;         /* it comes from a checkpoint: only its end has values */
     double direction;    /* +1, -1, or 0 while unknown */
     double searched;     /* events up to here have been reported */
     double goal;         /* the end time of the last call */
@@ -118,7 +118,12 @@ typedef struct run_observer {
      * branch of its equations, or beyond a change that no step resolves. */
     void (*broken)(void *user, const char *what);
     dae_status (*restarting)(void *user); /* the user is about to change values or equations */
+    void (*finished)(void *user);         /* the run is over */
     void (*gone)(void *user);             /* the solver is being freed */
+    /* A call is about to go towards tend; values at t are asked for from outside of the run, by the
+     * interpolant of the method alone where they are `taken`. NULL: nobody wants to know. */
+    dae_status (*stepping)(void *user, double tend);
+    dae_status (*asked)(void *user, double t, bool taken);
 } run_observer;
 
 struct dae_solver {
@@ -129,18 +134,22 @@ struct dae_solver {
     dae_table *table;             /* that options->table of all copies is; owned, or NULL */
     dae_herk_options herk;        /* what all copies of them refer to, if the user gave it, */
     dae_integrator integrator;    /* and this one */
-    wishes wishes;            /* what plans are made by: those options, and what runs have shown */
-    char why[CHOICE_TEXT];    /* the method at work in one line, where it is our choice */
-    char reason[CHOICE_TEXT]; /* wishes.reason behind the reading of a checkpoint */
+    wishes wishes; /* what plans are made by: those options, and what runs have shown */
+    char why_linear[CHOICE_TEXT]; /* dae_solver_linear() */
+    char why[CHOICE_TEXT];        /* the method at work in one line, where it is our choice */
+    char reason[CHOICE_TEXT];     /* wishes.reason behind the reading of a checkpoint */
     dae_stats stats;
     dae_diag diag;
     eval_failure stop; /* a callback asked for it during this call (code < 0) */
 
     binding bound;
     run_state run;
-    hybrid *hybrid;     /* discrete side of a model; NULL for callbacks */
-    mode_list *modes;   /* modes of a model; NULL for callbacks */
-    monitors *monitors; /* invariants and constraints that are watched; NULL: none */
+    hybrid *hybrid;       /* discrete side of a model; NULL for callbacks */
+    mode_list *modes;     /* modes of a model; NULL for callbacks */
+    monitors *monitors;   /* invariants and constraints that are watched; NULL: none */
+    struct team *threads; /* opt.threads; owned, NULL: this one alone */
+    bool threads_told;    /* that they are fewer */
+    recycler spare;       /* short blocks that starts use again */
 };
 
 /* ---- solve/api/options.c: what the user asked for ---- */

@@ -209,22 +209,15 @@ static dae_status open_form(dae_bvp *q, dae_diag *diag)
 
 /* ---- meshes ---- */
 
-static void replace(bvp_solution *s, bvp_solution *by)
-{
-    bvp_solution_free(s);
-    *s = *by;
-    *by = (bvp_solution){0};
-}
-
 /* Solve on `next`, and let it take the place of s. */
 static dae_status solve_on(dae_bvp *q, bvp_solution *s, bvp_solution *next, dae_diag *diag)
 {
     dae_status status = bvp_solve_mesh(q, next, diag);
     q->stats.meshes++;
     if (status == DAE_OK)
-        replace(s, next);
+        mesh_solution_replace(s, next);
     else
-        bvp_solution_free(next);
+        mesh_solution_free(next);
     return status;
 }
 
@@ -238,7 +231,7 @@ static dae_status first_solution(dae_bvp *q, dae_bvp_guess guess, bvp_solution *
         if (!bvp_solution_new(q, intervals, &next)) return bvp_no_memory(diag);
         status = bvp_guess_make(q, guess, &next, diag);
         if (status != DAE_OK) {
-            bvp_solution_free(&next);
+            mesh_solution_free(&next);
             return status;
         }
         status = solve_on(q, s, &next, diag);
@@ -294,8 +287,11 @@ static dae_status judge(dae_bvp *q, bvp_solution *s, double *error, dae_diag *di
     if (!bvp_halve(q, s, &next)) return bvp_no_memory(diag);
     *s = (bvp_solution){0};
     dae_status status = solve_on(q, s, &next, diag);
-    if (status == DAE_OK) *error = bvp_difference(q, &coarse, s) / pow(2.0, q->method->stages);
-    bvp_solution_free(&coarse);
+    if (status == DAE_OK)
+        *error = bvp_difference(q, &coarse, s) / pow(2.0, q->method->stages);
+    else
+        mesh_solution_replace(s, &coarse);
+    mesh_solution_free(&coarse);
     return status;
 }
 
@@ -307,7 +303,7 @@ static dae_status coarsen(dae_bvp *q, bvp_solution *s, const double *error, doub
     bvp_solution next;
     if (!bvp_redistribute(q, s, error, 0.5 * target, 1, &next)) return bvp_no_memory(diag);
     if (2 * next.intervals <= q->request.max_intervals) return solve_on(q, s, &next, diag);
-    bvp_solution_free(&next);
+    mesh_solution_free(&next);
     return explain_mesh(q, s, error, diag);
 }
 
@@ -353,13 +349,65 @@ static dae_status adapt(dae_bvp *q, bvp_solution *s, dae_diag *diag)
     return status == DAE_OK && !confirmed ? explain_rounds(q, s, diag) : status;
 }
 
+dae_status bvp_explain_point(const dae_bvp *q, double t, dae_diag *diag)
+{
+    diag->t = t;
+    return diag_set(diag, DAE_ERR_CONVERGENCE,
+                    "Boundary values: at t = %.9g the equations give no values of the variables "
+                    "beside the states. %s",
+                    t,
+                    q->inner || q->d == q->n
+                        ? "Take a smaller tolerance, or another method."
+                        : "The states that were chosen at the start may not hold there: take "
+                          "projected collocation (method projected) or shooting.");
+}
+
+/* Where the states that were chosen at the start determine the other variables least: *t. How many
+ * times worse the matrix of slopes of states and other variables is there than where it is best. */
+static double weakest_point(dae_bvp *q, const bvp_solution *s, double *t)
+{
+    double least = INFINITY, most = 0.0;
+    for (int i = 0; i < s->intervals; i++)
+        for (int a = 0; a < q->method->stages; a++) {
+            const double h = s->t[i + 1] - s->t[i], at = s->t[i] + q->method->nodes[a] * h;
+            bvp_on_polynomial(q, s, i, q->method->nodes[a], q->work, q->f);
+            bvp_fill(q, q->work, q->f, q->y, q->yp);
+            for (int j = 0; j < q->n; j++) q->work[j] = 1.0 - (q->f[j] = q->number[j] >= 0);
+            if (iteration_evaluate(&q->matrix, at, q->y, q->yp, 1.0 / h, h, q->weights, NULL) !=
+                    ITERATION_OK ||
+                iteration_factor_columns(&q->matrix, q->work, q->f) != ITERATION_OK)
+                continue;
+            const double good = iteration_condition(&q->matrix);
+            most = fmax(most, good);
+            if (!(good >= 0.0 && good < least)) continue;
+            least = good;
+            *t = at;
+        }
+    return least < INFINITY && most > 0.0 ? most / fmax(least, 1e-300) : 1.0;
+}
+
+/* A search by collocation failed: the choice of states may be the reason. */
+static void explain_states(dae_bvp *q, dae_diag *diag)
+{
+    const double weak = 1e3; /* what a mesh does not make up for */
+    double t = 0.0;
+    if (q->request.method > DAE_BVP_RADAU || q->d == q->n || q->solution.intervals == 0) return;
+    const double worse = weakest_point(q, &q->solution, &t);
+    if (worse > weak)
+        diag_append(diag,
+                    " Near t = %.4g the states that were chosen at the start determine the other "
+                    "variables %.0e times worse than elsewhere: take projected collocation (method "
+                    "projected), or shooting.",
+                    t, worse);
+}
+
 /* Assertions of the model hold at the mesh. */
 static dae_status check_assertions(dae_bvp *q, dae_diag *diag)
 {
     const bvp_solution *s = &q->solution;
     dae_status status = DAE_OK;
     for (int i = 0; i <= s->intervals && status == DAE_OK; i++) {
-        bvp_point(q, s, s->t[i], q->y, q->yp);
+        if (!bvp_point(q, s, s->t[i], q->y, q->yp)) return bvp_explain_point(q, s->t[i], diag);
         status = hybrid_check(bvp_teller(q), s->t[i], q->y, q->yp);
     }
     if (status < 0) *diag = bvp_teller(q)->diag;
@@ -371,7 +419,10 @@ static dae_status solve_from(dae_bvp *q, dae_bvp_guess guess, dae_diag *diag)
     q->stats.simulated = guess == DAE_BVP_GUESS_SIMULATE;
     if (q->request.method == DAE_BVP_SHOOTING) return bvp_shoot(q, guess, diag);
     dae_status status = first_solution(q, guess, &q->solution, diag);
-    return status == DAE_OK ? adapt(q, &q->solution, diag) : status;
+    if (status != DAE_OK) return status;
+    status = adapt(q, &q->solution, diag);
+    if (status == DAE_ERR_CONVERGENCE || status == DAE_ERR_TOLERANCE) explain_states(q, diag);
+    return status;
 }
 
 /* By default values at the start, and a simulation where these do not do. */
@@ -409,7 +460,7 @@ void dae_bvp_free(dae_bvp *q)
     bvp_conditions_free(&q->left);
     bvp_conditions_free(&q->right);
     bvp_matrix_free(&q->system);
-    bvp_solution_free(&q->solution);
+    mesh_solution_free(&q->solution);
     shooting_free(q->shooting);
     dae_bvp_free(q->inner);
     model_tangent_free(q->rows);
@@ -491,7 +542,7 @@ dae_status dae_bvp_at(dae_bvp *q, double t, double *values)
                         "dae_bvp_at: t = %.9g is outside of %.9g to %.9g.", t, start, last);
     t = fmin(fmax(t, start), last);
     if (q->shooting) return shooting_at(q->shooting, t, values, &q->diag);
-    bvp_point(q, &q->solution, t, q->y, q->yp);
+    if (!bvp_point(q, &q->solution, t, q->y, q->yp)) return bvp_explain_point(q, t, &q->diag);
     hybrid_variables(bvp_teller(q), t, q->y, q->yp, values);
     return DAE_OK;
 }
@@ -500,7 +551,7 @@ double dae_bvp_parameter(const dae_bvp *q, int k)
 {
     if (!q || k < 0 || k >= q->m) return NAN;
     if (q->shooting) return shooting_parameter(q->shooting, k);
-    return q->solution.u[bvp_at_p(q, q->solution.intervals) + (size_t)k];
+    return q->solution.x[bvp_at_p(q, q->solution.intervals) + (size_t)k];
 }
 
 double dae_bvp_mesh(const dae_bvp *q, int i)

@@ -21,7 +21,7 @@ static dae_status linearise(void *user, double *residual, dae_diag *diag)
 static void move(void *user, double damping, const double *step)
 {
     mesh_equations *w = user;
-    for (size_t k = 0; k < w->size; k++) w->trial.u[k] = w->s->u[k] + damping * step[k];
+    for (size_t k = 0; k < w->size; k++) w->trial.x[k] = w->s->x[k] + damping * step[k];
 }
 
 static dae_status residual_there(void *user, double *residual, dae_diag *diag)
@@ -33,10 +33,10 @@ static dae_status residual_there(void *user, double *residual, dae_diag *diag)
 static void take(void *user, const double *more)
 {
     mesh_equations *w = user;
-    double *u = w->s->u;
-    for (size_t k = 0; more && k < w->size; k++) w->trial.u[k] += more[k];
-    w->s->u = w->trial.u;
-    w->trial.u = u;
+    double *u = w->s->x;
+    for (size_t k = 0; more && k < w->size; k++) w->trial.x[k] += more[k];
+    w->s->x = w->trial.x;
+    w->trial.x = u;
 }
 
 /* Largest values, and slopes of states, of each unknown over the mesh. */
@@ -45,11 +45,11 @@ static void find_largest(const dae_bvp *q, const bvp_solution *s, double *value,
     for (int i = 0; i < q->n; i++) value[i] = slope[i] = 0.0;
     for (int i = 0; i < s->intervals; i++) {
         for (int k = 0; k < q->d; k++)
-            value[q->state[k]] = fmax(value[q->state[k]], fabs(s->u[bvp_at_x(q, i) + (size_t)k]));
+            value[q->state[k]] = fmax(value[q->state[k]], fabs(s->x[bvp_at_x(q, i) + (size_t)k]));
         for (int a = 0; a < q->method->stages; a++)
             for (int j = 0; j < q->n; j++) {
                 double *most = q->number[j] >= 0 ? &slope[j] : &value[j];
-                *most = fmax(*most, fabs(s->u[bvp_at_v(q, i, a) + (size_t)j]));
+                *most = fmax(*most, fabs(s->x[bvp_at_v(q, i, a) + (size_t)j]));
             }
     }
 }
@@ -60,7 +60,7 @@ static void weigh_ends(const dae_bvp *q, const bvp_solution *s, double *weight)
     const size_t right = bvp_at_right(q, s->intervals);
     for (size_t k = 0; k < (size_t)q->layout.head; k++)
         weight[k] = weight[right + k] =
-            q->request.rtol * fmax(fabs(s->u[k]), fabs(s->u[right + k])) + q->request.atol;
+            q->request.rtol * fmax(fabs(s->x[k]), fabs(s->x[right + k])) + q->request.atol;
 }
 
 /* weight = rtol max|.| + atol over the mesh, for each unknown of the form; slopes over the length
@@ -91,7 +91,7 @@ static void weigh(void *user, double *weight)
         for (int k = 0; k < q->d; k++)
             weight[bvp_at_x(q, i) + (size_t)k] = rtol * value[q->state[k]] + atol;
     for (size_t k = bvp_at_p(q, s->intervals); k < w->size; k++)
-        weight[k] = rtol * fabs(s->u[k]) + atol;
+        weight[k] = rtol * fabs(s->x[k]) + atol;
 }
 
 static void name_unknown(void *user, size_t k, char *text, size_t size)
@@ -113,8 +113,8 @@ dae_status bvp_solve_mesh(dae_bvp *q, bvp_solution *s, dae_diag *diag)
                              linearise, move,         residual_there, take,
                              weigh,     name_unknown, name_equation};
     w.trial = (bvp_solution){s->intervals, s->t, DAE_ARRAY(double, w.size)};
-    dae_status status = w.trial.u ? bvp_newton(q, &e, diag) : bvp_no_memory(diag);
-    if (status == DAE_OK) status = bvp_set_parameters(q, s->u + bvp_at_p(q, s->intervals), diag);
-    dae_free(w.trial.u);
+    dae_status status = w.trial.x ? bvp_newton(q, &e, diag) : bvp_no_memory(diag);
+    if (status == DAE_OK) status = bvp_set_parameters(q, s->x + bvp_at_p(q, s->intervals), diag);
+    dae_free(w.trial.x);
     return status;
 }

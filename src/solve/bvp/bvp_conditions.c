@@ -89,7 +89,7 @@ static dae_status collect(dae_bvp *q, dae_diag *diag)
         status = add_fixed(q, v, diag);
     for (size_t k = 0; k < m->terminal_count && status == DAE_OK; k++) {
         const flat_equation *e = &m->terminal_equations[k];
-        char *name = e->place.line ? flat_equation_name(m, e) : dae_strdup(e->name);
+        char *name = e->place.line || !e->name ? flat_equation_name(m, e) : dae_strdup(e->name);
         status = add(q, &q->right, e->residual, name, e->place.line, diag);
     }
     return status;

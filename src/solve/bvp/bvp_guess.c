@@ -48,20 +48,20 @@ static void fill_mesh(dae_bvp *q, whole_guess *g, bvp_solution *s)
     const bool rest = g->kind == DAE_BVP_GUESS_START;
     for (int i = 0; i < s->intervals; i++) {
         values_at(q, g, s->t[i]);
-        store_x(in, s->u + bvp_at_x(q, i));
-        if (i == 0) store_end(q, false, s->u);
+        store_x(in, s->x + bvp_at_x(q, i));
+        if (i == 0) store_end(q, false, s->x);
         for (int a = 0; a < q->method->stages; a++) {
             values_at(q, g, s->t[i] + q->method->nodes[a] * (s->t[i + 1] - s->t[i]));
-            store_v(in, rest, s->u + bvp_at_v(q, i, a));
+            store_v(in, rest, s->x + bvp_at_v(q, i, a));
         }
     }
     bvp_start_projections(in, s);
     values_at(q, g, s->t[s->intervals]);
-    store_x(in, s->u + bvp_at_x(q, s->intervals));
-    store_end(q, rest, s->u + bvp_at_right(q, s->intervals));
+    store_x(in, s->x + bvp_at_x(q, s->intervals));
+    store_end(q, rest, s->x + bvp_at_right(q, s->intervals));
     const model_form *f = q->problem->model;
     for (int k = 0; k < q->m; k++)
-        s->u[bvp_at_p(q, s->intervals) + (size_t)k] =
+        s->x[bvp_at_p(q, s->intervals) + (size_t)k] =
             f->parameters[q->directions.list[k].parameter];
 }
 

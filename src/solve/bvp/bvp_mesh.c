@@ -10,45 +10,10 @@ static const double SMALL = 0.1; /* h times a defect, in tolerances, that needs 
 
 bool bvp_solution_new(const dae_bvp *q, int intervals, bvp_solution *s)
 {
-    *s = (bvp_solution){.intervals = intervals};
-    s->t = DAE_ARRAY(double, intervals + 1);
-    s->u = DAE_ARRAY(double, bvp_size(q, intervals));
-    if (s->t && s->u) return true;
-    bvp_solution_free(s);
-    return false;
-}
-
-void bvp_solution_free(bvp_solution *s)
-{
-    dae_free_all(s->t, s->u);
-    *s = (bvp_solution){0};
+    return mesh_solution_new(intervals, bvp_size(q, intervals), s);
 }
 
 /* ---- values ---- */
-
-/* The last interval that begins at or before t. */
-static int find_interval(const bvp_solution *s, double t)
-{
-    int low = 0, high = s->intervals - 1;
-    while (low < high) {
-        int middle = (low + high + 1) / 2;
-        if (s->t[middle] <= t)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
-/* weight_a = the Lagrange polynomial of node a at r */
-static void stage_weights(const collocation *m, double r, double *weight)
-{
-    for (int a = 0; a < m->stages; a++) {
-        weight[a] = 1.0;
-        for (int b = 0; b < m->stages; b++)
-            if (b != a) weight[a] *= (r - m->nodes[b]) / (m->nodes[a] - m->nodes[b]);
-    }
-}
 
 void bvp_on_polynomial(const dae_bvp *q, const bvp_solution *s, int i, double r, double *x,
                        double *v)
@@ -59,70 +24,69 @@ void bvp_on_polynomial(const dae_bvp *q, const bvp_solution *s, int i, double r,
     stage_weights(m, r, weight);
     vector_zero(q->n, v);
     for (int a = 0; a < m->stages; a++)
-        for (int j = 0; j < q->n; j++) v[j] += weight[a] * s->u[bvp_at_v(q, i, a) + (size_t)j];
+        for (int j = 0; j < q->n; j++) v[j] += weight[a] * s->x[bvp_at_v(q, i, a) + (size_t)j];
     collocation_weights(m, r, 0, weight);
     for (int b = 0; b < m->stages; b++) {
         along[b] = 0.0;
         for (int a = 0; a < m->stages; a++) along[b] += weight[a] * m->A[a * m->stages + b];
     }
     for (int k = 0; k < q->d; k++) {
-        x[k] = s->u[bvp_at_x(q, i) + (size_t)k];
+        x[k] = s->x[bvp_at_x(q, i) + (size_t)k];
         for (int b = 0; b < m->stages; b++)
-            x[k] += h * along[b] * s->u[bvp_at_v(q, i, b) + (size_t)q->state[k]];
+            x[k] += h * along[b] * s->x[bvp_at_v(q, i, b) + (size_t)q->state[k]];
     }
 }
 
-/* Algebraic variables and slopes that belong to the states in y; as they are where the equations
- * give none. */
-static void complete(dae_bvp *q, double t, double h, double *y, double *yp)
+/* Algebraic variables and slopes that belong to the states in y. False: the equations give none. */
+static bool complete(dae_bvp *q, double t, double h, double *y, double *yp)
 {
     const binding *b = &q->companion->bound;
     for (int i = 0; i < q->n; i++) q->weights[i] = q->request.rtol * fabs(y[i]) + q->request.atol;
-    (void)initializer_project(b->init, t, h, b->kinds, q->weights, y, yp);
+    return initializer_project(b->init, t, h, b->kinds, q->weights, y, yp) == EVAL_OK;
 }
 
-/* y, y' of the ends' form at t, from inner states x and V; the rest by the equations. */
-static void complete_from(dae_bvp *q, double t, double h, const double *x, const double *v,
+/* y, y' of the ends' form at t, from inner states x and V; the rest by the equations. False: they
+ * give none. */
+static bool complete_from(dae_bvp *q, double t, double h, const double *x, const double *v,
                           double *y, double *yp)
 {
     dae_bvp *in = bvp_inner(q);
     if (q->inner) {
         bvp_fill(in, x, v, in->y, in->yp);
-        bvp_outward(q, t, h, in->y, in->yp, y, yp);
-    } else {
-        bvp_fill(q, x, v, y, yp);
-        complete(q, t, h, y, yp);
+        return bvp_outward(q, t, h, in->y, in->yp, y, yp);
     }
+    bvp_fill(q, x, v, y, yp);
+    return complete(q, t, h, y, yp);
 }
 
-void bvp_point(dae_bvp *q, const bvp_solution *s, double t, double *y, double *yp)
+bool bvp_point(dae_bvp *q, const bvp_solution *s, double t, double *y, double *yp)
 {
     const dae_bvp *in = bvp_inner(q);
-    const int i = find_interval(s, t);
+    const int i = mesh_interval(s, t);
     const double h = s->t[i + 1] - s->t[i];
     double *x = in->work, *v = in->f;
     bvp_on_polynomial(in, s, i, (t - s->t[i]) / h, x, v);
-    if (t == s->t[i + 1]) vector_copy(in->d, s->u + bvp_at_x(q, i + 1), x);
-    complete_from(q, t, h, x, v, y, yp);
+    if (t == s->t[i + 1]) vector_copy(in->d, s->x + bvp_at_x(q, i + 1), x);
+    return complete_from(q, t, h, x, v, y, yp);
 }
 
 void bvp_transfer(dae_bvp *q, const bvp_solution *from, bvp_solution *to)
 {
     const dae_bvp *in = bvp_inner(q);
     const collocation *m = q->method;
-    vector_copy(q->layout.head, from->u, to->u);
-    vector_copy(q->layout.tail + q->m, from->u + bvp_at_right(q, from->intervals),
-                to->u + bvp_at_right(q, to->intervals));
+    vector_copy(q->layout.head, from->x, to->x);
+    vector_copy(q->layout.tail + q->m, from->x + bvp_at_right(q, from->intervals),
+                to->x + bvp_at_right(q, to->intervals));
     for (int i = 0; i <= to->intervals; i++) {
-        int k = find_interval(from, to->t[i]);
+        int k = mesh_interval(from, to->t[i]);
         double h = from->t[k + 1] - from->t[k];
-        bvp_on_polynomial(in, from, k, (to->t[i] - from->t[k]) / h, to->u + bvp_at_x(q, i),
+        bvp_on_polynomial(in, from, k, (to->t[i] - from->t[k]) / h, to->x + bvp_at_x(q, i),
                           in->work);
         for (int a = 0; a < m->stages && i < to->intervals; a++) {
             double t = to->t[i] + m->nodes[a] * (to->t[i + 1] - to->t[i]);
-            k = find_interval(from, t);
+            k = mesh_interval(from, t);
             h = from->t[k + 1] - from->t[k];
-            bvp_on_polynomial(in, from, k, (t - from->t[k]) / h, in->f, to->u + bvp_at_v(q, i, a));
+            bvp_on_polynomial(in, from, k, (t - from->t[k]) / h, in->f, to->x + bvp_at_v(q, i, a));
         }
     }
     bvp_start_projections(bvp_inner(q), to);
@@ -131,17 +95,18 @@ void bvp_transfer(dae_bvp *q, const bvp_solution *from, bvp_solution *to)
 /* ---- errors ---- */
 
 /* e = h times the defect of the polynomial at part r of interval i: its slopes against those that
- * the equations give, of all states; x = their values. */
-static void take_defect(dae_bvp *q, const bvp_solution *s, int i, double r, double *e, double *x)
+ * the equations give, of all states; x = their values. False: they give none. */
+static bool take_defect(dae_bvp *q, const bvp_solution *s, int i, double r, double *e, double *x)
 {
     const dae_bvp *in = bvp_inner(q);
     const double h = s->t[i + 1] - s->t[i], t = s->t[i] + r * h;
     double *v = in->f;
     bvp_on_polynomial(in, s, i, r, x, v);
-    complete_from(q, t, h, x, v, q->y, q->yp);
+    if (!complete_from(q, t, h, x, v, q->y, q->yp)) return false;
     if (q->inner) bvp_inner_slopes(q, t, q->y, q->yp, in->yp);
     bvp_on_polynomial(in, s, i, r, x, v);
     for (int k = 0; k < in->d; k++) e[k] = h * (v[in->state[k]] - in->yp[in->state[k]]);
+    return true;
 }
 
 static double in_tolerances(const dae_bvp *q, const double *e, const double *x)
@@ -180,7 +145,7 @@ static double error_at(dae_bvp *q, const bvp_solution *s, int i, double r, doubl
     const dae_bvp *in = bvp_inner(q);
     const double h = s->t[i + 1] - s->t[i];
     double *e = room, *x = room + in->d;
-    take_defect(q, s, i, r, e, x);
+    if (!take_defect(q, s, i, r, e, x)) return INFINITY;
     const double whole = in_tolerances(in, e, x);
     if (whole <= SMALL || q->inner || !filter(q, s->t[i] + r * h, h, e)) return whole;
     return fmin(whole, in_tolerances(in, e, x));
@@ -204,15 +169,15 @@ double bvp_difference(dae_bvp *q, const bvp_solution *a, const bvp_solution *b)
     double most = 0.0;
     for (int i = 0; i <= b->intervals; i++) {
         double t = b->t[i];
-        bvp_point(q, a, t, q->y, q->yp);
+        if (!bvp_point(q, a, t, q->y, q->yp)) return INFINITY;
         double *other = q->yp + q->n; /* the room behind y' */
         vector_copy(q->n, q->y, other);
-        bvp_point(q, b, t, q->y, q->yp);
+        if (!bvp_point(q, b, t, q->y, q->yp)) return INFINITY;
         for (int j = 0; j < q->n; j++)
             most = bvp_larger(most, fabs(q->y[j] - other[j]) /
                                         (q->request.rtol * fabs(q->y[j]) + q->request.atol));
     }
-    const double *p = a->u + bvp_at_p(q, a->intervals), *r = b->u + bvp_at_p(q, b->intervals);
+    const double *p = a->x + bvp_at_p(q, a->intervals), *r = b->x + bvp_at_p(q, b->intervals);
     for (int k = 0; k < q->m; k++)
         most =
             bvp_larger(most, fabs(p[k] - r[k]) / (q->request.rtol * fabs(r[k]) + q->request.atol));

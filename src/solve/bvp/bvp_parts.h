@@ -13,6 +13,7 @@
 #include "linalg/linear_solver.h"
 #include "matrix/iteration.h"
 #include "method/common/collocation.h"
+#include "solve/bvp/mesh_solution.h"
 #include "solve/sensitivity/sensitivity_parts.h"
 
 /* Conditions at one end: expressions over the unknowns of the form, each 0. */
@@ -38,11 +39,8 @@ typedef struct bvp_matrix {
 } bvp_matrix;
 
 /* A solution, or a guess, on a mesh. */
-typedef struct bvp_solution {
-    int intervals;
-    double *t; /* intervals + 1; owned, as u */
-    double *u; /* V at the start; x_i, V_i1 .. V_is for each interval; x_N; V at the end; p */
-} bvp_solution;
+/* x: V at the start; x_i, V_i1 .. V_is for each interval; x_N; V at the end; p */
+typedef mesh_solution bvp_solution;
 
 /* Where things stand in u: `head` numbers of the start; blocks of d states, n numbers for each
  * stage and `extra` ones; d states and `tail` numbers of the end; parameters. */
@@ -99,6 +97,9 @@ static inline dae_solver *bvp_teller(const dae_bvp *q)
 {
     return q->finisher ? q->finisher : q->companion;
 }
+
+/* Why there are no values at t: what bvp_point() says. */
+dae_status bvp_explain_point(const dae_bvp *q, double t, dae_diag *diag);
 
 /* The larger one of an error and the next; what is no number is infinite. */
 static inline double bvp_larger(double most, double error)
@@ -183,9 +184,8 @@ void bvp_on_polynomial(const dae_bvp *q, const bvp_solution *s, int i, double r,
                        double *v);
 
 bool bvp_solution_new(const dae_bvp *q, int intervals, bvp_solution *s); /* false: memory */
-void bvp_solution_free(bvp_solution *s);
 /* x and V of a solution at t, n values of y and y' each; the rest by the equations. */
-void bvp_point(dae_bvp *q, const bvp_solution *s, double t, double *y, double *yp);
+bool bvp_point(dae_bvp *q, const bvp_solution *s, double t, double *y, double *yp);
 /* to = from on the mesh of `to`. */
 void bvp_transfer(dae_bvp *q, const bvp_solution *from, bvp_solution *to);
 /* Error of the polynomial in each interval, in tolerances; the largest one. NAN: memory,
@@ -205,7 +205,7 @@ double bvp_difference(dae_bvp *q, const bvp_solution *a, const bvp_solution *b);
 dae_status bvp_open_inner(dae_bvp *q, dae_diag *diag);
 /* y, y' of the ends' form from those of the inner one at t, in an interval of length h: states as
  * they are, chosen there, the rest by the equations. */
-void bvp_outward(dae_bvp *q, double t, double h, const double *y, const double *yp, double *out,
+bool bvp_outward(dae_bvp *q, double t, double h, const double *y, const double *yp, double *out,
                  double *out_p);
 /* y, y' of a form from the user's values and slopes. */
 void bvp_from_user(const dae_bvp *q, const double *user_y, const double *user_yp, double *y,

@@ -274,9 +274,9 @@ dae_status bvp_add_projection(dae_bvp *in, int i, size_t row, const bvp_solution
     const size_t x = bvp_at_x(in, i + 1), w = bvp_at_v(in, i, in->method->stages);
     evaluator *e = &in->companion->bound.eval;
     bvp_on_polynomial(in, s, i, 1.0, in->work, in->f);
-    bvp_fill(in, s->u + x, in->f, in->y, in->yp);
+    bvp_fill(in, s->x + x, in->f, in->y, in->yp);
     for (int c = 0; c < in->n; c++)
-        if (in->known[c]) in->y[c] = s->u[w + (size_t)c];
+        if (in->known[c]) in->y[c] = s->x[w + (size_t)c];
     eval_status found =
         evaluate_residual(e, t, in->y, in->yp, residual + row, &e->stats->residuals);
     if (found != EVAL_OK) return evaluator_report(e, found, diag);
@@ -284,7 +284,7 @@ dae_status bvp_add_projection(dae_bvp *in, int i, size_t row, const bvp_solution
     if (status != DAE_OK) return status;
     for (int r = 0; r < in->n; r++)
         if (!in->constraint[r]) residual[row + (size_t)r] = 0.0;
-    bool ok = put_rows(in, row, w, x, s->u + w, residual, with_matrix);
+    bool ok = put_rows(in, row, w, x, s->x + w, residual, with_matrix);
     if (ok && with_matrix) ok = put_parameters(in, t, row, s);
     return ok ? DAE_OK : bvp_no_memory(diag);
 }
@@ -292,7 +292,7 @@ dae_status bvp_add_projection(dae_bvp *in, int i, size_t row, const bvp_solution
 void bvp_start_projections(dae_bvp *in, const bvp_solution *s)
 {
     for (int i = 0; i < s->intervals && in->layout.extra > 0; i++) {
-        double *w = s->u + bvp_at_v(in, i, in->method->stages);
+        double *w = s->x + bvp_at_v(in, i, in->method->stages);
         bvp_on_polynomial(in, s, i, 1.0, in->work, in->f);
         for (int c = 0; c < in->n; c++) w[c] = in->known[c] ? in->f[c] : 0.0;
     }
@@ -345,7 +345,7 @@ static void choose_states(dae_bvp *q, double t)
     (void)hybrid_begin_again(c); /* where that fails the values stay as they are */
 }
 
-void bvp_outward(dae_bvp *q, double t, double h, const double *y, const double *yp, double *out,
+bool bvp_outward(dae_bvp *q, double t, double h, const double *y, const double *yp, double *out,
                  double *out_p)
 {
     dae_solver *c = q->finisher;
@@ -356,7 +356,8 @@ void bvp_outward(dae_bvp *q, double t, double h, const double *y, const double *
     vector_copy(q->n, c->bound.y, out);
     vector_copy(q->n, c->bound.yp, out_p);
     for (int i = 0; i < q->n; i++) q->weights[i] = q->request.rtol * fabs(out[i]) + q->request.atol;
-    (void)initializer_project(c->bound.init, t, h, c->bound.kinds, q->weights, out, out_p);
+    return initializer_project(c->bound.init, t, h, c->bound.kinds, q->weights, out, out_p) ==
+           EVAL_OK;
 }
 
 void bvp_inner_slopes(dae_bvp *q, double t, const double *y, const double *yp, double *slope)
@@ -396,7 +397,7 @@ static bool link_start(dae_bvp *q, int k, size_t row, const bvp_solution *s, dou
     const size_t other =
         state >= 0 && !at.slope ? (size_t)state : (size_t)q->d + (size_t)at.unknown;
     const double sign = at.sign * user.sign;
-    residual[row] = s->u[own] - sign * s->u[other];
+    residual[row] = s->x[own] - sign * s->x[other];
     return !with_matrix || (bvp_put(q->sink, row, own, 1.0) && bvp_put(q->sink, row, other, -sign));
 }
 
@@ -407,7 +408,7 @@ static bool link_end(dae_bvp *q, int k, size_t row, const bvp_solution *s, doubl
     const size_t own = bvp_at_right(q, s->intervals) + (size_t)k;
     const size_t other = bvp_at_x(q, s->intervals) + (size_t)q->user[k].unknown;
     const double sign = q->user[k].sign;
-    residual[row] = s->u[own] - sign * s->u[other];
+    residual[row] = s->x[own] - sign * s->x[other];
     return !with_matrix || (bvp_put(q->sink, row, own, 1.0) && bvp_put(q->sink, row, other, -sign));
 }
 

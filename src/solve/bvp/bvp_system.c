@@ -208,11 +208,11 @@ static dae_status put_point(dae_bvp *q, const bvp_place *p, const bvp_solution *
 static void fill_point(dae_bvp *q, const bvp_place *p, const bvp_solution *s)
 {
     const int stages = q->method->stages;
-    bvp_fill(q, s->u + p->x, s->u + p->v, q->y, q->yp);
+    bvp_fill(q, s->x + p->x, s->x + p->v, q->y, q->yp);
     for (int k = 0; k < q->d && p->a >= 0; k++)
         for (int b = 0; b < stages; b++)
             q->y[q->state[k]] += p->h * q->method->A[p->a * stages + b] *
-                                 s->u[bvp_at_v(q, p->interval, b) + (size_t)q->state[k]];
+                                 s->x[bvp_at_v(q, p->interval, b) + (size_t)q->state[k]];
 }
 
 static dae_status add_point(dae_bvp *q, const bvp_place *p, const bvp_solution *s, double *residual,
@@ -288,10 +288,10 @@ static bool add_continuity(dae_bvp *q, int i, size_t row, const bvp_solution *s,
     bool ok = true;
     for (int k = 0; k < q->d && ok; k++) {
         const size_t r = row + (size_t)k;
-        residual[r] = s->u[next + (size_t)k] - s->u[x + (size_t)k];
+        residual[r] = s->x[next + (size_t)k] - s->x[x + (size_t)k];
         if (q->layout.extra > 0) { /* the projection */
             const size_t w = bvp_at_v(q, i, q->method->stages) + (size_t)q->state[k];
-            residual[r] -= s->u[w];
+            residual[r] -= s->x[w];
             if (with_matrix) ok = bvp_put(q->sink, r, w, -1.0);
         }
         if (with_matrix && ok)
@@ -299,7 +299,7 @@ static bool add_continuity(dae_bvp *q, int i, size_t row, const bvp_solution *s,
                  bvp_put(q->sink, r, x + (size_t)k, -1.0);
         for (int a = 0; a < q->method->stages && ok; a++) {
             const size_t v = bvp_at_v(q, i, a) + (size_t)q->state[k];
-            residual[r] -= h * q->method->b[a] * s->u[v];
+            residual[r] -= h * q->method->b[a] * s->x[v];
             if (with_matrix) ok = bvp_put(q->sink, r, v, -h * q->method->b[a]);
         }
     }
@@ -361,7 +361,7 @@ dae_status bvp_residual(dae_bvp *q, const bvp_solution *s, double *residual, boo
     dae_bvp *in = bvp_inner(q);
     size_t row = (size_t)(q->left.count + q->n);
     if (with_matrix) q->system.count = 0;
-    dae_status status = bvp_set_parameters(q, s->u + bvp_at_p(q, s->intervals), diag);
+    dae_status status = bvp_set_parameters(q, s->x + bvp_at_p(q, s->intervals), diag);
     if (status == DAE_OK) status = add_end(q, false, 0, s, residual, with_matrix, diag);
     if (status == DAE_OK && q->inner)
         status = bvp_link_ends(q, false, &row, s, residual, with_matrix, diag);

@@ -15,4 +15,10 @@ uint64_t layout_signature(void);
  * problem and the bytes alone, so that a run that was saved and one that was read go on alike. */
 dae_status state_persist(dae_solver *s, persist *p);
 
+/* checkpoint_api.c: both, into memory and back, for who follows a run and knows his own state. */
+dae_status checkpoint_take(dae_solver *s, persist *p, dae_diag *diag);
+dae_status checkpoint_give(dae_solver *s, persist *p, dae_diag *diag);
+/* Whether the run stands where all of its state is known. */
+bool checkpoint_has_place(dae_solver *s);
+
 #endif

@@ -68,7 +68,6 @@ static dae_status check_place(dae_solver *s, dae_diag *diag)
 static dae_status check_parts(dae_solver *s, dae_diag *diag)
 {
     const char *what = NULL;
-    if (s->observer) what = "sensitivities are integrated beside the run";
     if (s->base_options.integrator)
         what = "an integrator from outside takes its steps, whose state is not ours to know";
     if (s->bound.array || (s->modes && s->modes->base_instance && s->modes->base_instance->array))
@@ -113,24 +112,31 @@ static bool write_out(const persist *p, dae_write_fn write, void *user)
            write(&sum, sizeof sum, user) == 0;
 }
 
-/* Save, and go on as whoever reads it. */
+dae_status checkpoint_take(dae_solver *s, persist *p, dae_diag *diag)
+{
+    dae_status status = check_parts(s, diag);
+    if (status != DAE_OK) return status;
+    status = identity_persist(s, p);
+    if (status == DAE_OK) status = state_persist(s, p);
+    if (status == DAE_OK && p->wrong)
+        status = diag_set(&s->diag, DAE_ERR_UNSUPPORTED, "The run cannot be saved at t = %.9g: %s.",
+                          s->run.t, p->wrong);
+    p->wrong = NULL;
+    return hand_over(s, p, status, diag);
+}
+
+bool checkpoint_has_place(dae_solver *s)
+{
+    return check_place(s, NULL) == DAE_OK;
+}
+
+/* Save: the solver itself stays as it is. */
 static dae_status save(dae_solver *s, dae_write_fn write, void *user, dae_diag *diag)
 {
     persist p = {0};
-    dae_status status = identity_persist(s, &p);
-    const size_t identity = p.count;
-    if (status == DAE_OK) status = state_persist(s, &p);
-    if (status == DAE_OK && p.wrong)
-        status = diag_set(&s->diag, DAE_ERR_UNSUPPORTED, "The run cannot be saved at t = %.9g: %s.",
-                          s->run.t, p.wrong);
-    p.wrong = NULL;
-    status = hand_over(s, &p, status, diag);
+    dae_status status = checkpoint_take(s, &p, diag);
     if (status == DAE_OK && write && !write_out(&p, write, user))
         status = diag_set(diag, DAE_ERR_FILE, "The checkpoint could not be written.");
-    if (status == DAE_OK) {
-        persist back = {.reading = true, .bytes = p.bytes, .count = p.count, .at = identity};
-        status = read_state(s, &back, diag);
-    }
     persist_free(&p);
     return status;
 }
@@ -140,6 +146,12 @@ dae_status dae_solver_write(dae_solver *s, dae_write_fn write, void *user, dae_d
     diag_clear(diag);
     if (!s) return diag_set(diag, DAE_ERR_ARGUMENT, "dae_solver_write: solver is NULL.");
     dae_status status = check_place(s, diag);
+    if (status == DAE_OK && s->observer)
+        status =
+            diag_set(diag, DAE_ERR_UNSUPPORTED,
+                     "The run cannot be saved at t = %.9g: sensitivities are integrated beside "
+                     "the run.",
+                     s->run.t);
     if (status == DAE_OK) status = check_parts(s, diag);
     if (status != DAE_OK) return status;
     interrupt_scope scope;
@@ -204,6 +216,18 @@ static dae_status read_bytes(const frame *f, dae_read_fn read, void *user, persi
     return sum == found ? DAE_OK : refuse(diag, "it is damaged (its checksum is wrong)");
 }
 
+dae_status checkpoint_give(dae_solver *s, persist *p, dae_diag *diag)
+{
+    p->reading = true;
+    p->at = 0;
+    dae_status status = identity_persist(s, p);
+    if (status == DAE_OK && p->wrong)
+        return diag_set(diag, DAE_ERR_ARGUMENT, "The checkpoint cannot be used here: %s.",
+                        p->wrong);
+    if (status != DAE_OK) return hand_over(s, p, status, diag);
+    return read_state(s, p, diag);
+}
+
 static dae_status load(dae_solver *s, dae_read_fn read, void *user, persist *p, dae_diag *diag)
 {
     frame f;
@@ -211,14 +235,7 @@ static dae_status load(dae_solver *s, dae_read_fn read, void *user, persist *p, 
     if (read(&f, sizeof f, user) != sizeof f) return refuse(diag, "it is no checkpoint of Daedal");
     dae_status status = check_frame(&f, diag);
     if (status == DAE_OK) status = read_bytes(&f, read, user, p, diag);
-    if (status != DAE_OK) return status;
-    p->reading = true;
-    status = identity_persist(s, p);
-    if (status == DAE_OK && p->wrong)
-        return diag_set(diag, DAE_ERR_ARGUMENT, "The checkpoint cannot be used here: %s.",
-                        p->wrong);
-    if (status != DAE_OK) return hand_over(s, p, status, diag);
-    return read_state(s, p, diag);
+    return status == DAE_OK ? checkpoint_give(s, p, diag) : status;
 }
 
 dae_status dae_solver_read(dae_solver *s, dae_read_fn read, void *user, dae_diag *diag)

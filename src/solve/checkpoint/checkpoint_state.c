@@ -9,6 +9,7 @@
 #include "solve/begin/begin.h"
 #include "solve/checkpoint/checkpoint.h"
 #include "solve/hybrid/hybrid.h"
+#include "solve/watch/refine.h"
 
 static dae_status no_memory(dae_solver *s)
 {
@@ -26,6 +27,7 @@ static void wishes_persist(dae_solver *s, persist *p)
     PERSIST(p, w->implicit);
     PERSIST(p, w->unfolded);
     PERSIST(p, w->careful);
+    PERSIST(p, w->iterative);
     PERSIST(p, reason);
     PERSIST(p, s->why);
     if (!p->reading) return;
@@ -154,7 +156,6 @@ static void run_persist(dae_solver *s, persist *p)
     optional_persist(&r->floors, 2 * n, p);
     last_persist(s, p);
     if (p->reading) r->history = 0;
-    if (p->reading) r->loaded = true;
     PERSIST(p, s->stats);
     PERSIST(p, s->diag);
     if (s->monitors) monitors_persist(s->monitors, p);
@@ -196,7 +197,8 @@ static dae_status method_saved(dae_solver *s, persist *p)
     PERSIST_ARRAY(p, point, 2 * n);
     if (p->reading && persist_ok(p)) status = start_again(s, point, point + n);
     dae_free(point);
-    if (status == DAE_OK && steps && persist_ok(p)) method_persist(&b->context, b->state, p);
+    if (status == DAE_OK && steps && persist_ok(p))
+        method_persist(&b->context, b->state, b->scratch, p);
     return status;
 }
 
@@ -215,6 +217,34 @@ static dae_status fingerprint_persist(dae_solver *s, persist *p)
         hash = checksum(1, b->work, (size_t)b->n * sizeof *b->work);
     b->eval.failure = failure;
     persist_same(p, hash, "the equations give other values where the run was saved");
+    return DAE_OK;
+}
+
+/* Derivatives, factors and what is known of them; matrices of the method. */
+static dae_status matrices_saved(dae_solver *s, persist *p)
+{
+    binding *b = &s->bound;
+    iteration_persist(&b->matrix, p);
+    newton_persist(&b->newton, p);
+    initializer_persist(b->init, p);
+    if (b->ode) ode_form_persist(b->ode, p);
+    const bool cache = persist_flag(p, b->context.cache != NULL);
+    if (cache != (b->context.cache != NULL)) persist_refuse(p, "a part is missing");
+    if (cache && persist_ok(p) && b->method->cache_persist)
+        b->method->cache_persist(b->context.cache, &b->context, p);
+    return DAE_OK;
+}
+
+/* What values inside steps are made with. */
+static dae_status outputs_saved(dae_solver *s, persist *p)
+{
+    binding *b = &s->bound;
+    if (persist_flag(p, b->output_projector != NULL)) {
+        if (!binding_output_projector(b)) return no_memory(s);
+        iteration_persist(&b->view, p);
+        initializer_persist(b->output_projector, p);
+    }
+    refine_persist(s, p);
     return DAE_OK;
 }
 
@@ -242,8 +272,9 @@ static dae_status events_part(dae_solver *s, persist *p)
 
 dae_status state_persist(dae_solver *s, persist *p)
 {
-    static const part_fn parts[] = {wishes_part,  bind_saved,  values_part,
-                                    method_saved, events_part, fingerprint_persist};
+    static const part_fn parts[] = {wishes_part,  bind_saved,         values_part,
+                                    method_saved, matrices_saved,     outputs_saved,
+                                    events_part,  fingerprint_persist};
     dae_stats stats = s->stats;
     dae_status status = DAE_OK;
     for (size_t k = 0; status == DAE_OK && k < sizeof parts / sizeof *parts && persist_ok(p); k++) {

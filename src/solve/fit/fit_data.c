@@ -247,9 +247,11 @@ static dae_status run_experiment(experiment *e, dae_diag *diag)
     dae_status status = names ? dae_solver_new(q->problem, q->request.options, &e->solver, diag)
                               : diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a fit.");
     if (status == DAE_OK && e->J)
-        status = dae_sensitivity_new(e->solver,
-                                     &(dae_sensitivity_request){.count = q->count, .names = names},
-                                     &e->sensitivity, diag);
+        status =
+            dae_sensitivity_new(e->solver,
+                                &(dae_sensitivity_request){
+                                    .count = q->count, .names = names, .without_run_error = true},
+                                &e->sensitivity, diag);
     if (status == DAE_OK) {
         status = follow_rows(e, diag);
         if (status != DAE_OK && diag && diag->status == DAE_OK) *diag = *dae_solver_diag(e->solver);

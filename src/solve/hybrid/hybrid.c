@@ -60,10 +60,11 @@ static dae_status end_search(dae_solver *s)
     return waits ? solver_ready_method(s) : DAE_OK;
 }
 
-/* The event at t, where what delayed expressions read is held. */
-static dae_status solve_event(dae_solver *s, double t)
+/* The event at t, where what delayed expressions read is held. `solved`: the continuous values are
+ * those of the equations, for the memory that was kept with them. */
+static dae_status solve_event(dae_solver *s, double t, bool solved)
 {
-    s->hybrid->solved = s->hybrid->stays; /* by the step it lies in */
+    s->hybrid->solved = solved;
     s->hybrid->looked = false;
     model_instance_crossings(s->hybrid->instance, t, s->bound.y, s->bound.yp,
                              s->hybrid->crossing_entry);
@@ -87,10 +88,10 @@ static dae_status solve_event(dae_solver *s, double t)
 }
 
 /* Solve the event at s->run.t for its memory as it is. */
-static dae_status run_event(dae_solver *s, double t)
+static dae_status run_event(dae_solver *s, double t, bool solved)
 {
     delays_hold(s, t);
-    dae_status status = solve_event(s, t);
+    dae_status status = solve_event(s, t, solved);
     delays_release(s);
     return status;
 }
@@ -122,7 +123,8 @@ static dae_status start_opened(dae_solver *s, double t, dae_init mode)
         events_settle(s, t);
         status = samples_raise(s, t);
     }
-    if (status == DAE_OK) status = run_event(s, t);
+    /* Solved again although little has changed: the second solution is the more accurate one. */
+    if (status == DAE_OK) status = run_event(s, t, false);
     s->bound.searching = false;
     return hybrid_explain(s, status);
 }
@@ -153,7 +155,7 @@ dae_status hybrid_restart(dae_solver *s, bool anew)
     dae_status status = samples_raise(s, s->run.t);
     relations_cross(s, s->run.t);
     h->pending = EVENT_NONE;
-    return hybrid_explain(s, status == DAE_OK ? run_event(s, s->run.t) : status);
+    return hybrid_explain(s, status == DAE_OK ? run_event(s, s->run.t, h->stays) : status);
 }
 
 void hybrid_leave(dae_solver *s, double direction)
@@ -225,7 +227,7 @@ dae_status hybrid_update(dae_solver *s)
     double direction =
         s->run.direction; /* an event may lie beyond tend by its rounding: no way back */
     step_memory left = resume_leave(s, t);
-    status = run_event(s, t);
+    status = run_event(s, t, h->stays);
     s->run.direction = direction;
     if (status == DAE_OK && !h->stays) resume_enter(s, &left);
     h->stays = false;
@@ -260,7 +262,7 @@ static dae_status last_event(dae_solver *s, const double *kept)
     const run_observer *o = s->observer;
     dae_status status = o ? o->before_event(o->user) : DAE_OK;
     memory[m->memory_terminal] = 1.0;
-    if (status == DAE_OK) status = run_event(s, s->run.t);
+    if (status == DAE_OK) status = run_event(s, s->run.t, s->hybrid->stays);
     if (status == DAE_OK && o) status = o->after_event(o->user);
     s->hybrid->instance->memory[m->memory_terminal] = 0.0;
     if (status != DAE_OK || s->bound.problem != problem || !same_memory(s, kept)) return status;

@@ -401,3 +401,25 @@ dae_status hybrid_explain_lost(dae_solver *s, dae_status status)
                     "they look for another solution there.",
                     problem_variable(s->base, most), s->run.t_new, s->bound.method->name);
 }
+
+/* ---- checkpoints ---- */
+
+void branches_persist(dae_solver *s, persist *p)
+{
+    hybrid *h = s->hybrid;
+    const bool there = persist_flag(p, h->base != NULL);
+    if (!there) return;
+    if (p->reading && !h->base) h->base = base_branch_new(s);
+    if (p->reading && h->base && h->base->own_n < s->bound.n) {
+        dae_free(h->base->own);
+        h->base->own = DAE_ARRAY(double, 2 * (size_t)s->bound.n);
+        h->base->own_n = h->base->own ? s->bound.n : 0;
+    }
+    base_branch *b = h->base;
+    if (!b || !b->own) p->no_memory = true;
+    if (!persist_ok(p)) return;
+    PERSIST(p, b->met);
+    PERSIST_ARRAY(p, b->values, 11 * (size_t)b->walk.n);
+    iteration_persist(&b->matrix, p);
+    initializer_persist(b->init, p);
+}

@@ -184,8 +184,7 @@ dae_status hybrid_ready(dae_solver *s)
 {
     if (s->bound.events) hybrid_arm(s);
     s->hybrid->armed = true;
-    reads_bind(s);
-    dae_status status = hybrid_check_branches(s);
+    dae_status status = reads_bind(s) ? hybrid_check_branches(s) : plan_exhausted(&s->diag);
     if (status != DAE_OK) s->run.phase = PHASE_NEW;
     return status;
 }

@@ -150,9 +150,10 @@ void ranges_bind(dae_solver *s);
 /* hybrid_reads.c */
 
 /* See what the equations and crossing functions of the model read of its memory. */
-void reads_bind(dae_solver *s);
+bool reads_bind(dae_solver *s);
 /* The continuous values are solved for the memory as it is. */
 void reads_keep(dae_solver *s);
+void branches_persist(dae_solver *s, persist *p);
 void reads_persist(dae_solver *s, persist *p);
 /* Whether they still are. Where crossing functions have changed these are to be looked at again. */
 bool reads_unchanged(dae_solver *s);

@@ -78,6 +78,7 @@ dae_status hybrid_persist(dae_solver *s, persist *p)
 {
     dae_status status = p->reading ? make_again(s) : DAE_OK;
     if (status != DAE_OK) return status;
+    branches_persist(s, p);
     reads_persist(s, p);
     seams_persist(s, p);
     persist_parts(s, p);

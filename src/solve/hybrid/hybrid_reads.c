@@ -90,19 +90,20 @@ static bool find_reads(memory_reads *q, model_form *f)
     return slots && ok;
 }
 
-void reads_bind(dae_solver *s)
+bool reads_bind(dae_solver *s)
 {
     hybrid *h = s->hybrid;
     const size_t slots = (size_t)flat_of(s)->memory_count;
-    if (h->reads) return;
+    if (h->reads) return true;
     memory_reads *q = DAE_NEW(memory_reads);
-    if (!q) return;
+    if (!q) return false;
     q->part.free = reads_free;
     q->kept = DAE_ARRAY(double, slots);
     if (q->kept && find_reads(q, s->base->model))
         h->reads = q;
     else
         reads_free(q);
+    return h->reads;
 }
 
 void reads_keep(dae_solver *s)
@@ -117,8 +118,7 @@ void reads_persist(dae_solver *s, persist *p)
 {
     hybrid *h = s->hybrid;
     const bool known = persist_flag(p, h->reads);
-    if (p->reading && known) reads_bind(s);
-    if (known && !h->reads) p->no_memory = true;
+    if (p->reading && known && !reads_bind(s)) p->no_memory = true;
     if (known && h->reads) PERSIST_ARRAY(p, h->reads->kept, flat_of(s)->memory_count);
 }
 

@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "model/model_structure.h"
 #include "solve/hybrid/hybrid_parts.h"
 
 /* In tolerances: what a start may move a value by without a word. */
@@ -70,10 +71,12 @@ static void tell_lost_start(dae_solver *s, int first, const double *values)
              "note: %.200s:%d: %.200s begins with %.6g, and not with its start value %.6g: ",
              model_file(s), f->flat->variables[v].place.line, f->flat->variables[v].name,
              values[first], hybrid_start_value(f, (size_t)v));
-    if (is_output(f, v))
+    if (is_output(f, v)) {
+        char *name = flat_equation_name(f->flat, &f->flat->equations[f->alias[top].equation]);
         diag_append(&text, "%.200s computes it, and no equation needs it.",
-                    f->flat->equations[f->alias[top].equation].name);
-    else
+                    name ? name : "an equation");
+        dae_free(name);
+    } else
         diag_append(&text, "the equations and other start values decide it; fixed = true would "
                            "insist on it.");
     text_list list = text_list_in(&text, MOST_NAMES);

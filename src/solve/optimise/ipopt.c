@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/vector.h"
 
 /* Its C interface. What it calls Bool is an int before version 3.14 and a bool since: of what its
  * functions return only the low byte counts, and ours return an int that is 0 or 1. */
@@ -193,7 +194,8 @@ static void set(const ipopt_calls *c, handle h, const ipopt_problem *p)
     c->whole(h, (char[]){"max_iter"}, p->max_iterations);
     c->number(h, (char[]){"tol"}, p->tolerance);
     c->number(h, (char[]){"constr_viol_tol"}, p->tolerance);
-    c->number(h, (char[]){"compl_inf_tol"}, p->tolerance);
+    c->number(h, (char[]){"compl_inf_tol"},
+              p->complementarity > 0.0 ? p->complementarity : p->tolerance);
     /* where it stops without that: conditions hold, the rest is what the caller accepts */
     const double accepted = fmax(p->accepted, p->tolerance);
     c->number(h, (char[]){"acceptable_tol"}, accepted);
@@ -229,26 +231,135 @@ static ipopt_end meaning(int code)
     }
 }
 
-ipopt_end ipopt_solve(const ipopt_problem *p, double *x, double *lambda)
+/* A search that gives up where unknowns, which are scaled to about 1, have grown so much is on its
+ * way to infinity. IPOPT itself says so at 1e20, where rounding seldom lets it come. */
+static ipopt_end ended_at(const ipopt_problem *p, const double *x, ipopt_end ended)
+{
+    static const double FAR = 1e10;
+    if (ended != IPOPT_ITERATIONS && ended != IPOPT_FAILED) return ended;
+    for (int k = 0; k < p->size; k++)
+        if (fabs(x[k]) > FAR) return IPOPT_UNBOUNDED;
+    return ended;
+}
+
+/* What a multiplier and the distance from its bound contribute. */
+static double product(double multiplier, double distance)
+{
+    return isfinite(distance) ? fabs(multiplier) * fmax(distance, 0.0) : 0.0;
+}
+
+/* Bounds of x, and those of rows that are no equations; a row's multiplier is positive at its upper
+ * bound. z: multipliers of lower and of upper bounds; row: values, then multipliers. */
+static double gap_of(const scaled_problem *s, const double *x, const double *z, const double *row)
+{
+    const ipopt_problem *p = s->p;
+    double sum = 0.0;
+    for (int k = 0; k < p->size; k++)
+        if (p->lower[k] < p->upper[k])
+            sum += product(z[k], x[k] - p->lower[k]) + product(z[p->size + k], p->upper[k] - x[k]);
+    for (int i = 0; i < p->rows; i++) {
+        const double l = row[p->rows + i];
+        if (s->lower[i] < s->upper[i])
+            sum += product(l, l > 0.0 ? s->upper[i] - row[i] : row[i] - s->lower[i]);
+    }
+    return sum / s->f;
+}
+
+ipopt_end ipopt_solve(const ipopt_problem *p, double *x, double *gap, double *lambda)
 {
     ipopt_calls c;
     if (!load(&c)) return IPOPT_MISSING;
     if (p->jacobian > INT_MAX || p->hessian > INT_MAX) return IPOPT_NO_MEMORY;
     scaled_problem scaled;
     if (!scaled_new(p, &scaled)) return IPOPT_NO_MEMORY;
-    handle h =
-        c.create(p->size, p->lower, p->upper, p->rows, scaled.lower, scaled.upper, (int)p->jacobian,
-                 (int)p->hessian, 0, call_f, call_g, call_grad, call_jac, call_h);
-    if (!h) {
-        scaled_free(&scaled);
-        return IPOPT_NO_MEMORY;
+    double *z = DAE_ARRAY(double, 2 * (size_t)p->size),
+           *row = DAE_ARRAY(double, 2 * (size_t)p->rows);
+    handle h = z && row ? c.create(p->size, p->lower, p->upper, p->rows, scaled.lower, scaled.upper,
+                                   (int)p->jacobian, (int)p->hessian, 0, call_f, call_g, call_grad,
+                                   call_jac, call_h)
+                        : NULL;
+    ipopt_end ended = IPOPT_NO_MEMORY;
+    if (h) {
+        double value = 0.0;
+        set(&c, h, p);
+        c.watch(h, call_watch);
+        ended = meaning(c.solve(h, x, row, &value, row + p->rows, z, z + p->size, &scaled));
+        ended = ended_at(p, x, ended);
+        c.release(h);
+        if (gap) *gap = gap_of(&scaled, x, z, row);
+        for (int i = 0; i < p->rows && lambda; i++)
+            lambda[i] = row[p->rows + i] * scaled.row[i] / scaled.f;
     }
-    set(&c, h, p);
-    c.watch(h, call_watch);
-    double value = 0.0;
-    int code = c.solve(h, x, NULL, &value, lambda, NULL, NULL, &scaled);
-    c.release(h);
-    for (int i = 0; i < p->rows && lambda; i++) lambda[i] *= scaled.row[i] / scaled.f;
+    dae_free_all(z, row);
     scaled_free(&scaled);
-    return meaning(code);
+    return ended;
+}
+
+/* ---- stationary guesses ---- */
+
+static int group_of(const ipopt_problem *p, int k)
+{
+    if (!(p->lower[k] < p->upper[k])) return -1;
+    return p->group ? p->group(p->user, k) : k;
+}
+
+/* Groups in which some unknown has moved from x0, or is at a bound. */
+static void find_moved(const ipopt_problem *p, const double *x0, const double *x, bool *moved)
+{
+    static const double NEAR = 1e-4;
+    for (int k = 0; k < p->size; k++) {
+        const int g = group_of(p, k);
+        if (g < 0) continue;
+        const double room = fmin(x[k] - p->lower[k], p->upper[k] - x[k]);
+        moved[g] = moved[g] || fabs(x[k] - x0[k]) > NEAR || room < NEAR;
+    }
+}
+
+/* Unknowns of groups that rest, moved by up to a hundredth, each by another part of it, so that no
+ * symmetry stays. False: there are none. */
+static bool step_aside(const ipopt_problem *p, const bool *moved, double *x)
+{
+    static const double ASIDE = 0.01, GOLDEN = 0.6180339887498949;
+    bool any = false;
+    for (int k = 0; k < p->size; k++) {
+        const int g = group_of(p, k);
+        if (g < 0 || moved[g]) continue;
+        const double part = 0.5 + 0.5 * fmod(GOLDEN * (k + 1), 1.0);
+        x[k] = fmin(p->upper[k], fmax(p->lower[k], x[k] + ASIDE * part));
+        any = true;
+    }
+    return any;
+}
+
+static bool is_lower(const ipopt_problem *p, const double *y, const double *x)
+{
+    double at_y, at_x;
+    const double unit = p->objective_scale > 0.0 ? 1.0 / p->objective_scale : 1.0;
+    if (!p->objective(p->user, y, &at_y) || !p->objective(p->user, x, &at_x)) return false;
+    return at_y < at_x - 100.0 * p->tolerance * fmax(unit, fmax(fabs(at_x), fabs(at_y)));
+}
+
+ipopt_end ipopt_solve_aside(const ipopt_problem *p, double *x, double *gap, double *lambda)
+{
+    double *room = DAE_ARRAY(double, 2 * (size_t)p->size + (size_t)p->rows), beside = 0.0;
+    bool *moved = DAE_ARRAY(bool, p->group ? p->groups : p->size);
+    ipopt_end ended = IPOPT_NO_MEMORY;
+    if (room && moved) {
+        double *x0 = room, *y = room + p->size, *multipliers = y + p->size;
+        vector_copy(p->size, x, x0);
+        ended = ipopt_solve(p, x, gap, lambda);
+        vector_copy(p->size, x, y);
+        if (ended == IPOPT_SOLVED) find_moved(p, x0, x, moved);
+        if (ended == IPOPT_SOLVED && step_aside(p, moved, y)) {
+            const ipopt_end again = ipopt_solve(p, y, &beside, multipliers);
+            if (again == IPOPT_SOLVED && is_lower(p, y, x)) {
+                vector_copy(p->size, y, x);
+                if (gap) *gap = beside;
+                if (lambda) vector_copy(p->rows, multipliers, lambda);
+            } else if (again == IPOPT_UNBOUNDED || again == IPOPT_STOPPED)
+                ended = again;
+        }
+    }
+    dae_free_all(room, moved);
+    return ended;
 }

@@ -27,8 +27,11 @@ typedef struct ipopt_problem {
         objective_scale; /* 0: 1. What the objective is multiplied by: its gradient is about 1, */
     const double *row_scale; /* NULL: 1. and those of rows, as x is about 1 */
     double tolerance;        /* in these units */
+    double complementarity;  /* multipliers times distances from bounds, at most; 0: tolerance */
     double accepted;         /* what counts as solved where it stops early; 0: tolerance */
     bool warm;               /* x is near the solution */
+    int groups;              /* of unknowns that are chosen, and not followed from others */
+    int (*group)(const void *user, int k); /* of unknown k, -1: none; NULL: each is one */
 } ipopt_problem;
 
 typedef enum ipopt_end {
@@ -47,7 +50,15 @@ typedef enum ipopt_end {
 bool ipopt_available(void);
 extern const char ipopt_advice[];
 
-/* x: from where, and what was found. lambda: multipliers of rows, or NULL. */
-ipopt_end ipopt_solve(const ipopt_problem *p, double *x, double *lambda);
+/* x: from where, and what was found. *gap, if not NULL: what multipliers times distances from
+ * bounds add up to, in units of the objective. An interior point method ends inside of the bounds;
+ * by so much, to first order, the least value is below what it found [WB06]. lambda, if not NULL:
+ * multipliers of rows. */
+ipopt_end ipopt_solve(const ipopt_problem *p, double *x, double *gap, double *lambda);
+
+/* The same, and once more from beside x where a group of unknowns has not left x, away from bounds:
+ * the search ends at every stationary point, and x, often the middle of a symmetric problem, may be
+ * a largest value or a saddle. The lower one of both counts. */
+ipopt_end ipopt_solve_aside(const ipopt_problem *p, double *x, double *gap, double *lambda);
 
 #endif

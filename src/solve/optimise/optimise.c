@@ -226,13 +226,6 @@ static dae_status choose_way(dae_optimum *q, const char *event, int line, dae_di
 
 /* ---- meshes ---- */
 
-static void replace(opt_solution *s, opt_solution *by)
-{
-    opt_solution_free(s);
-    *s = *by;
-    *by = (opt_solution){0};
-}
-
 /* Once more, where the solution has other units than the guess. Fails that, the first one counts.
  */
 static dae_status in_own_units(dae_optimum *q, opt_solution *s, ipopt_end *ended, dae_diag *diag)
@@ -248,10 +241,10 @@ static dae_status in_own_units(dae_optimum *q, opt_solution *s, ipopt_end *ended
         memcpy(next.x, s->x, opt_size(q, s->intervals) * sizeof *s->x);
         status = opt_solve_mesh(q, &next, true, ended, diag);
         if (status == DAE_OK && *ended == IPOPT_SOLVED) {
-            replace(s, &next);
+            mesh_solution_replace(s, &next);
             continue;
         }
-        opt_solution_free(&next);
+        mesh_solution_free(&next);
         if (status == DAE_ERR_MEMORY || *ended == IPOPT_STOPPED) return status;
         q->stats = before;
         q->stats.end = DAE_OPTIMISE_INACCURATE;
@@ -275,9 +268,9 @@ static dae_status first_mesh(dae_optimum *q, dae_bvp_guess guess, ipopt_end *end
     if (status == DAE_OK) status = in_own_units(q, &next, ended, diag);
     q->stats.simulated = guess == DAE_BVP_GUESS_SIMULATE;
     if (status == DAE_OK)
-        replace(&q->solution, &next);
+        mesh_solution_replace(&q->solution, &next);
     else
-        opt_solution_free(&next);
+        mesh_solution_free(&next);
     return status;
 }
 
@@ -310,15 +303,32 @@ static dae_status go_finer(dae_optimum *q, const double *error, bool by_states, 
     dae_status status = *stays ? DAE_OK : opt_solve_mesh(q, &next, true, &ended, diag);
     if (status == DAE_OK && !*stays && ended == IPOPT_SOLVED) {
         q->stats.objective_change = fabs(q->stats.objective - before.objective);
-        replace(&q->solution, &next);
+        mesh_solution_replace(&q->solution, &next);
         return DAE_OK;
     }
-    opt_solution_free(&next);
+    mesh_solution_free(&next);
     *stays = true;
     q->stats.objective = before.objective;
     q->stats.violation = before.violation;
+    q->stats.gap = before.gap;
     if (ended == IPOPT_STOPPED) q->stats.end = DAE_OPTIMISE_STOPPED;
     return status == DAE_ERR_MEMORY ? status : DAE_OK;
+}
+
+/* Errors of the solution by intervals, in tolerances: of states, conditions on the way, and the
+ * integral. */
+static dae_status estimate(dae_optimum *q, double *error, double *share, dae_diag *diag)
+{
+    const int count = q->solution.intervals;
+    dae_status status = opt_set_parameters(q, &q->solution, diag);
+    q->stats.error = status == DAE_OK ? opt_estimate(q, &q->solution, error) : NAN;
+    opt_look_between(q, &q->solution, error);
+    q->stats.integral_error = opt_integral_error(q, &q->solution, share);
+    const double small = opt_objective_tolerance(q, q->stats.objective);
+    /* an integral that is off has its errors in few intervals, or all alike */
+    for (int i = 0; i < count && q->stats.integral_error > small; i++)
+        error[i] = fmax(error[i], share[i] / small * sqrt(count));
+    return status;
 }
 
 /* Finer meshes until errors of states are below `target` tolerances each, and the objective rests.
@@ -327,16 +337,15 @@ static dae_status adapt(dae_optimum *q, double target, bool *stays, dae_diag *di
 {
     dae_status status = DAE_OK;
     for (int round = 0; status == DAE_OK; round++) {
-        double *error = DAE_ARRAY(double, q->solution.intervals);
+        double *error = DAE_ARRAY(double, 2 * (size_t)q->solution.intervals);
         if (!error) return opt_no_memory(diag);
-        status = opt_set_parameters(q, &q->solution, diag);
-        q->stats.error = status == DAE_OK ? opt_estimate(q, &q->solution, error) : NAN;
-        opt_look_between(q, &q->solution, error);
-        const double small = 10.0 * q->request.rtol * fabs(q->stats.objective) + q->request.atol;
-        const bool fits = q->path_error <= 1.0, met = q->stats.error <= target && fits,
+        status = estimate(q, error, error + q->solution.intervals, diag);
+        const double small = opt_objective_tolerance(q, q->stats.objective);
+        const bool fits = q->path_error <= 1.0 && q->stats.integral_error <= small,
+                   met = q->stats.error <= target && fits,
                    rests = q->stats.objective_change <= small;
         const bool done = (met && rests) || *stays || round >= ROUNDS;
-        if (done && !(q->stats.error <= 1.0 && rests && fits) &&
+        if (done && !(q->stats.error <= 1.0 && rests && fits && q->stats.gap <= small) &&
             q->stats.end == DAE_OPTIMISE_CONVERGED)
             q->stats.end = DAE_OPTIMISE_INACCURATE;
         for (int i = 0; i < q->solution.intervals; i++) error[i] /= target;
@@ -370,6 +379,8 @@ static dae_status by_collocation(dae_optimum *q, dae_diag *diag)
     ipopt_end ended = IPOPT_SOLVED;
     q->stats.objective_change = NAN;
     dae_status status = opt_take_form(q, diag);
+    q->path_price = DAE_ARRAY(double, q->path.count);
+    if (status == DAE_OK && !q->path_price) status = opt_no_memory(diag);
     if (status == DAE_OK) status = begin(q, &ended, diag);
     if (status == DAE_OK && ended == IPOPT_STOPPED) {
         q->stats.end = DAE_OPTIMISE_STOPPED;
@@ -393,11 +404,11 @@ void dae_optimum_free(dae_optimum *q)
     opt_conditions_free(&q->start);
     opt_conditions_free(&q->path);
     opt_conditions_free(&q->end);
-    opt_solution_free(&q->solution);
+    mesh_solution_free(&q->solution);
     dae_solver_free(q->companion);
     dae_problem_free(q->problem);
     dae_free_all(q->state, q->number, q->variable, q->slot, q->base, q->parameter, q->lower,
-                 q->upper, q->guess, q->bound_value, q->scale, q->local, q->y);
+                 q->upper, q->guess, q->bound_value, q->scale, q->local, q->y, q->path_price);
     dae_free(q);
 }
 
@@ -493,7 +504,12 @@ dae_status dae_optimum_at(dae_optimum *q, double t, double *values)
                         s->t[s->intervals]);
     t = fmin(fmax(t, s->t[0]), s->t[s->intervals]);
     if (q->stats.way == DAE_OPTIMISE_SIMULATION) return opt_run_at(q, t, values);
-    opt_point(q, s, t, q->y, q->yp);
+    if (!opt_point(q, s, t, q->y, q->yp))
+        return diag_set(&q->diag, DAE_ERR_CONVERGENCE,
+                        "dae_optimum_at: at t = %.9g the equations give no values of the variables "
+                        "beside the states. The states that were chosen at the start may not hold "
+                        "there: take other coordinates, such as an angle.",
+                        t);
     hybrid_variables(q->companion, t, q->y, q->yp, values);
     return DAE_OK;
 }
@@ -502,10 +518,10 @@ double dae_optimum_control(const dae_optimum *q, int k, double t)
 {
     if (!q || k < 0 || k >= q->c || !(t >= q->solution.t[0])) return NAN;
     const opt_solution *s = &q->solution;
-    const int i = opt_interval(s, t), stages = q->method->stages;
+    const int i = mesh_interval(s, t), stages = q->method->stages;
     double weight[COLLOCATION_STAGES], sum = q->base[k];
     if (t > s->t[s->intervals]) return NAN;
-    opt_stage_weights(q->method, (t - s->t[i]) / (s->t[i + 1] - s->t[i]), weight);
+    stage_weights(q->method, (t - s->t[i]) / (s->t[i + 1] - s->t[i]), weight);
     for (int a = 0; a < stages; a++)
         sum += weight[a] * s->x[opt_at(q, 1 + i * stages + a) + (size_t)(q->n + q->d + k)];
     /* the polynomial may leave the bounds between points */

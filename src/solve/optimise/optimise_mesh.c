@@ -9,40 +9,7 @@
 
 bool opt_solution_new(const dae_optimum *q, int intervals, opt_solution *s)
 {
-    *s = (opt_solution){.intervals = intervals};
-    s->t = DAE_ARRAY(double, intervals + 1);
-    s->x = DAE_ARRAY(double, opt_size(q, intervals));
-    if (s->t && s->x) return true;
-    opt_solution_free(s);
-    return false;
-}
-
-void opt_solution_free(opt_solution *s)
-{
-    dae_free_all(s->t, s->x);
-    *s = (opt_solution){0};
-}
-
-int opt_interval(const opt_solution *s, double t)
-{
-    int low = 0, high = s->intervals - 1;
-    while (low < high) {
-        int middle = (low + high + 1) / 2;
-        if (s->t[middle] <= t)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
-void opt_stage_weights(const collocation *m, double r, double *weight)
-{
-    for (int a = 0; a < m->stages; a++) {
-        weight[a] = 1.0;
-        for (int b = 0; b < m->stages; b++)
-            if (b != a) weight[a] *= (r - m->nodes[b]) / (m->nodes[a] - m->nodes[b]);
-    }
+    return mesh_solution_new(intervals, opt_size(q, intervals), s);
 }
 
 void opt_polynomial(const dae_optimum *q, const opt_solution *s, int i, double r, double *block)
@@ -51,7 +18,7 @@ void opt_polynomial(const dae_optimum *q, const opt_solution *s, int i, double r
     const int size = opt_block(q), first = 1 + i * m->stages;
     const double h = s->t[i + 1] - s->t[i];
     double weight[COLLOCATION_STAGES], along[COLLOCATION_STAGES];
-    opt_stage_weights(m, r, weight);
+    stage_weights(m, r, weight);
     vector_zero(size, block);
     for (int a = 0; a < m->stages; a++)
         vector_axpy(size, weight[a], s->x + opt_at(q, first + a), block);
@@ -93,23 +60,22 @@ static void fill(dae_optimum *q, double t, const double *block, double *y, doubl
     model_instance_prepare(q->instance);
 }
 
-/* Algebraic variables and slopes that belong to the states in y; as they are where the equations
- * give none. */
-static void complete(dae_optimum *q, double t, double h, double *y, double *yp)
+/* Algebraic variables and slopes that belong to the states in y. False: the equations give none. */
+static bool complete(dae_optimum *q, double t, double h, double *y, double *yp)
 {
     const binding *b = &q->companion->bound;
     for (int i = 0; i < q->n; i++) q->weights[i] = q->request.rtol * fabs(y[i]) + q->request.atol;
-    (void)initializer_project(b->init, t, h, b->kinds, q->weights, y, yp);
+    return initializer_project(b->init, t, h, b->kinds, q->weights, y, yp) == EVAL_OK;
 }
 
-void opt_point(dae_optimum *q, const opt_solution *s, double t, double *y, double *yp)
+bool opt_point(dae_optimum *q, const opt_solution *s, double t, double *y, double *yp)
 {
-    const int i = opt_interval(s, t);
+    const int i = mesh_interval(s, t);
     const double h = s->t[i + 1] - s->t[i];
     opt_polynomial(q, s, i, (t - s->t[i]) / h, q->local);
     keep_bounds(q, q->local);
     fill(q, t, q->local, y, yp);
-    complete(q, t, h, y, yp);
+    return complete(q, t, h, y, yp);
 }
 
 dae_status opt_set_parameters(dae_optimum *q, const opt_solution *s, dae_diag *diag)
@@ -139,7 +105,7 @@ static double defect(dae_optimum *q, const opt_solution *s, int i, double r)
     opt_polynomial(q, s, i, r, q->local);
     keep_bounds(q, q->local);
     fill(q, t, q->local, q->y, q->yp);
-    complete(q, t, h, q->y, q->yp);
+    if (!complete(q, t, h, q->y, q->yp)) return INFINITY;
     for (int k = 0; k < q->d; k++) {
         const int j = q->state[k];
         const double off = fabs(h * (q->local[q->n + k] - q->yp[j])) /
@@ -171,7 +137,7 @@ static void transfer(const dae_optimum *q, const opt_solution *from, opt_solutio
         const double t = opt_time(q, to, k);
         /* the last stage of an interval belongs to it, not to the next one */
         const double inside = to->t[(k - 1) / q->method->stages];
-        int i = opt_interval(from, t);
+        int i = mesh_interval(from, t);
         if (i > 0 && t <= from->t[i] && inside < from->t[i]) i--;
         opt_polynomial(q, from, i, (t - from->t[i]) / (from->t[i + 1] - from->t[i]),
                        to->x + opt_at(q, k));

@@ -10,6 +10,9 @@
 #include "base/vector.h"
 #include "solve/optimise/optimise_parts.h"
 
+/* What ripples of controls may cost, in tolerances of the objective. */
+static const double SMOOTHING = 1.0;
+
 dae_status opt_no_memory(dae_diag *diag)
 {
     return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for an optimisation.");
@@ -113,6 +116,63 @@ static bool has_objective(const dae_optimum *q)
     return q->objective != EXPR_NONE;
 }
 
+/* Entries of a matrix: their number, their places, or their values, in one order. */
+typedef struct entry_writer {
+    int *row, *column; /* NULL: count only, or values */
+    double *value;     /* NULL: places */
+    size_t count;
+} entry_writer;
+
+/* ---- controls without ripples ---- */
+
+static void put(entry_writer *w, int row, int column, double value)
+{
+    if (w->row) {
+        w->row[w->count] = row;
+        w->column[w->count] = column;
+    }
+    if (w->value) w->value[w->count] = value;
+    w->count++;
+}
+
+/* On singular arcs the objective hardly sees ripples of a control between points, and a mesh
+ * rewards them by its own errors. So the search pays, beside the objective, as in [PR21],
+ *
+ *     smoothing sum_i h_i/(t_N - t_0) sum_k c_ik^2,    c_ik = sum_a w_a u_ika,
+ *
+ * where c is the leading coefficient of the control's polynomial in an interval, by divided
+ * differences, at most 1 for |u| <= 1. It vanishes as h^4 where a control is smooth. Its value;
+ * its derivatives are added to a gradient, and those of second order put, where these are given. */
+static double roughness(const opt_nlp *p, const double *x, double *gradient, entry_writer *second)
+{
+    const dae_optimum *q = p->q;
+    const collocation *m = q->method;
+    const double *t = p->mesh->t, span = t[p->mesh->intervals] - t[0];
+    double w[COLLOCATION_STAGES], all = 0.0, sum = 0.0;
+    for (int a = 0; a < m->stages; a++) {
+        w[a] = 1.0;
+        for (int b = 0; b < m->stages; b++)
+            if (b != a) w[a] /= m->nodes[a] - m->nodes[b];
+        all += fabs(w[a]);
+    }
+    for (int i = 0; i < p->mesh->intervals; i++)
+        for (int k = 0; k < q->c; k++) {
+            const double by = p->smoothing * (t[i + 1] - t[i]) / span / (all * all);
+            const size_t first = opt_at(q, 1 + i * m->stages) + (size_t)(q->n + q->d + k);
+            const size_t step = (size_t)opt_block(q);
+            double c = 0.0;
+            for (int a = 0; a < m->stages && x; a++) c += w[a] * x[first + (size_t)a * step];
+            sum += by * c * c;
+            for (int a = 0; a < m->stages && gradient; a++)
+                gradient[first + (size_t)a * step] += 2.0 * by * c * w[a];
+            for (int a = 0; a < m->stages && second; a++)
+                for (int b = 0; b <= a; b++)
+                    put(second, (int)(first + (size_t)a * step), (int)(first + (size_t)b * step),
+                        2.0 * by * w[a] * w[b] * p->hessian_factor);
+        }
+    return sum;
+}
+
 /* ---- the objective ---- */
 
 bool opt_nlp_objective(opt_nlp *p, const double *x, double *value)
@@ -130,7 +190,7 @@ bool opt_nlp_objective(opt_nlp *p, const double *x, double *value)
         opt_program_run(q, &q->at_point, opt_time(q, p->mesh, k), 0);
         sum += weight_of(p, k) * q->at_point.value[point_rows(q)];
     }
-    *value = sign_of(q) * sum;
+    *value = sign_of(q) * sum + roughness(p, x, NULL, NULL);
     return isfinite(*value);
 }
 
@@ -159,6 +219,7 @@ bool opt_nlp_gradient(opt_nlp *p, const double *x, double *gradient)
         opt_program_run(q, &q->at_point, opt_time(q, p->mesh, k), 1);
         add_row(p, &q->at_point, point_rows(q), k, sign_of(q) * weight_of(p, k), gradient);
     }
+    roughness(p, x, gradient, NULL);
     return vector_finite(p->size, gradient);
 }
 
@@ -190,7 +251,7 @@ static void start_values(opt_nlp *p, const double *x, double *g)
     opt_program_run(q, &q->at_point, t, 0);
     vector_copy(q->rows, q->at_point.value, g + q->start.count);
     double weight[COLLOCATION_STAGES];
-    opt_stage_weights(m, 0.0, weight);
+    stage_weights(m, 0.0, weight);
     for (int k = 0; k < q->c; k++) {
         const size_t j = (size_t)(q->n + q->d + k);
         double sum = x[j];
@@ -221,22 +282,6 @@ bool opt_nlp_rows(opt_nlp *p, const double *x, double *g)
 
 /* ---- entries: their places, or their values, in one order ---- */
 
-typedef struct entry_writer {
-    int *row, *column; /* NULL: count only, or values */
-    double *value;     /* NULL: places */
-    size_t count;
-} entry_writer;
-
-static void put(entry_writer *w, int row, int column, double value)
-{
-    if (w->row) {
-        w->row[w->count] = row;
-        w->column[w->count] = column;
-    }
-    if (w->value) w->value[w->count] = value;
-    w->count++;
-}
-
 /* Rows below `rows` of a program at a point. */
 static void put_program(const opt_nlp *p, entry_writer *w, const opt_program *of, int rows,
                         int point, int first)
@@ -261,7 +306,7 @@ static void put_start(opt_nlp *p, const double *x, entry_writer *w)
     if (!q->whole_start) return;
     put_program(p, w, &q->at_point, q->rows, 0, q->start.count);
     double weight[COLLOCATION_STAGES];
-    opt_stage_weights(q->method, 0.0, weight);
+    stage_weights(q->method, 0.0, weight);
     for (int k = 0; k < q->c; k++) {
         const int row = q->start.count + q->rows + k, j = q->n + q->d + k;
         put(w, row, j, 1.0);
@@ -367,6 +412,8 @@ static void put_hessian(opt_nlp *p, const double *x, double factor, const double
         take_weights(q, q->end.count, lambda + first_end(q, p->mesh->intervals), has_objective(q),
                      sign);
     put_second(p, w, &q->at_end, last, p->mesh->t[p->mesh->intervals]);
+    p->hessian_factor = factor;
+    roughness(p, x, NULL, w);
 }
 
 bool opt_nlp_hessian(opt_nlp *p, const double *x, double factor, const double *lambda,
@@ -382,7 +429,7 @@ bool opt_nlp_hessian(opt_nlp *p, const double *x, double factor, const double *l
 void opt_nlp_free(opt_nlp *p)
 {
     dae_free_all(p->jacobian_row, p->jacobian_column, p->hessian_row, p->hessian_column, p->lower,
-                 p->upper, p->row_lower, p->row_upper, p->x, p->row_scale);
+                 p->upper, p->row_lower, p->row_upper, p->x, p->row_scale, p->lambda);
     *p = (opt_nlp){0};
 }
 
@@ -510,8 +557,9 @@ dae_status opt_nlp_new(opt_nlp *p, dae_optimum *q, const opt_solution *s, dae_di
     p->row_lower = DAE_ARRAY(double, p->rows);
     p->row_upper = DAE_ARRAY(double, p->rows);
     p->row_scale = DAE_ARRAY(double, p->rows);
+    p->lambda = DAE_ARRAY(double, p->rows);
     bool ok = p->lower && p->upper && p->x && p->row_lower && p->row_upper && p->row_scale &&
-              find_places(p);
+              p->lambda && find_places(p);
     if (!ok) {
         opt_nlp_free(p);
         return opt_no_memory(diag);
@@ -538,6 +586,17 @@ static bool go_on(void *user, int count, double objective, double violation)
     p->stopped = r->progress && r->progress((int)p->q->stats.iterations + count, p->mesh->intervals,
                                             sign_of(p->q) * objective, violation, r->user) != 0;
     return !p->stopped;
+}
+
+/* Controls, each at all its points, and parameters; the rest follows from them. */
+static int chosen(const void *user, int k)
+{
+    const opt_nlp *p = user;
+    const dae_optimum *q = p->q;
+    const int block = opt_block(q), back = (int)opt_at_p(q, p->mesh->intervals);
+    if (k >= back) return q->c + k - back;
+    const int at = k % block - q->n - q->d;
+    return at >= 0 ? at : -1;
 }
 
 static bool objective_of(void *user, const double *x, double *value)
@@ -638,6 +697,12 @@ static dae_status explain(opt_nlp *p, ipopt_end ended, double *g, dae_diag *diag
     diag_append(diag, "%s",
                 ended == IPOPT_UNBOUNDED ? "What is sought may have no least value: give bounds."
                                          : "Give another guess, wider bounds or fewer conditions.");
+    if (p->q->instance->selection)
+        diag_append(diag,
+                    " States (%.60s, ..) were chosen at the start and hold for all times: a "
+                    "mechanism that needs others on its way, such as a pendulum that turns over, "
+                    "needs another coordinate (an angle).",
+                    problem_variable(p->q->companion->bound.problem, p->q->state[0]));
     return DAE_ERR_CONVERGENCE;
 }
 
@@ -692,7 +757,14 @@ static bool choose_row_units(opt_nlp *p)
     return true;
 }
 
-static ipopt_end search(opt_nlp *p, bool warm)
+/* Of the search, in its units. */
+static double search_tolerance(const dae_optimum *q)
+{
+    return fmax(1e-11, fmin(1e-8, 1e-3 * q->request.rtol));
+}
+
+/* One search; products: of multipliers and distances from bounds, at most. */
+static ipopt_end search_to(opt_nlp *p, bool warm, double products, double *gap)
 {
     const dae_optimise_request *r = &p->q->request;
     const ipopt_problem problem = {.size = p->size,
@@ -717,10 +789,58 @@ static ipopt_end search(opt_nlp *p, bool warm)
                                    .max_iterations = r->max_iterations,
                                    .objective_scale = p->objective_scale,
                                    .row_scale = p->row_scale,
-                                   .tolerance = fmax(1e-11, fmin(1e-8, 1e-3 * r->rtol)),
+                                   .tolerance = search_tolerance(p->q),
+                                   .complementarity = products,
                                    .accepted = fmin(1e-6, 0.1 * r->rtol),
-                                   .warm = warm};
-    return ipopt_solve(&problem, p->x, NULL);
+                                   .warm = warm,
+                                   .groups = p->q->c + p->q->m,
+                                   .group = chosen};
+    return warm ? ipopt_solve(&problem, p->x, gap, p->lambda)
+                : ipopt_solve_aside(&problem, p->x, gap, p->lambda);
+}
+
+/* Searches, the next from the end of the last and to a finer tolerance, until the distance from
+ * bounds costs less than a tenth of the tolerance of the objective. One that fails leaves the last.
+ */
+static ipopt_end search(opt_nlp *p, bool warm)
+{
+    enum { TIMES = 3 };
+    const double finest = 1e-14;
+    dae_optimum *q = p->q;
+    double products = search_tolerance(q), value, gap;
+    double *kept = DAE_ARRAY(double, p->size);
+    if (!kept) return IPOPT_NO_MEMORY;
+    ipopt_end ended = search_to(p, warm, products, &q->stats.gap);
+    for (int k = 1; k < TIMES && ended == IPOPT_SOLVED && products > finest; k++) {
+        const long before = p->iterations;
+        if (!opt_nlp_objective(p, p->x, &value)) break;
+        const double most = 0.1 * opt_objective_tolerance(q, value);
+        if (q->stats.gap <= most) break;
+        products = fmax(finest, fmin(0.1, 0.5 * most / q->stats.gap) * products);
+        vector_copy(p->size, p->x, kept);
+        const ipopt_end again = search_to(p, true, products, &gap);
+        p->iterations += before;
+        if (again == IPOPT_STOPPED || again == IPOPT_NO_MEMORY) ended = again;
+        if (again != IPOPT_SOLVED) {
+            vector_copy(p->size, kept, p->x);
+            break;
+        }
+        q->stats.gap = gap;
+    }
+    dae_free(kept);
+    return ended;
+}
+
+/* What the objective gains, to first order, where a condition along the path is violated by 1 at
+ * all times. */
+static void price_path(const opt_nlp *p)
+{
+    const dae_optimum *q = p->q;
+    for (int k = 0; k < q->path.count; k++) {
+        q->path_price[k] = 0.0;
+        for (int point = 1; point <= last_point(p); point++)
+            q->path_price[k] += fabs(p->lambda[first_of_point(q, point) + q->rows + k]);
+    }
 }
 
 /* What was found, in units of its own. */
@@ -748,12 +868,17 @@ dae_status opt_solve_mesh(dae_optimum *q, opt_solution *s, bool warm, ipopt_end 
     if (status == DAE_OK && !choose_row_units(&p)) status = opt_no_memory(diag);
     if (status == DAE_OK) {
         int row;
+        double value = 0.0;
+        if (opt_nlp_objective(&p, p.x, &value))
+            p.smoothing = SMOOTHING * opt_objective_tolerance(q, value);
         *ended = search(&p, warm);
         keep(&p, s);
+        price_path(&p);
         q->stats.meshes++;
         q->stats.iterations += p.iterations;
         q->stats.unknowns = p.size;
         q->stats.conditions = p.rows;
+        p.smoothing = 0.0;
         opt_nlp_objective(&p, p.x, &q->stats.objective);
         q->stats.objective *= sign_of(q);
         opt_nlp_rows(&p, p.x, g);

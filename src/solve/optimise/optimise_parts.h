@@ -12,6 +12,9 @@
 #ifndef DAE_SOLVE_OPTIMISE_OPTIMISE_PARTS_H
 #define DAE_SOLVE_OPTIMISE_OPTIMISE_PARTS_H
 
+#include <math.h>
+
+#include "solve/bvp/mesh_solution.h"
 #include "solve/optimise/ipopt.h"
 #include "solve/sensitivity/sensitivity_parts.h"
 
@@ -40,11 +43,7 @@ typedef struct opt_program {
     double *value, *first, *second;
 } opt_program;
 
-typedef struct opt_solution {
-    int intervals;
-    double *t; /* intervals + 1; owned, as x */
-    double *x;
-} opt_solution;
+typedef mesh_solution opt_solution; /* x: blocks of all points, then p */
 
 struct dae_optimum {
     const dae_model *model; /* while the search is at work */
@@ -78,8 +77,9 @@ struct dae_optimum {
     double *y, *yp, *weights, *work; /* n each */
     opt_solution solution;
     dae_optimise_stats stats;
-    double path_error; /* of conditions along the path between points, in tolerances */
-    double run_time;   /* by simulation: where values were asked for last */
+    double *path_price; /* per condition along the path: what its violation gains; owned */
+    double path_error;  /* of conditions along the path between points, in tolerances */
+    double run_time;    /* by simulation: where values were asked for last */
     dae_diag diag;
 };
 
@@ -109,6 +109,12 @@ static inline double opt_time(const dae_optimum *q, const opt_solution *s, int p
     if (point == 0) return s->t[0];
     const int i = (point - 1) / q->method->stages, a = (point - 1) % q->method->stages;
     return s->t[i] + q->method->nodes[a] * (s->t[i + 1] - s->t[i]);
+}
+
+/* What the objective may be off. */
+static inline double opt_objective_tolerance(const dae_optimum *q, double value)
+{
+    return q->request.rtol * fabs(value) + q->request.atol;
 }
 
 dae_status opt_no_memory(dae_diag *diag);
@@ -149,7 +155,10 @@ typedef struct opt_nlp {
     int *jacobian_row, *jacobian_column, *hessian_row, *hessian_column; /* owned, as all below */
     double *lower, *upper, *row_lower, *row_upper;
     double *x;                          /* scaled */
+    double *lambda;                     /* multipliers of rows at the end of the search */
     double objective_scale, *row_scale; /* their gradients are about 1, as x is */
+    double smoothing;                   /* what ripples of controls cost; 0: nothing */
+    double hessian_factor;              /* that of the objective, while a Hessian is put together */
     long iterations;
     bool stopped;
 } opt_nlp;
@@ -166,15 +175,11 @@ bool opt_nlp_hessian(opt_nlp *p, const double *x, double factor, const double *l
 /* ---- optimise_mesh.c ---- */
 
 bool opt_solution_new(const dae_optimum *q, int intervals, opt_solution *s); /* false: memory */
-void opt_solution_free(opt_solution *s);
-int opt_interval(const opt_solution *s, double t);
-/* weight_a = the Lagrange polynomial of node a at r */
-void opt_stage_weights(const collocation *m, double r, double *weight);
 /* A block at part r of interval i, on the polynomials. */
 void opt_polynomial(const dae_optimum *q, const opt_solution *s, int i, double r, double *block);
 /* All unknowns of the form at t: states on the polynomials, controls too, but within their bounds,
- * the rest by the equations. q->local is the block. */
-void opt_point(dae_optimum *q, const opt_solution *s, double t, double *y, double *yp);
+ * the rest by the equations. q->local is the block. False: the equations give no rest. */
+bool opt_point(dae_optimum *q, const opt_solution *s, double t, double *y, double *yp);
 /* Parameters of s hold from now on. */
 dae_status opt_set_parameters(dae_optimum *q, const opt_solution *s, dae_diag *diag);
 /* Error of the states in each interval, in tolerances; the largest one. */
@@ -194,6 +199,9 @@ void opt_verify(dae_optimum *q);
 /* Conditions along the path, and bounds of controls, between points: into the statistics, and where
  * error is not NULL into those of intervals, in tolerances. */
 void opt_look_between(dae_optimum *q, const opt_solution *s, double *error);
+/* How far the integral at points of collocation is from that of what lies between them. Into share,
+ * each interval's. */
+double opt_integral_error(dae_optimum *q, const opt_solution *s, double *share);
 
 /* ---- optimise_runs.c: parameters by simulation ---- */
 

@@ -32,9 +32,12 @@ typedef struct run_search {
     double f_scale;      /* of the objective: its gradient is about 1, as parameters are */
     double *row_scale;   /* of rows, likewise */
     double *sizes;       /* of variables, at the looks of all runs so far */
-    double *first;       /* where the search begins, */
-    double first_f;      /* what counts there */
-    bool first_fits;     /* and whether the conditions hold there */
+    double *best;        /* the best point of all runs that meets the conditions, */
+    double best_f;       /* what counts there; NAN: there was none */
+    double *pair;        /* two runs between which the objective changes other than its gradients
+                            say, most of all: parameters */
+    double pair_off;     /* by how much; -1: there are none */
+    bool watching;       /* runs of the search, not those that look at the result */
     double atol;         /* of runs */
     int rows, iterations;
     bool stopped;
@@ -57,7 +60,7 @@ static void search_free(run_search *w)
 {
     close_solver(w);
     dae_free_all(w->e, w->y, w->s, w->visible, w->value, w->last, w->g, w->slope, w->gradient,
-                 w->scale, w->row_scale, w->sizes, w->first);
+                 w->scale, w->row_scale, w->sizes, w->best, w->pair);
 }
 
 /* ---- making ---- */
@@ -105,11 +108,12 @@ static bool make_room(run_search *w)
     w->scale = DAE_ARRAY(double, m);
     w->row_scale = DAE_ARRAY(double, w->rows);
     w->sizes = DAE_ARRAY(double, q->problem->model->visible_count);
-    w->first = DAE_ARRAY(double, m);
+    w->best = DAE_ARRAY(double, m);
+    w->pair = DAE_ARRAY(double, 2 * m);
     w->g = DAE_ARRAY(double, w->rows);
     w->slope = DAE_ARRAY(double, (size_t)w->rows *m);
     return w->y && w->s && w->visible && w->value && w->last && w->gradient && w->scale && w->g &&
-           w->slope && w->row_scale && w->sizes && w->first;
+           w->slope && w->row_scale && w->sizes && w->best && w->pair;
 }
 
 static dae_status open_solver(run_search *w, dae_diag *diag)
@@ -124,7 +128,7 @@ static dae_status open_solver(run_search *w, dae_diag *diag)
     dae_status status =
         names ? dae_solver_new(q->problem, &o, &w->solver, diag) : opt_no_memory(diag);
     for (int k = 0; k < q->m && names; k++) names[k] = q->request.parameters[k].name;
-    const dae_sensitivity_request r = {.count = q->m, .names = names};
+    const dae_sensitivity_request r = {.count = q->m, .names = names, .without_run_error = true};
     if (status == DAE_OK) status = dae_sensitivity_new(w->solver, &r, &w->slopes, diag);
     dae_free((void *)names);
     if (status != DAE_OK) return status;
@@ -206,11 +210,72 @@ static dae_status run_through(run_search *w)
     return status;
 }
 
-/* Rows, objective and derivatives at x, unless they are those of the last run. */
-static bool evaluate(run_search *w, const double *x)
+static double sign_of(const run_search *w)
+{
+    return w->q->request.maximise ? -1.0 : 1.0;
+}
+
+static const opt_condition *condition_of(const dae_optimum *q, int row)
+{
+    const int sampled = q->path.count * q->request.intervals;
+    return row < sampled ? &q->path.list[row % q->path.count] : &q->end.list[row - sampled];
+}
+
+/* The largest violation of a row, and that in units of rows; *worst: of which one the latter is. */
+static double violation_of(const run_search *w, double *relative, int *worst)
+{
+    double most = 0.0;
+    *worst = 0;
+    *relative = 0.0;
+    for (int i = 0; i < w->rows; i++) {
+        const opt_condition *c = condition_of(w->q, i);
+        const double off = fmax(c->lower - w->g[i], w->g[i] - c->upper);
+        most = fmax(most, off);
+        if (off * w->row_scale[i] > *relative) *relative = off * w->row_scale[i], *worst = i;
+    }
+    return most;
+}
+
+/* Of the search, in its units. */
+static double tolerance_of(const dae_optimum *q)
+{
+    return fmin(1e-3, fmax(1e-9, q->request.rtol));
+}
+
+/* What the objective does from the run before, at `from` with value and gradient, to that at x, and
+ * its gradients do not say. */
+static double unexplained(const run_search *w, const double *from, double value,
+                          const double *gradient, const double *x)
+{
+    double by_slopes = 0.0;
+    for (int k = 0; k < w->q->m; k++)
+        by_slopes += 0.5 * (gradient[k] + w->gradient[k]) * (x[k] - from[k]) * w->scale[k];
+    return fabs(w->f - value - by_slopes);
+}
+
+/* Keep the best point, and where the objective may jump. */
+static void watch(run_search *w, const double *before, double value, const double *gradient,
+                  const double *x)
+{
+    const int m = w->q->m;
+    int worst;
+    double relative;
+    violation_of(w, &relative, &worst);
+    if (relative <= 0.1 * tolerance_of(w->q) && !(sign_of(w) * (w->f - w->best_f) >= 0.0)) {
+        vector_copy(m, x, w->best);
+        w->best_f = w->f;
+    }
+    const double off = before ? unexplained(w, before, value, gradient, x) : -1.0;
+    if (!(off > w->pair_off)) return;
+    w->pair_off = off;
+    vector_copy(m, before, w->pair);
+    vector_copy(m, x, w->pair + m);
+}
+
+/* A run at x: rows, objective and derivatives. */
+static bool run_with(run_search *w, const double *x)
 {
     dae_optimum *q = w->q;
-    if (w->known && memcmp(x, w->last, (size_t)q->m * sizeof *x) == 0) return true;
     w->known = false;
     dae_status status = DAE_OK;
     for (int k = 0; k < q->m && status == DAE_OK; k++)
@@ -238,12 +303,24 @@ static bool evaluate(run_search *w, const double *x)
     return w->known;
 }
 
-/* ---- as a problem of IPOPT ---- */
-
-static double sign_of(const run_search *w)
+/* The same, unless it is the last run. */
+static bool evaluate(run_search *w, const double *x)
 {
-    return w->q->request.maximise ? -1.0 : 1.0;
+    const int m = w->q->m;
+    if (w->known && memcmp(x, w->last, (size_t)m * sizeof *x) == 0) return true;
+    double *before = w->watching && w->known ? DAE_ARRAY(double, 2 * (size_t)m) : NULL;
+    const double value = w->f;
+    if (before) {
+        vector_copy(m, w->last, before);
+        vector_copy(m, w->gradient, before + m);
+    }
+    const bool ok = run_with(w, x);
+    if (ok && w->watching) watch(w, before, value, before ? before + m : NULL, x);
+    dae_free(before);
+    return ok;
 }
+
+/* ---- as a problem of IPOPT ---- */
 
 static bool run_objective(void *user, const double *x, double *value)
 {
@@ -291,33 +368,6 @@ static bool go_on(void *user, int count, double objective, double violation)
 
 /* ---- the search ---- */
 
-static const opt_condition *condition_of(const dae_optimum *q, int row)
-{
-    const int sampled = q->path.count * q->request.intervals;
-    return row < sampled ? &q->path.list[row % q->path.count] : &q->end.list[row - sampled];
-}
-
-/* The largest violation of a row, and that in units of rows; *worst: of which one the latter is. */
-static double violation_of(const run_search *w, double *relative, int *worst)
-{
-    double most = 0.0;
-    *worst = 0;
-    *relative = 0.0;
-    for (int i = 0; i < w->rows; i++) {
-        const opt_condition *c = condition_of(w->q, i);
-        const double off = fmax(c->lower - w->g[i], w->g[i] - c->upper);
-        most = fmax(most, off);
-        if (off * w->row_scale[i] > *relative) *relative = off * w->row_scale[i], *worst = i;
-    }
-    return most;
-}
-
-/* Of the search, in its units. */
-static double tolerance_of(const dae_optimum *q)
-{
-    return fmin(1e-3, fmax(1e-9, q->request.rtol));
-}
-
 static dae_status explain(const run_search *w, ipopt_end ended, dae_diag *diag)
 {
     const dae_optimum *q = w->q;
@@ -339,7 +389,9 @@ static dae_status explain(const run_search *w, ipopt_end ended, dae_diag *diag)
             diag, "Violated most is %s at t = %.9g, by %.3g. ", condition_of(q, worst)->text,
             worst < sampled ? sample_time(q, 1 + worst / q->path.count) : q->request.end, off);
     if (w->diag.status != DAE_OK) diag_append(diag, "The last run that failed: %s ", w->diag.text);
-    diag_append(diag, "Begin elsewhere, or give wider bounds.");
+    diag_append(diag, "%s",
+                ended == IPOPT_UNBOUNDED ? "What is sought may have no least value: give bounds."
+                                         : "Begin elsewhere, or give wider bounds.");
     return DAE_ERR_CONVERGENCE;
 }
 
@@ -392,26 +444,81 @@ static dae_status search(run_search *w, double *x, ipopt_end *ended, dae_diag *d
                                    .objective_scale = w->f_scale,
                                    .row_scale = w->row_scale,
                                    .tolerance = tolerance_of(q)};
-    *ended = ipopt_solve(&problem, x, NULL);
+    *ended = ipopt_solve_aside(&problem, x, NULL, NULL);
     dae_free_all(bounds, place);
     return DAE_OK;
 }
 
-/* What is found must not be worse than where the search began: else that is the result, and the
- * user is told. */
-static bool better_of_both(run_search *w, double *x)
+/* Whether the objective jumps between the two points of the pair: half the way, again and again, to
+ * where it changes other than by its gradients. x and *jump: where, and by how much. */
+static bool find_jump(run_search *w, double *x, double *jump)
+{
+    enum { HALVES = 30 };
+    const int m = w->q->m;
+    double *room = DAE_ARRAY(double, 2 * (size_t)m), *low = w->pair, *high = w->pair + m;
+    bool ok = room && w->pair_off > 0.0 && run_with(w, low);
+    double at_low = w->f;
+    if (ok) vector_copy(m, w->gradient, room);
+    for (int k = 0; k < HALVES && ok; k++) {
+        for (int i = 0; i < m; i++) x[i] = 0.5 * (low[i] + high[i]);
+        ok = run_with(w, x);
+        const double here = w->f, off = ok ? unexplained(w, low, at_low, room, x) : 0.0;
+        if (ok) vector_copy(m, w->gradient, room + m);
+        ok = ok && run_with(w, high);
+        const double rest = ok ? unexplained(w, x, here, room + m, high) : 0.0;
+        *jump = fmax(off, rest);
+        vector_copy(m, x, rest > off ? low : high);
+        if (rest > off) at_low = here, vector_copy(m, room + m, room);
+    }
+    dae_free(room);
+    /* over 1e-9 of the way anything smooth changes by rounding alone */
+    return ok && *jump > 100.0 * (w->q->request.rtol * fabs(w->f) + w->atol);
+}
+
+/* "What is minimised jumps at p = 0.2, q = 3, by 0.5." */
+static void tell_jump(run_search *w, double *x)
+{
+    enum { SHOWN = 3 };
+    dae_optimum *q = w->q;
+    double jump;
+    char *text = q->stats.note;
+    const size_t size = sizeof q->stats.note;
+    if (!find_jump(w, x, &jump)) return;
+    size_t n = strlen(text);
+    snprintf(text + n, size - n, " What is %s jumps at",
+             q->request.maximise ? "maximised" : "minimised");
+    for (int k = 0; k < q->m && k < SHOWN; k++) {
+        n = strlen(text);
+        snprintf(text + n, size - n, "%s %.60s = %.9g", k ? "," : "", q->request.parameters[k].name,
+                 x[k] * w->scale[k]);
+    }
+    n = strlen(text);
+    snprintf(text + n, size - n, "%s by %.3g: no gradient leads over it. Begin on either side.",
+             q->m > SHOWN ? ", .." : "", jump);
+}
+
+/* The search ended without the least value, or at one that is worse than a point on its way: the
+ * best point of all counts, and the user is told why. */
+static bool keep_best(run_search *w, ipopt_end ended, double *x)
 {
     dae_optimum *q = w->q;
-    const double worse = sign_of(w) * (w->f - w->first_f);
+    const double worse = sign_of(w) * (w->f - w->best_f);
     const double noise =
-        q->request.rtol * fmax(fabs(w->f), fabs(w->first_f)) + tolerance_of(q) / w->f_scale;
-    if (!w->first_fits || !(worse > noise)) return true;
-    snprintf(q->stats.note, sizeof q->stats.note,
-             "the search ended at %.9g, which is worse than the guess; the guess is kept. What is "
-             "%s may have jumps; begin elsewhere.",
-             w->f, q->request.maximise ? "maximised" : "minimised");
+        q->request.rtol * fmax(fabs(w->f), fabs(w->best_f)) + tolerance_of(q) / w->f_scale;
+    if (ended == IPOPT_SOLVED && !(worse > noise)) return true;
+    w->watching = false;
     q->stats.end = DAE_OPTIMISE_INACCURATE;
-    vector_copy(q->m, w->first, x);
+    if (ended == IPOPT_SOLVED)
+        snprintf(q->stats.note, sizeof q->stats.note,
+                 "the search ended at %.9g, which is worse than %.9g on its way; the best point is "
+                 "kept.",
+                 w->f, w->best_f);
+    else
+        snprintf(q->stats.note, sizeof q->stats.note,
+                 "the search %s; the best point of its way is kept.",
+                 ended == IPOPT_ITERATIONS ? "took too many iterations" : "found no way on");
+    tell_jump(w, x);
+    vector_copy(q->m, w->best, x);
     return evaluate(w, x);
 }
 
@@ -476,7 +583,7 @@ static dae_status finish(run_search *w, double *x, ipopt_end ended, dae_diag *di
     int worst;
     double relative;
     q->stats.end = ended == IPOPT_STOPPED ? DAE_OPTIMISE_STOPPED : DAE_OPTIMISE_CONVERGED;
-    if (!evaluate(w, x) || (ended != IPOPT_STOPPED && !better_of_both(w, x))) {
+    if (!evaluate(w, x) || (ended != IPOPT_STOPPED && !keep_best(w, ended, x))) {
         *diag = w->diag;
         return diag->status;
     }
@@ -589,8 +696,6 @@ static dae_status sharpen(run_search *w, dae_diag *diag)
 
 static dae_status begin(run_search *w, double *x, dae_diag *diag)
 {
-    int worst;
-    double relative;
     choose_units(w, x);
     dae_status status = evaluate(w, x) ? sharpen(w, diag) : w->diag.status;
     if (status == DAE_OK) status = choose_row_units(w, x, diag);
@@ -599,16 +704,14 @@ static dae_status begin(run_search *w, double *x, dae_diag *diag)
         if (w->diag.status != DAE_OK) *diag = w->diag;
         return status;
     }
-    vector_copy(w->q->m, x, w->first);
-    w->first_f = w->f;
-    violation_of(w, &relative, &worst);
-    w->first_fits = relative <= tolerance_of(w->q);
+    w->watching = true;
+    watch(w, NULL, 0.0, NULL, x);
     return DAE_OK;
 }
 
 dae_status opt_by_runs(dae_optimum *q, dae_diag *diag)
 {
-    run_search w = {.q = q, .atol = q->request.atol};
+    run_search w = {.q = q, .atol = q->request.atol, .best_f = NAN, .pair_off = -1.0};
     ipopt_end ended = IPOPT_SOLVED;
     diag_clear(&w.diag);
     double *x = DAE_ARRAY(double, q->m);
@@ -618,10 +721,12 @@ dae_status opt_by_runs(dae_optimum *q, dae_diag *diag)
     if (status == DAE_OK) status = begin(&w, x, diag);
     if (status == DAE_OK) status = search(&w, x, &ended, diag);
     if (status == DAE_OK && ended == IPOPT_STOPPED && !w.stopped) status = opt_no_memory(diag);
-    if (status == DAE_OK && ended != IPOPT_SOLVED && ended != IPOPT_STOPPED) {
+    const bool kept = (ended == IPOPT_ITERATIONS || ended == IPOPT_FAILED) && !isnan(w.best_f);
+    if (status == DAE_OK && ended != IPOPT_SOLVED && ended != IPOPT_STOPPED && !kept) {
         (void)evaluate(&w, x);
         status = explain(&w, ended, diag);
     }
+    if (kept) vector_copy(q->m, w.best, x);
     if (status == DAE_OK) status = finish(&w, x, ended, diag);
     search_free(&w);
     dae_free(x);

@@ -138,7 +138,7 @@ static dae_status read_texts(dae_optimum *q, text_list *l, dae_diag *diag)
         status = read_condition(l, &q->path, r->path[k], diag);
     const char *wanted[] = {r->objective, r->integral};
     for (int k = 0; k < 2 && status == DAE_OK; k++)
-        if (wanted[k] && !push(l, wanted[k], strlen(wanted[k]), "0", 1))
+        if (wanted[k] && !push(l, wanted[k], strlen(wanted[k]), "0.0", 3))
             status = opt_no_memory(diag);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/vector.h"
 #include "solve/optimise/optimise_parts.h"
 
 /* One control as a function of time. */
@@ -45,7 +46,7 @@ static int curve_value(double t, int order, double jump, double *value, void *us
     const control_curve *c = user;
     const dae_optimum *q = c->q;
     const opt_solution *s = &q->solution;
-    int i = opt_interval(s, t);
+    int i = mesh_interval(s, t);
     while (i > 0 && s->t[i] >= jump) i--; /* up to the jump, and as if it were not there */
     const double h = s->t[i + 1] - s->t[i];
     const double r = (t - s->t[i]) / h, shift = stage_polynomial(q, i, c->k, r, 0);
@@ -62,7 +63,7 @@ static double curve_jump(double t, void *user)
 {
     const control_curve *c = user;
     const opt_solution *s = &c->q->solution;
-    for (int i = opt_interval(s, t); i <= s->intervals; i++)
+    for (int i = mesh_interval(s, t); i <= s->intervals; i++)
         if (s->t[i] > t && i < s->intervals) return s->t[i];
     return INFINITY;
 }
@@ -200,7 +201,8 @@ static void look_at_controls(dae_optimum *q, const opt_solution *s, int i, doubl
     }
 }
 
-/* The tolerance of condition k at q->local: what those of its variables make of it. */
+/* The tolerance of condition k at q->local: what those of its variables make of it, or less, where
+ * the objective gains more than its own tolerance by that. */
 static double row_tolerance(const dae_optimum *q, int k)
 {
     const opt_program *p = &q->at_point;
@@ -209,19 +211,27 @@ static double row_tolerance(const dae_optimum *q, int k)
         if (p->first_row[e] == q->rows + k)
             sum += fabs(p->first[e]) *
                    (q->request.rtol * fabs(q->local[p->first_column[e]]) + q->request.atol);
-    return fmax(sum, q->request.rtol * 1e-3);
+    const double most = opt_objective_tolerance(q, q->stats.objective) / q->path_price[k];
+    return fmin(most, fmax(sum, q->request.rtol * 1e-3));
+}
+
+/* Conditions along the path and the integrand at t, of what a user sees there. False: there are no
+ * values. */
+static bool evaluate_at(dae_optimum *q, const opt_solution *s, double t)
+{
+    if (!opt_point(q, s, t, q->y, q->yp)) return false;
+    vector_copy(q->n, q->y, q->local);
+    for (int k = 0; k < q->d; k++) q->local[q->n + k] = q->yp[q->state[k]];
+    vector_copy(q->m, s->x + opt_at_p(q, s->intervals), q->local + opt_block(q));
+    opt_program_run(q, &q->at_point, t, 0);
+    return true;
 }
 
 /* Conditions along the path at t; the worst one in tolerances. */
 static double look_at_path(dae_optimum *q, const opt_solution *s, double t)
 {
     double most = 0.0;
-    opt_point(q, s, t, q->y, q->yp);
-    for (int j = 0; j < q->n; j++) q->local[j] = q->y[j];
-    for (int k = 0; k < q->d; k++) q->local[q->n + k] = q->yp[q->state[k]];
-    for (int k = 0; k < q->m; k++)
-        q->local[opt_block(q) + k] = s->x[opt_at_p(q, s->intervals) + (size_t)k];
-    opt_program_run(q, &q->at_point, t, 0);
+    if (!evaluate_at(q, s, t)) return INFINITY;
     opt_program_run(q, &q->at_point, t, 1);
     for (int k = 0; k < q->path.count; k++) {
         const opt_condition *c = &q->path.list[k];
@@ -250,6 +260,41 @@ void opt_look_between(dae_optimum *q, const opt_solution *s, double *error)
             look_at_controls(q, s, i, r);
             if (q->path.count == 0) continue;
             const double off = look_at_path(q, s, s->t[i] + r * (s->t[i + 1] - s->t[i]));
+            q->path_error = fmax(q->path_error, off);
             if (error) error[i] = fmax(error[i], off);
         }
+}
+
+/* The integrand at the points of a rule in interval i. The stages hold as they were found; a rule
+ * between them sees the states' polynomials and controls within their bounds. */
+static double integrate(dae_optimum *q, const opt_solution *s, int i, const collocation *rule)
+{
+    const double h = s->t[i + 1] - s->t[i];
+    const int row = q->rows + q->path.count, stages = q->method->stages;
+    double sum = 0.0;
+    for (int a = 0; a < rule->stages; a++) {
+        const double t = s->t[i] + rule->nodes[a] * h;
+        if (rule == q->method) {
+            vector_copy(opt_block(q), s->x + opt_at(q, 1 + i * stages + a), q->local);
+            vector_copy(q->m, s->x + opt_at_p(q, s->intervals), q->local + opt_block(q));
+            opt_program_run(q, &q->at_point, t, 0);
+        } else if (!evaluate_at(q, s, t)) {
+            return NAN;
+        }
+        sum += h * rule->b[a] * q->at_point.value[row];
+    }
+    return sum;
+}
+
+double opt_integral_error(dae_optimum *q, const opt_solution *s, double *share)
+{
+    double sum = 0.0;
+    for (int i = 0; i < s->intervals; i++) {
+        share[i] = q->integral == EXPR_NONE
+                       ? 0.0
+                       : integrate(q, s, i, &gauss_5) - integrate(q, s, i, q->method);
+        sum += share[i];
+        share[i] = isnan(share[i]) ? INFINITY : fabs(share[i]);
+    }
+    return isnan(sum) ? INFINITY : fabs(sum);
 }

@@ -113,7 +113,7 @@ const method *choose_residual(const dae_problem *p, const wishes *w, char *why)
      * steps come close to bounds */
     bool bounded = !p->model && (p->form.lower_bounds || p->form.upper_bounds);
     bool fits = (w->formulation->automatic && !few_digits && !bounded) || declares_index3(p);
-    return because(fits && !w->careful ? &method_radau : &method_bdf, reason, why);
+    return because(fits && !w->careful && !w->iterative ? &method_radau : &method_bdf, reason, why);
 }
 
 /* As prk does: order 8 below this tolerance. */

@@ -142,21 +142,24 @@ static bool leaves_slopes(const formulated *y)
     return y->plan && y->plan->form & (FORM_MECHANICAL | FORM_HESSENBERG);
 }
 
-/* The name of a variable that is the derivative of one that is algebraic in the form: methods on
- * forms know slopes of those from values alone, and not to full accuracy. NULL: there is none. */
-static const char *name_beyond(const analysed *a, const formulated *y)
+/* *name: a variable that is the derivative of one that is algebraic in the form: methods on forms
+ * know slopes of those from values alone, and not to full accuracy. NULL: there is none. False:
+ * memory */
+static bool name_beyond(const analysed *a, const formulated *y, const char **name)
 {
     const bool some = leaves_slopes(y);
-    for (int k = 0; k < a->set.synonym_count; k++) {
-        const equation_synonym *name = &a->set.synonym[k];
-        bool known = false;
-        for (int i = 0; i < y->set.n && !known; i++) {
-            bool slope = !some || y->kinds[i] == DAE_KIND_DIFFERENTIAL;
-            known = y->variable[i] == name->variable && y->order[i] >= name->order - slope;
-        }
-        if (!known) return name->name;
+    int *known = DAE_ARRAY(int, a->set.n); /* per variable: 1 + the highest order that is known */
+    *name = NULL;
+    if (!known) return false;
+    for (int i = 0; i < y->set.n; i++) {
+        const int order = y->order[i] + (!some || y->kinds[i] == DAE_KIND_DIFFERENTIAL) + 1;
+        if (y->variable[i] >= 0 && order > known[y->variable[i]]) known[y->variable[i]] = order;
     }
-    return NULL;
+    for (int k = 0; k < a->set.synonym_count && !*name; k++)
+        if (a->set.synonym[k].order + 1 > known[a->set.synonym[k].variable])
+            *name = a->set.synonym[k].name;
+    dae_free(known);
+    return true;
 }
 
 /* Slopes of algebraic variables are values of the model. */
@@ -201,7 +204,8 @@ static dae_status rewrite_checked(preparation *p, const formulation_choice *c, f
     dae_status status = rewrite_as(p, c->by, c->beside, y);
     bool other = p->wishes->open && !p->wishes->formulation->needs; /* method may do better */
     bool doubted = status == DAE_OK && forms && (other || leaves_slopes(y));
-    const char *beyond = doubted ? name_beyond(&p->analysis.reduced, y) : NULL;
+    const char *beyond = NULL;
+    if (doubted && !name_beyond(&p->analysis.reduced, y, &beyond)) return plan_exhausted(p->diag);
     if (beyond) status = refuse_slopes(p, beyond);
     p->plan->offers_forms = forms || (c->beside && y->plan);
     return status == DAE_OK ? check_formulation(p, y, c->by) : status;

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "structure/index/equation_names.h"
 #include "structure/rewrite/certificate.h"
 
 void rank_watch_free(rank_watch *w)
@@ -121,15 +122,25 @@ typedef struct collector {
     bool own;               /* and whether they depend on its unknowns */
 } collector;
 
+/* The variable of the model that x_j^(p), or x_j^(p-1), is; NULL: none */
+static const equation_synonym *synonym_of(const equation_set *set, int j, int p)
+{
+    for (int k = equation_set_first_synonym(set, j); k < set->synonym_count; k++) {
+        const equation_synonym *v = &set->synonym[k];
+        if (v->variable != j) break;
+        if (p == v->order || p == v->order + 1) return v;
+    }
+    return NULL;
+}
+
 /* VARIABLE(j, p) of the set as an unknown of the base form, or a derivative of one */
 static expr base_leaf(void *context, graph *g, expr leaf)
 {
     const equation_set *set = ((const collector *)context)->set;
     const expr_node n = *graph_node(g, leaf);
     if (n.op != EXPR_VARIABLE) return leaf;
-    for (int k = 0; k < set->synonym_count; k++) {
-        const equation_synonym *v = &set->synonym[k];
-        if (v->variable != n.index || n.order < v->order || n.order > v->order + 1) continue;
+    const equation_synonym *v = synonym_of(set, n.index, n.order);
+    if (v) {
         expr e = graph_variable(g, v->model, n.order - v->order);
         return v->sign < 0 ? graph_unary(g, EXPR_NEG, e) : e;
     }
@@ -138,10 +149,7 @@ static expr base_leaf(void *context, graph *g, expr leaf)
 
 static bool is_reachable(const equation_set *set, int j, int order)
 {
-    for (int k = 0; k < set->synonym_count; k++) {
-        const equation_synonym *v = &set->synonym[k];
-        if (v->variable == j && (order == v->order || order == v->order + 1)) return true;
-    }
+    if (synonym_of(set, j, order)) return true;
     return set->model[j] >= 0 && order <= 1;
 }
 
@@ -183,11 +191,8 @@ static bool is_worth_it(collector *c, int b, bool *ok)
 /* VARIABLE(j, p) among y, y' of the base form, which has n of each; -1: it is not there */
 static int base_place(const equation_set *set, int j, int p, int n)
 {
-    for (int k = 0; k < set->synonym_count; k++) {
-        const equation_synonym *v = &set->synonym[k];
-        if (v->variable == j && (p == v->order || p == v->order + 1))
-            return v->model + (p - v->order) * n;
-    }
+    const equation_synonym *v = synonym_of(set, j, p);
+    if (v) return v->model + (p - v->order) * n;
     return set->model[j] >= 0 && p <= 1 ? set->model[j] + p * n : -1;
 }
 

@@ -25,8 +25,16 @@ bool is_slow(const dae_solver *s, double tend)
 /* Steps of radau that are down to rounding are at a singularity, which no method goes beyond. */
 static const double ROUNDING = 1e-12;
 
+/* GMRES that was our choice, and does not converge */
+static bool gmres_failed(const dae_solver *s, dae_status failed)
+{
+    return s->wishes.open && s->wishes.iterative && s->bound.matrix.matrix_free &&
+           (failed == DAE_ERR_CONVERGENCE || failed == DAE_ERR_ERROR_TEST);
+}
+
 bool change_may_help(const dae_solver *s, dae_status failed)
 {
+    if (gmres_failed(s, failed)) return true;
     if (!s->wishes.open || s->bound.method->tests_algebraic) return false;
     if (s->wishes.formulation->needs) return false; /* by this method and no other */
     bool refused = declares_index3(s->base) && !s->base_options.multiplier_correction; /* by bdf */
@@ -64,6 +72,7 @@ dae_status change_method(dae_solver *s, const char *reason)
 {
     double direction = s->run.direction;
     if (s->bound.method->gives_way) s->wishes.careful = true;
+    if (s->bound.matrix.matrix_free) s->wishes.iterative = false; /* factors, dear as they are */
     s->wishes.implicit = true;
     s->wishes.reason = reason;
     if (s->run.phase == PHASE_RUNNING) {

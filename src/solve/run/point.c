@@ -15,14 +15,13 @@ double time_slack(const dae_solver *s)
 }
 
 /* Where the last step begins; behind an event within it, which has changed discrete values, there.
- * Of a step before a checkpoint nothing but the end is left: what a method keeps for values inside
- * of it may be gone. */
+ */
 static double last_beginning(const dae_solver *s)
 {
     const double event = s->hybrid ? s->hybrid->event_time : NAN;
     bool within = (event - s->run.t_old) * s->run.direction > 0.0 &&
                   (s->run.t_new - event) * s->run.direction >= 0.0;
-    return s->run.loaded ? s->run.t_new : within ? event : s->run.t_old;
+    return within ? event : s->run.t_old;
 }
 
 bool in_last_step(const dae_solver *s, double t)
@@ -77,6 +76,13 @@ dae_status solver_point(dae_solver *s, double t)
     return explain_no_row(s, t, problem_variable(s->bound.problem, i));
 }
 
+dae_status solver_ask(dae_solver *s, double t)
+{
+    const run_observer *o = s->observer;
+    dae_status status = o && o->asked ? o->asked(o->user, t, false) : DAE_OK;
+    return status == DAE_OK ? solver_point(s, t) : status;
+}
+
 /* Whether values at t can be asked for. */
 dae_status solver_check_point(dae_solver *s, double t, const char *call)
 {
@@ -84,12 +90,6 @@ dae_status solver_check_point(dae_solver *s, double t, const char *call)
     if (s->run.phase == PHASE_NEW)
         return diag_set(&s->diag, DAE_ERR_STATE, "%s was called before a start.", call);
     if (in_last_step(s, t)) return DAE_OK;
-    if (s->run.loaded)
-        return diag_set(
-            &s->diag, DAE_ERR_ARGUMENT,
-            "%s: behind a checkpoint the last step has values at its end, t = %.17g, only: "
-            "ask for those at %.17g before it is saved.",
-            call, s->run.t_new, t);
     return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                     "%s: t = %.17g is outside the last step [%.17g, %.17g].", call, t,
                     last_beginning(s), s->run.t_new);
@@ -135,7 +135,7 @@ dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
         solver_interpolate(s, t, derivative, y);
         return solver_heed_stop(s, DAE_OK);
     }
-    status = solver_point(s, t);
+    status = solver_ask(s, t);
     if (status != DAE_OK) return status;
     values_to_user(s, t, s->bound.at_y, s->bound.at_yp, derivative ? NULL : y,
                    derivative ? y : NULL);

@@ -369,7 +369,6 @@ static dae_status accept_step(dae_solver *s, double tend)
     refine_note_start(s);
     s->bound.method->accept(s->bound.state, s->bound.scratch, &s->bound.context);
     s->run.t_old = s->run.t_new;
-    s->run.loaded = false;
     s->run.t_new = a->t + a->h;
     control_accept(&s->run.control, a);
     solver_note_resumed(s);
@@ -380,6 +379,7 @@ static dae_status accept_step(dae_solver *s, double tend)
     norm_step_done(&s->bound.norm);
     jump_note(s);
     unwatched_note(s);
+    threads_note(s);
     s->stats.steps++;
     s->stats.t = s->run.t_new;
     s->stats.last_order = a->order;
@@ -717,9 +717,10 @@ static dae_status recover(dae_solver *s, dae_status failure, double tend)
         return DAE_OK;
     }
     if (!change_may_help(s, failure)) return look_at_rounding(s, explain_mode(s, failure), tend);
-    bool radau = s->bound.method->gives_way;
-    dae_status status =
-        change_method(s, radau ? "radau failed, so " : "an explicit method failed, so ");
+    bool radau = s->bound.method->gives_way, iterates = s->bound.matrix.matrix_free;
+    dae_status status = change_method(s, radau      ? "radau failed, so "
+                                         : iterates ? "gmres failed, so "
+                                                    : "an explicit method failed, so ");
     return status == DAE_OK ? DAE_OK : explain_mode(s, status);
 }
 
@@ -823,8 +824,11 @@ dae_status solver_step(dae_solver *s, double tend)
 {
     if (!s) return DAE_ERR_ARGUMENT;
     if (s->diag.status != DAE_OK) diag_clear(&s->diag);
+    const run_observer *o = s->observer;
+    dae_status status = o && o->stepping ? o->stepping(o->user, tend) : DAE_OK;
+    if (status != DAE_OK) return status;
     if (s->run.phase != PHASE_NEW) note_end(s, tend);
-    dae_status status = check_goal(s, tend);
+    status = check_goal(s, tend);
     if (status != DAE_OK || s->run.phase == PHASE_ENDED) return status;
     s->stop = (eval_failure){0};
     do status = solver_heed_stop(s, advance(s, tend));

@@ -287,6 +287,27 @@ static void begin(refiner *r, const dae_solver *s)
     r->of = s->stats.steps;
 }
 
+void refine_persist(dae_solver *s, persist *p)
+{
+    const bool made = s->bound.refiner && s->bound.refiner->method == s->bound.method;
+    if (!persist_flag(p, made)) return;
+    refiner *r = p->reading ? refiner_of(s) : s->bound.refiner;
+    if (!r) p->no_memory = true;
+    if (!persist_ok(p)) return;
+    if (p->reading) begin(r, s); /* vectors come to their places */
+    PERSIST_STRUCT(p, r, GAPS(refiner, part, state_size), GAPS(refiner, y, f),
+                   GAPS(refiner, gap, gap_slope));
+    persist_block(p, r->y);
+    iteration_persist(&r->matrix, p);
+    iteration_persist(&r->check, p);
+    newton_persist(&r->newton, p);
+    norm_persist(&r->norm, p);
+    if (p->reading) r->norm.floor = s->bound.norm.floor;
+    if (r->context.cache && r->method->cache_persist)
+        r->method->cache_persist(r->context.cache, &r->context, p);
+    method_persist(&r->context, r->state, r->scratch, p);
+}
+
 /* Whether an error, in tolerances, does not fall with the step. */
 static bool stalls(refiner *r, double error)
 {

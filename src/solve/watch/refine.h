@@ -9,6 +9,9 @@
 typedef struct refiner refiner;
 struct dae_solver;
 
+/* The second run in a checkpoint. */
+void refine_persist(struct dae_solver *s, persist *p);
+
 /* After an attempt that is to be accepted, before it is: where the step begins. */
 void refine_note_start(struct dae_solver *s);
 

@@ -40,6 +40,8 @@ bool jump_outgrown(const dae_solver *s, int i, double y);
 
 /* unwatched.c: after an accepted step, multipliers that are far off. */
 void unwatched_note(dae_solver *s);
+/* threads.c: a note, once, where fewer threads are at work than were asked for */
+void threads_note(dae_solver *s);
 
 /* unresolved.c: how large variables are: at a start from y0 (NULL: a model's own values), and at a
  * point of what is integrated. */
