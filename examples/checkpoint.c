@@ -1,5 +1,5 @@
 /* A run that can be killed: a pendulum, saved every 500 steps. Started again, the
- * program goes on where it was saved, and ends with the same bits.
+ * program goes on where it was saved, and ends with the bits of a run that never was.
  *
  *     ./checkpoint; ./checkpoint stop; ./checkpoint        # the second one gives up on its way
  */

@@ -69,23 +69,34 @@ typedef struct setting {
     dae_problem *(*problem)(const struct setting *s);
     const char *method, *formulation;
     double rtol, fixed_step, tend;
-    bool ends_in_rounding;  /* a value at the end is that of a rounding error, log(1e-16) */
     const double *y0, *yp0; /* callbacks: where they start */
     double t0;
     const model *model;
-    bool *same; /* set where a save has left all bits of a run as they are; NULL: not asked */
+    dae_linear_solver linear_solver;
 } setting;
 
-/* Bits of a step: where it ended, all variables there, and what counts. */
-static uint64_t look(dae_solver *s, const dae_problem *problem, dae_status status)
+/* What counts of a run. */
+enum { COUNTS = 8 };
+static void count(const dae_solver *s, long *counts)
+{
+    const dae_stats *c = dae_solver_stats(s);
+    const long all[COUNTS] = {c->steps,          c->attempts, c->residuals, c->jacobians,
+                              c->factorisations, c->events,   c->starts,    c->newton_iterations};
+    memcpy(counts, all, sizeof all);
+}
+
+/* Bits of a step: where it ended, all variables there, and what counts, but for `besides`. */
+static uint64_t look(dae_solver *s, const dae_problem *problem, dae_status status,
+                     const long *besides)
 {
     const dae_stats *c = dae_solver_stats(s);
     const int n = dae_problem_variable_count(problem);
     double *y = calloc((size_t)n + 1, sizeof *y), t = dae_solver_time(s);
     const double numbers[] = {t, c->h, c->last_h, (double)status};
-    const long counts[] = {c->steps,          c->attempts, c->residuals, c->jacobians,
-                           c->factorisations, c->events,   c->starts,    c->newton_iterations};
     uint64_t bits = checksum(0, numbers, sizeof numbers);
+    long counts[COUNTS];
+    count(s, counts);
+    for (int k = 0; k < COUNTS; k++) counts[k] -= besides[k];
     bits = checksum(bits, counts, sizeof counts);
     if (status >= 0 && dae_solver_variables(s, t, y) == DAE_OK)
         bits = checksum(bits, y, (size_t)n * sizeof *y);
@@ -93,13 +104,16 @@ static uint64_t look(dae_solver *s, const dae_problem *problem, dae_status statu
     return bits;
 }
 
+enum { SAVES = 3 };
+
 typedef struct trail {
     uint64_t *bits;
-    int count, saved; /* the number of the step behind which it was saved; -1: never */
+    int count;
     dae_status end;
-    double t, last; /* where it ended; the last variable there */
-    double *values;
-    int n;
+    int saved[SAVES];       /* numbers of the steps behind which it was saved; 0: never */
+    uint64_t inside[SAVES]; /* bits of values inside the last step, behind the save or the load */
+    long besides[COUNTS];   /* what those took, */
+    long before[SAVES][COUNTS]; /* and what they had taken before a save */
 } trail;
 
 static double end_of(const setting *s, const dae_problem *problem)
@@ -119,16 +133,69 @@ static dae_solver *solver_of(const setting *s, const dae_problem *problem)
     o.method = s->method ? s->method : "auto";
     if (s->formulation) o.formulation = s->formulation;
     o.fixed_step = s->fixed_step;
+    o.linear_solver = s->linear_solver;
     if (!s->y0) o.stop_time = end_of(s, problem);
     (void)dae_solver_new(problem, &o, &solver, &diag); /* NULL: not for this problem */
     return solver;
 }
 
-/* Steps to the end, saved behind step number `when` or soon after (into `file`, if it is given);
- * `back`: go on from there in place of a start. */
-static trail run(const setting *set, int when, memory_file *file, memory_file *back)
+/* Values inside the last step. */
+static uint64_t look_inside(dae_solver *s, const dae_problem *problem, long *besides)
 {
-    trail r = {.bits = calloc(MOST_STEPS + 1, sizeof *r.bits), .saved = -1};
+    long before[COUNTS], after[COUNTS];
+    count(s, before);
+    const int n = dae_problem_variable_count(problem);
+    double *y = calloc((size_t)n + 1, sizeof *y), start, end;
+    uint64_t bits = 1;
+    dae_solver_last_step(s, &start, &end);
+    for (int k = 0; k < 3; k++) {
+        dae_status status = dae_solver_variables(s, start + 0.25 * (1 + k) * (end - start), y);
+        bits = checksum(bits, &status, sizeof status);
+        if (status == DAE_OK) bits = checksum(bits, y, (size_t)n * sizeof *y);
+    }
+    count(s, after);
+    for (int k = 0; k < COUNTS; k++) besides[k] += after[k] - before[k];
+    free(y);
+    return bits;
+}
+
+/* Save behind this step if it can be, and look inside it; the steps in `when` are those wanted.
+ * Without files it is only looked at. */
+static void save_now(const setting *set, const dae_problem *problem, dae_solver *s, trail *r,
+                     const int *when, memory_file *files)
+{
+    for (int k = 0; k < SAVES; k++) {
+        dae_diag diag = {0};
+        if (r->saved[k] || r->count < when[k]) continue;
+        dae_status status = files ? dae_solver_write(s, put, &files[k], &diag) : DAE_OK;
+        if (status != DAE_OK && status != DAE_ERR_STATE && status != DAE_ERR_UNSUPPORTED)
+            fail_msg("%s, %s: %s", set->name, set->method, diag.text);
+        if (status != DAE_OK) continue;
+        r->saved[k] = r->count;
+        memcpy(r->before[k], r->besides, sizeof r->besides);
+        r->inside[k] = look_inside(s, problem, r->besides);
+    }
+}
+
+/* A run that goes on from a file looks inside the steps that the one that was saved has looked at:
+ * behind save `of`, and behind the later ones. */
+static void look_alike(const dae_problem *problem, dae_solver *s, trail *r, const trail *saved,
+                       int of)
+{
+    for (int k = 0; k < SAVES; k++) {
+        const bool here = saved->saved[k] && saved->saved[k] == saved->saved[of] + r->count;
+        if (!here || (r->count == 0 && k < of)) continue;
+        const uint64_t bits = look_inside(s, problem, r->besides);
+        if (r->count == 0 && k == of) r->inside[0] = bits;
+    }
+}
+
+/* Steps to the end, saved behind steps number when[k] or soon after; `saved`: go on from save `of`
+ * of that run, in place of a start. */
+static trail run(const setting *set, const int *when, memory_file *files, const trail *saved,
+                 int of)
+{
+    trail r = {.bits = calloc(MOST_STEPS + 1, sizeof *r.bits)};
     dae_problem *problem = set->problem(set);
     dae_solver *s = problem ? solver_of(set, problem) : NULL;
     dae_diag diag = {0};
@@ -138,11 +205,14 @@ static trail run(const setting *set, int when, memory_file *file, memory_file *b
     }
     dae_experiment e = dae_problem_experiment(problem);
     const double tend = end_of(set, problem);
-    if (back) {
+    if (saved) {
+        memory_file *back = &files[of];
         back->at = 0;
         if (dae_solver_read(s, take, back, &diag) != DAE_OK)
             fail_msg("%s, %s: %s", set->name, set->method, diag.text);
         assert_int_equal(back->at, back->count);
+        memcpy(r.besides, saved->before[of], sizeof r.besides);
+        look_alike(problem, s, &r, saved, of);
     } else {
         const double t0 = set->y0 ? set->t0 : isnan(e.start) ? 0.0 : e.start;
         r.end = dae_solver_start(s, t0, set->y0, set->yp0);
@@ -150,86 +220,83 @@ static trail run(const setting *set, int when, memory_file *file, memory_file *b
     if (r.end == DAE_OK) r.end = DAE_STEPPED;
     while (r.end > 0 && r.count < MOST_STEPS) {
         r.end = dae_solver_step(s, tend);
-        r.bits[r.count++] = look(s, problem, r.end);
-        if (r.end <= 0 || when < 0 || r.count < when || r.saved >= 0) continue;
-        dae_status status = dae_solver_write(s, file ? put : NULL, file, &diag);
-        if (status == DAE_OK) r.saved = r.count;
-        if (status == DAE_ERR_UNSUPPORTED) break;
-        if (status != DAE_OK && status != DAE_ERR_STATE)
-            fail_msg("%s, %s: %s", set->name, set->method, diag.text);
+        r.bits[r.count++] = look(s, problem, r.end, r.besides);
+        if (r.end > 0 && when) save_now(set, problem, s, &r, when, files);
+        if (r.end > 0 && saved) look_alike(problem, s, &r, saved, of);
     }
-    r.n = dae_problem_variable_count(problem);
-    r.values = calloc((size_t)r.n + 1, sizeof *r.values);
-    r.t = dae_solver_time(s);
-    (void)dae_solver_variables(s, r.t, r.values);
     dae_solver_free(s);
     dae_problem_free(problem);
     return r;
 }
 
-static void trail_free(trail *r)
+static int failures;
+
+/* A run that differs is told, and all others are looked at before the test fails. */
+static void differs(const setting *set, int step, int of, const char *how)
 {
-    free(r->bits);
-    free(r->values);
+    print_error("%s, %s, %s: saved behind step %d of %d, %s\n", set->name,
+                set->method ? set->method : "auto", set->formulation ? set->formulation : "auto",
+                step, of, how);
+    failures++;
 }
 
-/* In tolerances; some formulations have global errors of that size. */
-static const double FAR_OFF = 1000.0;
-
-/* How far the ends of two runs are from each other, in tolerances. */
-static double distance(const trail *a, const trail *b, double rtol)
+static bool same_bits(const trail *a, const trail *b)
 {
-    double most = 0.0;
-    for (int i = 0; i < a->n; i++) {
-        double size = fmax(fabs(a->values[i]), fabs(b->values[i]));
-        double off = fabs(a->values[i] - b->values[i]) / (rtol * size + 1e-3 * rtol);
-        if (off > most) most = off;
-    }
-    return most;
+    return a->count == b->count &&
+           memcmp(a->bits, b->bits, (size_t)a->count * sizeof *a->bits) == 0;
 }
 
-/* A run that is saved at a random step, and one that goes on from there. */
-static bool check(const setting *set, uint64_t seed)
+/* The run that was saved has the bits of one that was not. Values inside a step may raise the
+ * tolerances that rounding allows: then they are those of one that was looked at alike. */
+static void compare_saved(const setting *set, trail *plain, const trail *saved)
 {
-    uint64_t random = seed;
-    memory_file file = {0};
-    trail plain = run(set, -1, NULL, NULL);
-    const double tried = plain.count;
-    const int when = 1 + (int)((double)(random_bits(&random) >> 11) * 0x1p-53 * 0.8 * tried);
-    trail first = run(set, when, &file, NULL);
-    if (first.saved < 0) { /* it has no end of a step behind that */
-        trail_free(&plain);
-        trail_free(&first);
-        free(file.bytes);
-        return false;
+    if (same_bits(plain, saved)) return;
+    free(plain->bits);
+    *plain = run(set, saved->saved, NULL, NULL, 0);
+    if (!same_bits(plain, saved))
+        differs(set, saved->saved[0], plain->count, "the run that was saved goes on otherwise");
+}
+
+static void compare(const setting *set, const trail *plain, const trail *loaded, int at,
+                    uint64_t inside)
+{
+    char text[80];
+    const int left = plain->count - at;
+    int same = 0;
+    while (same < left && same < loaded->count && plain->bits[at + same] == loaded->bits[same])
+        same++;
+    snprintf(text, sizeof text, "the bits of step %d behind the load differ", same + 1);
+    if (same < left)
+        differs(set, at, plain->count, text);
+    else if (plain->count < MOST_STEPS && (loaded->count != left || loaded->end != plain->end))
+        differs(set, at, plain->count, "the loaded run ends otherwise");
+    if (loaded->inside[0] != inside)
+        differs(set, at, plain->count, "values inside the last step differ behind the load");
+}
+
+/* A run that is never saved; one that is saved at random steps, with the same bits; and those that
+ * go on from there, with the same bits. The number of saves that were tried. */
+static int check(const setting *set, uint64_t seed)
+{
+    memory_file files[SAVES] = {{0}};
+    int when[SAVES], tried = 0;
+    trail plain = run(set, NULL, NULL, NULL, 0);
+    for (int k = 0; k < SAVES; k++)
+        when[k] = 1 + (int)((double)(random_bits(&seed) >> 11) * 0x1p-53 * plain.count);
+    trail saved = run(set, when, files, NULL, 0);
+    compare_saved(set, &plain, &saved);
+    for (int k = 0; k < SAVES; k++) {
+        if (saved.saved[k]) {
+            trail loaded = run(set, NULL, files, &saved, k);
+            compare(set, &plain, &loaded, saved.saved[k], saved.inside[k]);
+            free(loaded.bits);
+            tried++;
+        }
     }
-    trail second = run(set, -1, NULL, &file);
-    int left = first.count - first.saved;
-    for (int k = 0; k < left && k < second.count; k++)
-        if (first.bits[first.saved + k] != second.bits[k])
-            fail_msg("%s, %s: saved behind step %d of %d, the bits of step %d behind it differ",
-                     set->name, set->method, first.saved, first.count, k + 1);
-    if (first.count < MOST_STEPS) assert_int_equal(second.count, left);
-    assert_int_equal(second.end, first.count < MOST_STEPS ? first.end : second.end);
-    bool same = plain.count == first.count;
-    for (int k = 0; same && k < first.count; k++) same = plain.bits[k] == first.bits[k];
-    if (set->same) *set->same = *set->same || same;
-    if (first.end < 0 && plain.end >= 0)
-        fail_msg("%s, %s: the run that was saved fails", set->name, set->method);
-    /* what is made anew does not change where the run goes: by far less than its global errors */
-    if (plain.count < MOST_STEPS && first.count < MOST_STEPS) {
-        assert_int_equal(first.end, plain.end);
-        double off = distance(&plain, &first, set->rtol > 0.0 ? set->rtol : 1e-6);
-        bool comparable = set->fixed_step == 0.0 && !set->ends_in_rounding;
-        if (plain.end == DAE_OK && comparable && off > FAR_OFF)
-            fail_msg("%s, %s: the run that was saved ends %.2g tolerances away from the other",
-                     set->name, set->method, off);
-    }
-    trail_free(&plain);
-    trail_free(&first);
-    trail_free(&second);
-    free(file.bytes);
-    return true;
+    for (int k = 0; k < SAVES; k++) free(files[k].bytes);
+    free(plain.bits);
+    free(saved.bits);
+    return tried;
 }
 
 /* ---- models ---- */
@@ -243,17 +310,6 @@ static dae_problem *from_text(const setting *s)
     dae_model m = {.file = path};
     (void)dae_problem_from_model(&m, &problem, &diag); /* NULL: a model with errors */
     return problem;
-}
-
-/* Models whose method evaluates its matrices in every step, or has none: a save shows nowhere. */
-static bool shows_nothing(const char *name)
-{
-    static const char *const list[] = {"pendulumwall.mo", "pendulum.mo", "caraxis.mo",
-                                       "transamp.mo",     "truck.mo",    "robertson.mo",
-                                       "andrews.mo",      "akzo.mo",     "pendulumloop.mo"};
-    for (size_t k = 0; k < sizeof list / sizeof *list; k++)
-        if (strcmp(name, list[k]) == 0) return true;
-    return false;
 }
 
 static int is_model(const struct dirent *e)
@@ -271,50 +327,37 @@ static uint64_t seed_of(const char *name)
     return hash;
 }
 
-/* Runs towards a pole magnify the last digits without bound. */
-static bool ends_at_pole(const char *name)
+static void check_directory(const char *inner)
 {
-    return strcmp(name, "traps/output_needed.mo") == 0 || strcmp(name, "traps/growth_pole.mo") == 0;
-}
-
-static void check_directory(const char *inner, int most)
-{
-    enum { TRIES = 10 };
     char path[PATH_SIZE], name[PATH_SIZE];
     struct dirent **list = NULL;
     snprintf(path, sizeof path, "%s%s", models_directory(), inner);
-    int found = scandir(path, &list, is_model, alphasort), count = 0, saved = 0;
+    int found = scandir(path, &list, is_model, alphasort), saved = 0;
     assert_true(found > 0);
     for (int k = 0; k < found; k++) {
         snprintf(name, sizeof name, "%s%.200s", inner, list[k]->d_name);
         free(list[k]);
-        bool same = false;
-        setting set = {.name = name,
-                       .problem = from_text,
-                       .same = &same,
-                       .ends_in_rounding = ends_at_pole(name)};
-        if (count == most) continue;
+        setting set = {.name = name, .problem = from_text};
         saved += check(&set, seed_of(name));
-        for (uint64_t more = 1; shows_nothing(name) && !same && more < TRIES; more++)
-            check(&set, seed_of(name) + more);
-        if (shows_nothing(name) && !same) fail_msg("%s: no save leaves the bits as they are", name);
-        count++;
     }
     free(list);
-    assert_true(2 * saved > count);
+    assert_true(saved > found);
+    assert_int_equal(failures, 0);
 }
 
 static void test_models(void **state)
 {
     (void)state;
-    check_directory("", 1000);
+    failures = 0;
+    check_directory("");
 }
 
 static void test_more_models(void **state)
 {
     (void)state;
-    check_directory("structure/", 1000);
-    check_directory("traps/", 1000);
+    failures = 0;
+    check_directory("structure/");
+    check_directory("traps/");
 }
 
 static void test_methods(void **state)
@@ -323,6 +366,7 @@ static void test_methods(void **state)
                                          "relays.mo"};
     int saved = 0;
     (void)state;
+    failures = 0;
     for (int m = 0; m < 5; m++)
         for (int i = 0; dae_method_name(i); i++) {
             dae_method_info info = dae_method_at(i);
@@ -330,12 +374,14 @@ static void test_methods(void **state)
             if (info.constant_steps) set.fixed_step = 1e-2;
             saved += check(&set, (uint64_t)(31 + 7 * i + m));
         }
-    assert_true(saved > 200);
+    assert_true(saved > 600);
+    assert_int_equal(failures, 0);
 }
 
 static void test_formulations(void **state)
 {
     (void)state;
+    failures = 0;
     for (int i = 0; dae_formulation_name(i); i++)
         for (int k = 0; k < 4; k++) {
             static const char *const methods[] = {"auto", "bdf", "radau", "rodas"};
@@ -345,6 +391,7 @@ static void test_formulations(void **state)
                            .formulation = dae_formulation_name(i)};
             (void)check(&set, (uint64_t)(5 * i + k));
         }
+    assert_int_equal(failures, 0);
 }
 
 /* ---- callbacks ---- */
@@ -363,6 +410,7 @@ static void test_callbacks(void **state)
                                           "liex", "sdirk", "gauss"};
     int saved = 0;
     (void)state;
+    failures = 0;
     for (int i = 0; model_name(i); i++) {
         model *m = model_new(model_name(i), 0);
         assert_non_null(m);
@@ -377,9 +425,23 @@ static void test_callbacks(void **state)
                            .model = m};
             if (m->form.n < 500) saved += check(&set, (uint64_t)(11 * i + k));
         }
+        static const dae_linear_solver solvers[] = {DAE_LINEAR_SPARSE, DAE_LINEAR_GMRES};
+        for (int k = 0; k < 4; k++) {
+            setting set = {.name = m->name,
+                           .problem = from_model,
+                           .method = k < 2 ? "bdf" : "radau",
+                           .tend = m->tend,
+                           .y0 = m->y0,
+                           .yp0 = m->yp0,
+                           .t0 = m->t0,
+                           .model = m,
+                           .linear_solver = solvers[k % 2]};
+            if (m->form.n < 500) saved += check(&set, (uint64_t)(11 * i + k));
+        }
         model_free(m);
     }
-    assert_true(saved > 50);
+    assert_true(saved > 150);
+    assert_int_equal(failures, 0);
 }
 
 static dae_problem *from_mechanism(const setting *s)
@@ -401,6 +463,7 @@ static void test_mechanism(void **state)
     static const double y0[] = {1.0, 0.0, 0.0, 0.0, 0.0};
     int saved = 0;
     (void)state;
+    failures = 0;
     for (int i = 0; dae_method_name(i); i++) {
         dae_method_info info = dae_method_at(i);
         setting set = {.name = "pendulum in C",
@@ -420,7 +483,8 @@ static void test_mechanism(void **state)
                        .y0 = y0};
         saved += check(&set, (uint64_t)i);
     }
-    assert_true(saved > 40);
+    assert_true(saved > 120);
+    assert_int_equal(failures, 0);
 }
 
 /* ---- what is refused ---- */
@@ -560,12 +624,8 @@ static void test_files(void **state)
     assert_int_equal(dae_solver_load(s, none, &diag), DAE_ERR_FILE);
     assert_non_null(strstr(diag.text, none));
     assert_int_equal(dae_solver_save(s, path, &diag), DAE_OK);
-    assert_int_equal(dae_solver_save(s, NULL, &diag), DAE_OK); /* goes on as if it had been */
+    assert_int_equal(dae_solver_save(s, NULL, &diag), DAE_OK); /* whether it could be */
     const double t = dae_solver_time(s);
-    double start, end, y[32];
-    dae_solver_last_step(s, &start, &end); /* behind a save it has an end only */
-    assert_int_equal(dae_solver_variables(s, end, y), DAE_OK);
-    assert_int_equal(dae_solver_variables(s, 0.5 * (start + end), y), DAE_ERR_ARGUMENT);
     assert_int_equal(dae_solver_step(s, 20.0), DAE_STEPPED);
     assert_int_equal(dae_solver_load(s, path, &diag), DAE_OK);
     assert_true(dae_solver_time(s) == t);
@@ -588,6 +648,7 @@ static void test_full_disk(void **state)
 {
     dae_problem *problem[2];
     dae_solver *s[2] = {pendulum(&problem[0]), pendulum(&problem[1])};
+    const long none[COUNTS] = {0};
     dae_diag diag = {0};
     (void)state;
     for (int k = 0; k < 2; k++) assert_int_equal(dae_solver_start(s[k], 0.0, NULL, NULL), DAE_OK);
@@ -595,7 +656,7 @@ static void test_full_disk(void **state)
         for (int k = 0; k < 2; k++) assert_true(dae_solver_step(s[k], 20.0) > 0);
         dae_status status = dae_solver_write(s[0], put_nothing, NULL, &diag);
         assert_true(status == DAE_ERR_FILE || status == DAE_ERR_STATE);
-        assert_true(look(s[0], problem[0], DAE_OK) == look(s[1], problem[1], DAE_OK));
+        assert_true(look(s[0], problem[0], DAE_OK, none) == look(s[1], problem[1], DAE_OK, none));
     }
     for (int k = 0; k < 2; k++) dae_solver_free(s[k]);
     for (int k = 0; k < 2; k++) dae_problem_free(problem[k]);

@@ -39,6 +39,8 @@ static const char *const decay =
     "model D\n  parameter Real k = 1;\n  Real x(start = 1, fixed = true);\nequation\n"
     "  der(x) = -k*x;\nend D;\n";
 
+static dae_adjoint_request kind; /* of go_back */
+
 /* The gradient of the integral and the end of the first variable, by k or, through an event, by L.
  */
 static dae_status go_back(void *text)
@@ -50,10 +52,14 @@ static dae_status go_back(void *text)
     dae_adjoint *x = NULL;
     dae_diag diag = {0};
     double gradient[1];
-    dae_adjoint_request request = {.count = 1, .names = by, .functionals = 1};
+    dae_adjoint_request request = kind;
+    request.count = request.functionals = 1;
+    request.names = by;
     dae_status status =
         dae_problem_from_model(&(dae_model){.text = text, .file = "m.mo"}, &p, &diag);
-    if (status == DAE_OK) status = dae_solver_new(p, NULL, &s, &diag);
+    dae_options options = dae_options_default();
+    if (kind.checkpoints > 0) options.method = "bdf";
+    if (status == DAE_OK) status = dae_solver_new(p, &options, &s, &diag);
     if (status == DAE_OK) status = dae_adjoint_new(s, &request, &x, &diag);
     if (status == DAE_OK) status = dae_adjoint_integral(x, 0, weight);
     if (status == DAE_OK) status = dae_solver_start(s, 0.0, NULL, NULL);
@@ -183,8 +189,14 @@ static void test_adjoint(void **state)
 {
     (void)state;
     static const char *const *const texts[] = {&decay, &ball};
-    for (int i = 0; i < 2; i++) {
-        heap_faults f = fail_some("adjoint", go_back, (void *)*texts[i], i == 0 ? 600 : 400);
+    for (int i = 0; i < 7; i++) {
+        kind.checkpoints = i == 6 ? 3 : 0;
+        kind.kind = i < 2 ? DAE_ADJOINT_DISCRETE : DAE_ADJOINT_CONTINUOUS;
+        kind.unchecked = i >= 4;
+        heap_faults f = fail_some("adjoint", go_back, (void *)*texts[i % 2],
+                                  i == 0   ? 600
+                                  : i == 1 ? 400
+                                           : 150);
         assert_int_equal(f.status, DAE_OK);
         assert_true(f.told > 0);
     }

@@ -15,35 +15,7 @@
 
 #include <cmocka.h>
 
-/* In place of base/memory.c, whose object the linker then leaves in the archive. */
-static double bytes, held, most_held;
-enum { BEFORE = 64 }; /* bytes before a block, which begin with its size */
-
-void *dae_calloc(size_t count, size_t size)
-{
-    const double wanted = (double)count * (double)size;
-    char *block = wanted < 1e15 ? calloc(1, count * size + BEFORE) : NULL;
-    if (!block) return NULL;
-    memcpy(block, &wanted, sizeof wanted);
-    bytes += wanted;
-    held += wanted;
-    most_held = fmax(most_held, held);
-    return block + BEFORE;
-}
-
-void *dae_alloc(size_t count, size_t size)
-{
-    return dae_calloc(count, size);
-}
-
-void dae_free(void *pointer)
-{
-    double wanted;
-    if (!pointer) return;
-    memcpy(&wanted, (char *)pointer - BEFORE, sizeof wanted);
-    held -= wanted;
-    free((char *)pointer - BEFORE);
-}
+#include "counted_memory.h"
 
 /* Points of mass 1 on rods of length 1, the first one fixed at the origin */
 #define RODS(x, y)                                                                                 \

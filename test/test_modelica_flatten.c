@@ -2,6 +2,8 @@
  * the text says. */
 #include <time.h>
 
+#include "base/memory.h"
+#include "model/model_structure.h"
 #include "test_modelica_flatten.h"
 
 /* ---- declarations ---- */
@@ -48,7 +50,9 @@ static void pendulum(void **state)
     assert_false(g->structural || g->constant || g->final_);
     assert_true(parameter_index(&f, "k") < parameter_index(&f, "L")); /* values use earlier ones */
     assert_string_equal(m->equations[4].name, "length");
-    assert_string_equal(m->equations[1].name, "equation 2 (test.mo:10)");
+    char *name = flat_equation_name(m, &m->equations[1]);
+    assert_string_equal(name, "equation 2 (test.mo:10)");
+    dae_free(name);
     assert_int_equal(m->equations[3].place.line, 12);
     assert_text(&f, m->equations[0].left, "der(x)");
     assert_text(&f, m->equations[0].right, "vx");

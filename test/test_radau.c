@@ -1,7 +1,8 @@
 /* Radau IIA: accuracy on stiff models, dense output, matrices of all structures, failures inside
  * stages. */
+#define _GNU_SOURCE /* RTLD_NEXT */
 #include "closed_problems.h"
-#include "matrix/shifted.h"
+#include "counted_threads.h"
 #include "models.h"
 #include "solve/bind/solver.h"
 
@@ -224,13 +225,13 @@ static void threads_give_the_same_bits(void **state)
             o.rtol = o.atol = 1e-4;
             o.linear_solver = solvers[c % 2];
             o.threads = k + 1;
+            threads_made = 0;
             assert_int_equal(dae_problem_from_residual(&m->form, &p, NULL), DAE_OK);
             assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
             assert_int_equal(dae_solver_start(s, m->t0, m->y0, m->yp0), DAE_OK);
             if (dae_solver_run(s, 0.01 * m->tend, y[k], NULL) != DAE_OK)
                 fail_msg("%s: %s", m->name, dae_solver_diag(s)->text);
-            assert_int_equal(s->bound.matrix.shifted->helper != NULL, k == 1);
-            assert_int_equal(s->bound.matrix.shifted->helped.last > 0, k == 1);
+            assert_int_equal(threads_made, k); /* with the first systems, where it is allowed */
             dae_solver_free(s);
             dae_problem_free(p);
         }

@@ -632,9 +632,58 @@ static void test_restart_is_refused(void **state)
     end(&r);
 }
 
+/* x is 0 and dx/da = (1 - cos(w t))/w: the run needs no steps, its derivative does. */
+static long correct(dae_corrector corrector, bool with, double *last, long *own)
+{
+    static const char *const by[] = {"a"};
+    run r;
+    dae_sensitivity *x = NULL;
+    double slope[MOST_VALUES], error = 0.0;
+    prepare(&r, MODEL("  parameter Real a = 0;\n  Real x(start = 0, fixed = true);\nequation\n"
+                      "  der(x) = a*sin(10*time);"));
+    r.options.rtol = 1e-7;
+    r.options.atol = 1e-10;
+    assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+    dae_sensitivity_request request = {.count = 1, .names = by, .corrector = corrector};
+    if (with) assert_int_equal(dae_sensitivity_new(r.solver, &request, &x, &r.diag), DAE_OK);
+    assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+    *last = 0.0; /* sum of the times of all steps: a mark of them */
+    for (dae_status status = DAE_STEPPED; status > 0;) {
+        status = dae_solver_step(r.solver, 10.0);
+        assert_true(status >= 0);
+        const double t = dae_solver_time(r.solver);
+        *last += t;
+        if (with) assert_int_equal(dae_sensitivity_at(x, t, 0, slope), DAE_OK);
+        if (with) error = fmax(error, fabs(slope[0] - (1.0 - cos(10.0 * t)) / 10.0));
+    }
+    assert_true(error <= 100.0 * 1e-7 * 0.2);
+    const long steps = dae_solver_stats(r.solver)->steps;
+    if (own) *own = dae_sensitivity_statistics(x)->steps;
+    dae_sensitivity_free(x);
+    end(&r);
+    return steps;
+}
+
+static void test_correctors(void **state)
+{
+    (void)state;
+    double alone, beside, together;
+    long own, both;
+    const long plain = correct(DAE_CORRECTOR_STAGGERED, false, &alone, NULL);
+    const long staggered = correct(DAE_CORRECTOR_STAGGERED, true, &beside, &own);
+    const long simultaneous = correct(DAE_CORRECTOR_SIMULTANEOUS, true, &together, &both);
+    assert_int_equal(plain, staggered); /* and bit by bit: */
+    assert_true(alone == beside);
+    assert_true(own > 2 * staggered);
+    /* S had to part the first steps alone: those behind them are as long as it permits */
+    assert_true(simultaneous > 2 * staggered);
+    assert_true(both <= simultaneous + own / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_correctors),
         cmocka_unit_test(test_decay_by_rate_and_start),
         cmocka_unit_test(test_algebraic_variable_and_dependent_parameter),
         cmocka_unit_test(test_initial_equations),

@@ -159,9 +159,8 @@ static void test_pendulum(void **state)
 }
 
 /* The gradient is that of sensitivities, also where the positions that were chosen have changed. */
-static void test_adjoint(void **state)
+static void expect_adjoint(dae_adjoint_kind kind, bool unchecked)
 {
-    (void)state;
     double reference[3][BY][N], p[BY] = {9.81, 1.2, 0.7}, found[BY];
     const double y0[BY * N] = {0, 0, 0, 0, 0, 1}, start[N] = {1.2}, weights[N] = {1, 0, 0, 2, 0.1};
     dae_mechanical form = {.nq = NQ,
@@ -181,7 +180,8 @@ static void test_adjoint(void **state)
     take_reference(reference);
     open_form(&form, p, "radau", y0, &problem, &solver, &x);
     dae_sensitivity_free(x);
-    dae_adjoint_request request = {.count = BY, .functionals = 1, .values = p, .y0 = y0};
+    dae_adjoint_request request = {
+        .count = BY, .functionals = 1, .values = p, .y0 = y0, .kind = kind, .unchecked = unchecked};
     assert_int_equal(dae_adjoint_new(solver, &request, &adjoint, &diag), DAE_OK);
     expect_ran(solver, dae_solver_start(solver, 0.0, start, NULL));
     for (int row = 0; row < 3; row++) {
@@ -200,6 +200,14 @@ static void test_adjoint(void **state)
     dae_adjoint_free(adjoint);
     dae_solver_free(solver);
     dae_problem_free(problem);
+}
+
+static void test_adjoint(void **state)
+{
+    (void)state;
+    expect_adjoint(DAE_ADJOINT_DISCRETE, false);
+    expect_adjoint(DAE_ADJOINT_CONTINUOUS, false);
+    expect_adjoint(DAE_ADJOINT_CONTINUOUS, true);
 }
 
 /* On a circle of radius p0 with the speed p1: y' = p1 (-y2, y1) + (z - p2) y, 0 = (y.y - p0^2)/2,
@@ -288,6 +296,142 @@ static void test_hessenberg(void **state)
     }
 }
 
+/* ---- quasilinear and second order callbacks of index 1 ---- */
+
+/* x0'/x0 = -p0, 0 = x0^2 - p1 x1: x0 = exp(-p0 t), x1 = x0^2/p1 */
+static int quasi_E(const dae_quasilinear_point *at, double *E, void *user)
+{
+    (void)user;
+    E[0] = 1.0 / at->x[0];
+    E[1] = E[2] = E[3] = 0.0;
+    return 0;
+}
+
+static int quasi_f(const dae_quasilinear_point *at, double *f, void *user)
+{
+    const double *p = user;
+    f[0] = -p[0];
+    f[1] = at->x[0] * at->x[0] - p[1] * at->x[1];
+    return 0;
+}
+
+/* p0 x'' + p1 x = 0 */
+static int swing(double t, const double *x, const double *xp, const double *xpp, double *f,
+                 void *user)
+{
+    const double *p = user;
+    (void)t, (void)xp;
+    f[0] = p[0] * xpp[0] + p[1] * x[0];
+    return 0;
+}
+
+/* dy/dp at t = 1 of two unknowns by two numbers against `exact`, rows by number; then these run on
+ * by dy/dp(0) = 0. */
+static void expect_slopes(const dae_problem *problem, const char *method, double *p,
+                          const double *start, const double *exact)
+{
+    dae_solver *solver;
+    dae_sensitivity *x;
+    dae_diag diag = {0};
+    dae_options options = dae_options_default();
+    const double kept[2] = {p[0], p[1]};
+    double slope[2];
+    options.method = method;
+    options.rtol = 1e-7;
+    options.atol = 1e-10;
+    assert_int_equal(dae_solver_new(problem, &options, &solver, &diag), DAE_OK);
+    dae_sensitivity_request request = {.count = 2, .values = p};
+    assert_int_equal(dae_sensitivity_new(solver, &request, &x, &diag), DAE_OK);
+    dae_status status = dae_solver_start(solver, 0.0, start, NULL);
+    if (status == DAE_OK) status = dae_solver_run(solver, 1.0, NULL, NULL);
+    if (status != DAE_OK) print_error("%s: %s\n", method, dae_solver_diag(solver)->text);
+    assert_int_equal(status, DAE_OK);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(dae_sensitivity_at(x, 1.0, k, slope), DAE_OK);
+        for (int i = 0; i < 2; i++) {
+            const double off = fabs(slope[i] - exact[2 * k + i]);
+            if (off > 1e-5) print_error("%s: y%d by %d off by %g\n", method, i, k, off);
+            assert_true(off <= 1e-5); /* 100 tolerances of slopes of about 1 */
+        }
+    }
+    assert_true(p[0] == kept[0] && p[1] == kept[1]);
+    dae_sensitivity_free(x);
+    dae_solver_free(solver);
+}
+
+static void test_quasilinear(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"bdf", "radau", "rodas"};
+    double p[2] = {0.7, 1.5};
+    const double x0 = exp(-0.7), start[2] = {1.0, 1.0 / 1.5};
+    const double exact[4] = {-x0, -2.0 * x0 * x0 / 1.5, 0.0, -x0 * x0 / (1.5 * 1.5)};
+    dae_quasilinear form = {.n = 2, .ne = 2, .E = quasi_E, .f = quasi_f, .user = p};
+    dae_problem *problem;
+    dae_diag diag = {0};
+    assert_int_equal(dae_problem_from_quasilinear(&form, &problem, &diag), DAE_OK);
+    for (int i = 0; i < 3; i++) expect_slopes(problem, methods[i], p, start, exact);
+    dae_problem_free(problem);
+}
+
+static void test_second_order(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"bdf", "radau", "bdf2nd"};
+    double p[2] = {0.7, 1.5};
+    const double start[2] = {1.0, 0.0}, w = sqrt(1.5 / 0.7);
+    const double by_w[2] = {-sin(w), -sin(w) - w * cos(w)}; /* x = cos(w t), v = -w sin(w t) */
+    const double exact[4] = {by_w[0] * -w / 1.4, by_w[1] * -w / 1.4, by_w[0] * w / 3.0,
+                             by_w[1] * w / 3.0};
+    dae_second_order form = {.n = 1, .f = swing, .user = p};
+    dae_problem *problem;
+    dae_diag diag = {0};
+    assert_int_equal(dae_problem_from_second_order(&form, &problem, &diag), DAE_OK);
+    for (int i = 0; i < 3; i++) expect_slopes(problem, methods[i], p, start, exact);
+    dae_problem_free(problem);
+}
+
+/* Index 2, as x0' = x1, x0 = sin t: nothing of it can be a state, and that is said. */
+static int hidden_E(const dae_quasilinear_point *at, double *E, void *user)
+{
+    (void)at, (void)user;
+    E[0] = 1.0;
+    E[1] = E[2] = E[3] = 0.0;
+    return 0;
+}
+
+static int hidden_f(const dae_quasilinear_point *at, double *f, void *user)
+{
+    const double *p = user;
+    f[0] = p[0] * at->x[1];
+    f[1] = at->x[0] - p[1] * sin(at->t);
+    return 0;
+}
+
+static void test_hidden_constraints(void **state)
+{
+    (void)state;
+    double p[2] = {1.0, 1.0};
+    const double start[2] = {0.0, 1.0};
+    dae_quasilinear form = {.n = 2, .ne = 2, .E = hidden_E, .f = hidden_f, .user = p};
+    dae_problem *problem;
+    dae_solver *solver;
+    dae_sensitivity *x;
+    dae_diag diag = {0};
+    assert_int_equal(dae_problem_from_quasilinear(&form, &problem, &diag), DAE_OK);
+    dae_options options = dae_options_default();
+    options.method = "radau";
+    assert_int_equal(dae_solver_new(problem, &options, &solver, &diag), DAE_OK);
+    dae_sensitivity_request request = {.count = 2, .values = p};
+    assert_int_equal(dae_sensitivity_new(solver, &request, &x, &diag), DAE_OK);
+    dae_status status = dae_solver_start(solver, 0.0, start, NULL);
+    assert_int_equal(status, DAE_ERR_SINGULAR);
+    assert_non_null(strstr(dae_solver_diag(solver)->text, "do not determine x[1]"));
+    dae_sensitivity_free(x);
+    dae_solver_free(solver);
+    dae_problem_free(problem);
+}
+
 /* y0 that leaves the rod is refused by name; so are derivatives of residuals. */
 static int derivative(double t, const double *y, const double *yp, int k, double *f, void *user)
 {
@@ -327,7 +471,9 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pendulum), cmocka_unit_test(test_adjoint),
-        cmocka_unit_test(test_hessenberg), cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_pendulum),     cmocka_unit_test(test_adjoint),
+        cmocka_unit_test(test_hessenberg),   cmocka_unit_test(test_quasilinear),
+        cmocka_unit_test(test_second_order), cmocka_unit_test(test_hidden_constraints),
+        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -296,6 +296,15 @@ printf 'model L\n  parameter Real k = -0.5;\n  Real x(start = 1, fixed = true), 
 expect 1 fit l.mo data.csv --fit k
 says 'y is .*nan at t = 0.75, where the data have a value'
 
+# decay.mo ends at 2: data behind it count, and are named
+printf 'time,y\n0.5,0.6065\n2,0.1353\n2.5,0.0821\n3,0.0498\n' >late.csv
+expect 0 fit decay.mo late.csv --fit k
+says '^  note      late.csv:4: the time 2.5 lies behind 2, where the model ends (StopTime); runs go on to 3'
+expect 2 fit decay.mo late.csv --fit k --stop 2
+says "late.csv:4: the time 2.5 lies behind '--stop 2'"
+expect 0 fit decay.mo late.csv --fit k --stop 3
+if grep -q StopTime out err; then fail "data within --stop are named"; fi
+
 expect 0 help fit
 says 'usage: daedal fit MODEL FILE'
 finish

@@ -178,9 +178,9 @@ done
 model=
 
 # ---- --threads -------------------------------------------------------------------------------------
-for value in 0 1 2; do taken --method radau --threads $value; done
-for value in 3 -1 x 1.5; do
-    refused 2 "option '--threads' needs a whole number from 0 to 2" --method radau --threads "$value"
+for value in 0 1 2 64; do taken --method radau --threads $value; done
+for value in 65 -1 x 1.5; do
+    refused 2 "option '--threads' needs a whole number from 0 to 64" --method radau --threads "$value"
 done
 
 finish

@@ -47,12 +47,16 @@ says '1 control, 1 parameter'
 # Van der Pol's oscillator, files and a picture; the controls drive a run that agrees
 osc=$examples/oscillator_control.mo
 expect 0 optimise "$osc" --integral 'x1^2 + x2^2 + u^2' --control u -o best.csv --plot best.svg
-says '^  minimum   2.86726'
+# .. Pontryagin's conditions give 2.867261045 (test_optimise.c): a tenth of the tolerance
+awk '$1 == "minimum" { d = $2 - 2.867261045; exit !(d < 3e-7 && d > -3e-7) }' out || fail "the minimum is off"
 says 'a simulation'
 [ -s best.csv ] && [ -s best.svg ] || fail "no files"
 head -n 1 best.csv | grep -q 'u' || fail "no control in the file"
-ends 0 run "$osc" --input best.csv --input-hold -o again.csv --points 501 --quiet
-tail -qn 1 best.csv again.csv | awk -F, 'NR == 1 { x = $3 } NR == 2 { d = $3 - x; exit d > 1e-3 || d < -1e-3 }' || fail "the run differs"
+# .. in every row: a run has two rows where the straight lines kink. These are off by h^2 u''/8 = 1e-4 (h = 0.01, |u''| < 8)
+ends 0 run "$osc" --input best.csv -o again.csv --points 501 --quiet
+awk -F, 'FNR == 1 { next } FILENAME == "best.csv" { x[$1] = $3; y[$1] = $4; next }
+    $1 in x { seen[$1] = 1; if ($3 - x[$1] > 1e-4 || x[$1] - $3 > 1e-4 || $4 - y[$1] > 1e-4 || y[$1] - $4 > 1e-4) bad++ }
+    END { for (t in seen) rows++; exit bad || rows != 501 }' best.csv again.csv || fail "the run differs"
 # .. from a file as a guess, into json and mat, rows at the mesh
 expect 0 optimise "$osc" --integral 'x1^2 + x2^2 + u^2' --control u=-0.3:1 --guess best.csv --quiet -o b.json --intervals 30
 [ -s out ] && fail "something is printed"
@@ -139,9 +143,15 @@ equation
   annotation(experiment(StopTime = 3.3));
 end Jumps;
 END
-ends 6 optimise jumps.mo --maximise x --vary p=0.1:1
-says 'worse than the guess'
-says '^  maximum   0.15'
+# x = 3.3 - k p after k strikes: it jumps by p where p = 3.3/k, which the message names, and the best point is kept
+for what in "--maximise x --vary p=0.1:1" "--minimise x --vary p=0.1:1" "--maximise x --vary p=0.5:1@0.9"; do
+    ends 6 optimise jumps.mo $what
+    says 'worse than .* on its way; the best point is kept'
+    sed -n 's/.* jumps at p = \([0-9.]*\) by \([0-9.]*\):.*/\1 \2/p' out |
+        awk '{ k = 3.3/$1; d = k - int(k + 0.5); n++; if (d > 1e-5 || d < -1e-5 || $1 - $2 > 5e-3*$1 || $2 - $1 > 5e-3*$1) bad++ }
+            END { exit bad || n != 1 }' || fail "no jump is named: $what"
+done
+says '^  maximum   0.[678]'
 expect 0 optimise jumps.mo --minimise '(x - 0.2)^2' --vary p=0.1:1@0.62
 silent_on 'worse'
 cat >assert.mo <<'END'
@@ -173,6 +183,42 @@ says 'interrupted'
 says '^  maximum'
 [ -s stopped.csv ] || fail "nothing is written"
 
+# a guess in the middle of a symmetric problem is stationary: largest, not least
+cat >middle.mo <<'END_OF_MODEL'
+model Middle
+  parameter Real k = 1;
+  input Real u(start = 0);
+  Real x(start = 0, fixed = true), y(start = 1, fixed = true);
+equation
+  der(x) = u;
+  der(y) = k - y;
+  annotation(experiment(StopTime = 1));
+end Middle;
+END_OF_MODEL
+expect 0 optimise middle.mo --minimise='-(k - 1)^2' --vary k=0:2 --control u=0:0
+says '^  minimum   -\(1 \|1.0000000\|0.99999\)'
+expect 0 optimise middle.mo --integral='-x^2' --control u=-1:1
+says '^  minimum   -0.33333'
+expect 1 optimise middle.mo --integral='-x^2' --control u
+says 'no least value: give bounds'
+expect 1 optimise middle.mo --minimise x --control u --iterations 100
+says 'unknowns grow beyond all bounds'
+expect 0 optimise middle.mo --minimise 3 --control u=-1:1
+says '^  minimum   3 '
+cat >event.mo <<'END_OF_MODEL'
+model Event
+  parameter Real k = 1;
+  Real y(start = 0, fixed = true);
+equation
+  der(y) = if time < 0.5 then k else 1;
+  annotation(experiment(StopTime = 1));
+end Event;
+END_OF_MODEL
+expect 0 optimise event.mo --minimise='-(k - 1)^2' --vary k=0:2 --by simulation
+says '^  minimum   -\(1$\|1 \|0.99999\)'
+expect 1 optimise event.mo --minimise y --vary k --by simulation
+says 'no least value: give bounds'
+
 # what is wrong is named
 expect 2 optimise "$osc" --control u
 says 'minimise what'
@@ -201,6 +247,7 @@ says "is for 'daedal optimise'"
 expect 1 optimise "$osc" --minimise 'log(x1 - 5)' --control u
 says 'minimised is'
 expect 1 optimise "$osc" --integral 'u^2' --control u --end 'x1 = 100'
-says 'x1 = 100'
+says 'contradict each other'
+says 'Violated most is x1 = 100, at the end, by 9'
 
 finish

@@ -145,6 +145,28 @@ back = [float(r['derivative']) for r in csv.DictReader(open('b.csv'))]
 forward = list(map(float, list(csv.reader(open('t.csv')))[-1]))[2:]
 assert all(abs(a - b) <= 1e-6*max(1, abs(b)) for a, b in zip(back, forward)), (back, forward)
 END
+# the continuous adjoint has the same numbers, through events and for a multiplier, too
+for what in "decay.mo:k,x0,x:z,integral(z):1" "$models/ball.mo:e,g,h0:h,integral(h):1" "$models/pendulum.mo:L,g:lambda,integral(x):2"; do
+    IFS=: read -r model by of stop <<END
+$what
+END
+    for kind in discrete continuous; do
+        expect 0 sens "$model" --by "$by" --stop "$stop" --rtol 1e-8 --gradient "$of" --adjoint $kind -o $kind.csv --quiet
+        silent
+    done
+    python3 - <<'END' || fail "the adjoints differ"
+import csv
+a, b = ([float(r['derivative']) for r in csv.DictReader(open(k + '.csv'))] for k in ('discrete', 'continuous'))
+assert len(a) == len(b) >= 4 and a != b
+assert all(abs(x - y) <= 1e-6*max(abs(x), 1e-3) for x, y in zip(a, b)), (a, b)
+END
+done
+expect 2 sens decay.mo --by k --gradient z --adjoint both
+says "unknown adjoint 'both'"
+expect 2 sens decay.mo --by k --adjoint continuous
+says "'--adjoint' says how '--gradient' is found"
+expect 2 run decay.mo --adjoint continuous
+says "option '--adjoint' is for 'daedal sens'"
 expect 2 sens decay.mo --by k --gradient 'z^2'
 says "unknown variable 'z^2'"
 expect 2 sens decay.mo --by k --gradient high
@@ -207,6 +229,16 @@ expect 1 sens f.mo --by k -o f.csv
 says 'too low'
 says '^  k '
 [ -s f.csv ] || fail "nothing of f.csv is written"
+
+# the corrector: a derivative that a run by long steps does not need, at one time and at all of them
+printf 'model C\n  parameter Real a = 0;\n  Real x(start = 0, fixed = true);\nequation\n  der(x) = a*sin(10*time);\n  annotation(experiment(StopTime = 10));\nend C;\n' >c.mo
+expect 0 sens c.mo --by a --corrector simultaneous --stats
+expect 0 sens c.mo --by a --corrector staggered --stats
+expect 2 sens c.mo --by a --corrector both
+says "corrector"
+expect 2 run c.mo --corrector staggered
+says "is for 'daedal sens'"
+expect 2 sens c.mo --by a --gradient x --corrector staggered
 
 expect 0 help sens
 says 'usage: daedal sens MODEL --by NAME'

@@ -293,6 +293,35 @@ wrong 'whole number' decay.mo --over k=1,2 --seed -1
 wrong 'resume what' decay.mo --over k=1,2 --resume
 wrong 'no option' decay.mo --over k=1,2 --history h.csv
 wrong 'is the model itself' decay.mo --over k=1,2 --csv decay.mo
+wrong 'is empty' decay.mo --over k=,
+wrong 'finite numbers' decay.mo --over k=1:nan:2
+wrong 'are refused' decay.mo --over k=1:1e-9:1e9
+wrong 'a number or a name is missing' decay.mo --over k=1,2 --keep 'max(x+)'
+wrong 'something is missing' decay.mo --over k=1,2 --keep ''
+wrong 'says not what to keep' decay.mo --over k=1,2 --keep 'end(x'
+wrong 'low must lie below high' decay.mo --sample 10 'k=uniform(2,1)'
 expect 2 run decay.mo --over k=1,2
 says "is for 'daedal sweep'"
+expect 1 sweep decay.mo --over k=1,2 -o nowhere/table.csv
+says 'cannot be written\|cannot be made'
+[ -e nowhere ] && fail "a directory is made"
+
+# ---- expressions without a value are told, in their rows; a condition that never holds is none ----
+expect 0 sweep decay.mo --over k=1,2 --keep 'max(log(x - 0.5)),end(x)' -o undefined.csv
+value 1 3 undefined.csv | grep -q nan || fail "a logarithm of a negative number has a value"
+grep -c 'max(log(x - 0.5)) has no finite value' undefined.csv | grep -qx 2 || fail "no message: no value"
+expect 0 sweep decay.mo --over k=1,2 --keep 'time(x > 5),end(x)' -o never.csv
+grep -q 'finite' never.csv && fail "a condition that never holds is told"
+
+# ---- the model is compiled before there are workers: once, and rows say nothing of it ----
+if command -v cc >/dev/null; then
+    printf '#!/bin/sh\necho x >>"%s"\nexec cc "$@"\n' "$work/compilers" >slow-cc
+    chmod +x slow-cc
+    sed 's/Decay/Cold/; s/-(if/-1.25*(if/' decay.mo >cold.mo
+    DAEDAL_CC="$work/slow-cc" "$daedal" sweep cold.mo --sample 40 'k=uniform(1,2)' --jobs 4 -o cold.csv >out 2>err ||
+        fail "a sweep without a cache"
+    expect 0 sweep cold.mo --sample 40 'k=uniform(1,2)' --jobs 1 --engine tape -o tape.csv
+    cmp -s cold.csv tape.csv || fail "a row says something of the compiler, or has other bits"
+    [ "$(wc -l <compilers)" -eq 1 ] || fail "$(wc -l <compilers) compilers for one model"
+fi
 finish

@@ -90,7 +90,8 @@ static void check_variables(const flat_model *m)
 static void check_equations(const flat_model *m, const flat_equation *q, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
-        require(q[k].name != NULL && q[k].place.line > 0, "an equation has a name and a place");
+        require((q[k].name || q[k].number > 0) && q[k].place.line > 0,
+                "an equation has a name or a number, and a place");
         check_expression(m, q[k].residual, false);
         check_expression(m, q[k].left, true);
         check_expression(m, q[k].right, true);
