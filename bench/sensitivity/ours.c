@@ -93,7 +93,8 @@ void ours_native(const problem *q, double rtol, int np, outcome *out)
     forward(q, q->native, true, rtol, np, out);
 }
 
-void ours_adjoint(const problem *q, double rtol, int np, outcome *out)
+static void back(const problem *q, double rtol, int np, dae_adjoint_kind kind, int unchecked,
+                 outcome *out)
 {
     double *atol = absolute(q, q->native, rtol);
     double *weights = bench_space((size_t)dae_problem_variable_count(q->native), sizeof *weights);
@@ -101,7 +102,8 @@ void ours_adjoint(const problem *q, double rtol, int np, outcome *out)
     dae_solver *solver = NULL;
     dae_adjoint *x = NULL;
     dae_diag diag = {0};
-    dae_adjoint_request r = {.count = np, .names = q->names, .functionals = 1};
+    dae_adjoint_request r = {
+        .count = np, .names = q->names, .functionals = 1, .kind = kind, .unchecked = unchecked};
     for (int i = 0; i < q->form.n; i++) weights[q->position[i]] = q->weights[i];
     double start = bench_clock();
     dae_status status = dae_solver_new(q->native, &options, &solver, &diag);
@@ -120,4 +122,19 @@ void ours_adjoint(const problem *q, double rtol, int np, outcome *out)
     dae_solver_free(solver);
     out->seconds = bench_clock() - start;
     free(atol), free(weights);
+}
+
+void ours_adjoint(const problem *q, double rtol, int np, outcome *out)
+{
+    back(q, rtol, np, DAE_ADJOINT_DISCRETE, 0, out);
+}
+
+void ours_continuous(const problem *q, double rtol, int np, outcome *out)
+{
+    back(q, rtol, np, DAE_ADJOINT_CONTINUOUS, 0, out);
+}
+
+void ours_unchecked(const problem *q, double rtol, int np, outcome *out)
+{
+    back(q, rtol, np, DAE_ADJOINT_CONTINUOUS, 1, out);
 }

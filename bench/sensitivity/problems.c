@@ -422,7 +422,7 @@ static void ladder(problem *q)
     q->yp0[0] = 4.0 * PI, q->yp0[1] = CELLS * 4.0 * PI;
     q->weights = bench_space(n, sizeof *q->weights);
     q->weights[1 + CELLS / 4] = 1.0;
-    q->tight = 1e-7, q->check = 1e-8, q->tightest = 6.0;
+    q->tight = 1e-9, q->check = 1e-9, q->tightest = 8.0;
     q->all_by = ladder_all_by, q->adjoint_size = 1.0, q->gradient_size = 1e-3;
 }
 

@@ -29,8 +29,11 @@ const code forward_codes[] = {{"callbacks", true, ours_callbacks},
                               {"staggered", false, idas_staggered},
                               {"simultaneous", false, idas_simultaneous}};
 const int forward_count = 4;
-const code adjoint_codes[] = {{"native", true, ours_adjoint}, {"adjoint", false, idas_adjoint}};
-const int adjoint_count = 2;
+const code adjoint_codes[] = {{"discrete", true, ours_adjoint},
+                              {"continuous", true, ours_continuous},
+                              {"unchecked", true, ours_unchecked},
+                              {"adjoint", false, idas_adjoint}};
+const int adjoint_count = 4;
 
 static const char *const names[] = {"robertson", "akzo", "transamp", "heat", "ladder"};
 enum { NAMES = sizeof names / sizeof *names };
