@@ -229,7 +229,7 @@ static int print_indices(const request *r, const dae_problem *problem)
     dae_diag diag = {0};
     bool all = strcmp(r->index, "all") == 0;
     dae_status status = dae_problem_indices(problem, NAN, &n, &diag);
-    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the analysis");
+    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("during the analysis");
     if (status != DAE_OK) return complain(CLI_FAILED, "%s", diag.text);
     say("%s (%s), %s at time %g\n", n->model, r->file,
         n->consistent ? "consistent values" : "no consistent values found; near the start values",
@@ -249,7 +249,7 @@ static int analyse(const request *r, const dae_problem *problem)
     dae_analysis *a = NULL;
     dae_diag diag = {0};
     dae_status status = dae_problem_analyse(problem, NAN, &a, &diag);
-    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the analysis");
+    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("during the analysis");
     if (status != DAE_OK) return complain(CLI_FAILED, "%s", diag.text);
     int code = CLI_OK;
     if (!r->index)

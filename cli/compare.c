@@ -224,7 +224,7 @@ static int compare_all(comparison *c)
     report_error error = {0};
     for (int k = 0; k < c->count; k++) {
         row *r = &c->rows[k];
-        if (signal_caught()) return complain_interrupted("the comparison");
+        if (signal_caught()) return complain_interrupted("during the comparison");
         if (!compared(r)) continue;
         if (report_tube(c->curves[0], r->place[0], c->curves[1], r->place[1], &c->r->tube, &r->d,
                         NULL, &error) != REPORT_OK)

@@ -112,7 +112,7 @@ static int emit(const request *r, const dae_problem *p)
     dae_diag diag = {0};
     char *text =
         r->format == FORMAT_MODELICA ? dae_problem_emit_modelica(p, &diag) : dae_problem_emit(p);
-    if (!text && signal_caught()) return complain_interrupted("the writing of the model");
+    if (!text && signal_caught()) return complain_interrupted("during the writing of the model");
     if (!text && diag.status == DAE_ERR_UNSUPPORTED) return complain(CLI_FAILED, "%s", diag.text);
     if (!text) return complain(CLI_FAILED, "out of memory");
     int code = write_to(r->output, write_text, text);

@@ -85,7 +85,7 @@ static int search(fit_work *w)
     signals_spare_results();
     dae_status status = dae_fit(w->s->problem, &w->request, &w->result, &diag);
     session_clear_progress(w->s);
-    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the first run");
+    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("during the first run");
     return status == DAE_OK ? CLI_OK : session_complain(w->s, status, diag.text);
 }
 

@@ -251,7 +251,7 @@ static int find_values(point *p)
     }
     dae_solver_free(solver);
     if (status == DAE_OK) return CLI_OK;
-    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the search");
+    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("during the search");
     return complain(CLI_FAILED, "%s", diag.text[0] ? diag.text : dae_status_name(status));
 }
 
@@ -259,7 +259,7 @@ static int find_values(point *p)
 static int find_roles(point *p)
 {
     dae_status status = dae_problem_analyse(p->problem, p->t, &p->analysis, NULL);
-    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the analysis");
+    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("during the analysis");
     if (status != DAE_OK) p->analysis = NULL;
     if (!p->analysis || !p->analysis->singular) return CLI_OK;
     dae_analysis_free(p->analysis);

@@ -129,7 +129,7 @@ static void print_warning(const char *text, void *user)
 
 int linear_complain(dae_status status, const dae_diag *diag)
 {
-    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the search");
+    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("during the search");
     return complain(status == DAE_ERR_ARGUMENT ? CLI_USAGE : CLI_FAILED, "%s",
                     diag->text[0] ? diag->text : dae_status_name(status));
 }

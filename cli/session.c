@@ -282,9 +282,9 @@ static int complain_diagnostic(session *s, const dae_diag *diag)
     s->diag = *diag;
     bool usage = diag->status == DAE_ERR_ARGUMENT || diag->status == DAE_ERR_UNSUPPORTED;
     session_clear_progress(s);
-    if (diag->status == DAE_ERR_INTERRUPTED && !s->solver) return complain_interrupted("the start");
-    if (diag->status == DAE_ERR_INTERRUPTED)
-        return complain(CLI_SIGNAL + signal_caught(), "interrupted at t = %g", diag->t);
+    if (diag->status == DAE_ERR_INTERRUPTED && !s->solver)
+        return complain_interrupted("during the start");
+    if (diag->status == DAE_ERR_INTERRUPTED) return complain_interrupted("at t = %g", diag->t);
     const char *text = diag->text[0] ? diag->text : dae_status_name(diag->status);
     return complain(usage ? CLI_USAGE : CLI_FAILED, "%s", text);
 }

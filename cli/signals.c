@@ -6,11 +6,13 @@
 #include "cli.h"
 
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-/* Milliseconds in which a signal is answered. */
-enum { PATIENCE = 800 };
+/* Milliseconds in which a signal is answered; seconds in which the command has tidied up then. */
+enum { PATIENCE = 800, TIDYING = 10 };
 
 static volatile sig_atomic_t caught, times_caught;
 static volatile sig_atomic_t at_stake; /* there are results that a sudden end would lose */
@@ -87,9 +89,18 @@ int signals_counted(void)
     return (int)times_caught;
 }
 
-int complain_interrupted(const char *what)
+/* What follows tidies up: an alarm in the midst of it would leave a compiler and its files. Output
+ * that nobody reads does not keep the command for ever. */
+int complain_interrupted(const char *format, ...)
 {
-    return complain(CLI_SIGNAL + signal_caught(), "interrupted during %s", what);
+    const struct itimerval tidying = {.it_value = {.tv_sec = TIDYING}};
+    char where[200];
+    va_list arguments;
+    if (!at_stake) setitimer(ITIMER_REAL, &tidying, NULL);
+    va_start(arguments, format);
+    vsnprintf(where, sizeof where, format, arguments);
+    va_end(arguments);
+    return complain(CLI_SIGNAL + signal_caught(), "interrupted %s", where);
 }
 
 int ask_interrupted(void *user)

@@ -16,8 +16,9 @@ void signals_watched(void);
 int signal_caught(void);   /* the last one; 0: none */
 int signals_counted(void); /* how many there were */
 
-/* complain that a signal ended something; the exit code. */
-int complain_interrupted(const char *what);
+/* Complain that the command was interrupted at or during something; the exit code. The
+ * command has ten seconds to tidy up then. */
+int complain_interrupted(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Callback for whatever can be interrupted: 1 after a signal. */
 int ask_interrupted(void *user);

@@ -269,8 +269,8 @@ static int lead(sweep_work *w, sweep_pool *pool, ranks *k)
         if (k->mpi->send(to, TAG_GIVE, NULL, 0) != 0) status = mpi_failed(&error, 0);
     if (status != REPORT_OK) return complain(CLI_FAILED, "%s", error.text);
     if (w->finished == all) return CLI_OK;
-    return complain(CLI_SIGNAL + signal_caught(), "interrupted after %zu of %zu points%s",
-                    w->finished, all, w->journal ? "; '--resume' goes on" : "");
+    return complain_interrupted("after %zu of %zu points%s", w->finished, all,
+                                w->journal ? "; '--resume' goes on" : "");
 }
 
 /* ---- the others ---- */

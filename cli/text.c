@@ -227,7 +227,7 @@ static int complain_text(const char *file, const settings *given, const inputs *
     bool told = false;
     if (status == DAE_ERR_FILE) return complain(CLI_USAGE, "%s", text);
     if (status == DAE_ERR_MEMORY) return complain(CLI_FAILED, "%s", text);
-    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("the translation");
+    if (status == DAE_ERR_INTERRUPTED) return complain_interrupted("during the translation");
     int code = blame_settings(file, given, driven, ends, &told) ? CLI_USAGE : CLI_MODEL;
     if (told) return code;
     print_messages(kept); /* which tell all of DAE_ERR_MODEL, unless the structure is at fault */

@@ -75,14 +75,25 @@ bool cache_open(char directory[NATIVE_PATH], char reason[NATIVE_REASON])
     return trouble == NULL;
 }
 
-void cache_remove(const char *directory)
+static void remove_files(const char *directory)
 {
     char path[NATIVE_PATH];
     DIR *open = opendir(directory);
     for (struct dirent *entry; open && (entry = readdir(open)) != NULL;)
         if (cache_join(path, directory, entry->d_name)) unlink(path); /* "." and ".." refuse */
     if (open) closedir(open);
-    rmdir(directory);
+}
+
+/* A compiler's assembler that was killed with it may still come to the end of a system call, and so
+ * make one more file: again then. */
+void cache_remove(const char *directory)
+{
+    enum { TRIES = 50, PAUSE = 10000000 };
+    for (int k = 0; k < TRIES; k++) {
+        remove_files(directory);
+        if (rmdir(directory) == 0 || (errno != ENOTEMPTY && errno != EEXIST)) return;
+        nanosleep(&(struct timespec){0, PAUSE}, NULL);
+    }
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

@@ -92,6 +92,23 @@ for signal in INT TERM; do
     [ -z "$(ls -A cache)" ] || fail "$(ls -A cache) is left in the cache"
 done
 
+# the patience with a signal ends while a large model is tidied up: its compiler goes with it
+rm -rf cache pid
+SLOW_PID=$work/pid DAEDAL_CC=$work/slow_cc env --default-signal=INT \
+    "$daedal" run "$models/ladder.mo" --set n=60000 >out 2>err &
+process=$!
+tries=0
+until [ -s pid ] || [ $tries -ge 600 ]; do sleep 0.1 && tries=$((tries + 1)); done
+kill -s TERM $process
+until grep -q interrupted err || ! kill -0 $process 2>/dev/null; do :; done
+kill -s STOP $process
+sleep 1
+kill -s CONT $process
+wait $process
+[ $? -eq 143 ] || fail "SIGTERM before tidying up does not exit with 143"
+! kill -0 "$(cat pid)" 2>/dev/null || fail "the compiler is left after tidying up"
+nothing_left "tidying up"
+
 # a run with results: what was reached is there, whole
 cat >long.mo <<'END'
 model Long
