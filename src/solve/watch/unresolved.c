@@ -77,9 +77,10 @@ void sizes_note(dae_solver *s, const double *y, const double *yp)
  * sure, and errors of a variable below one may show it above. */
 static const double NO_DIGIT = 10.0;
 
-/* So many evaluations at most, where they go one by one; terms are moved by this part; and what
- * counts as rounding. */
-enum { MOST_TRIES = 4000 };
+/* So many evaluations at most, and of so many equations together, some tenths of a second: along a
+ * chain of 10^5 unknowns each takes its own. At least so many. */
+enum { MOST_TRIES = 4000, MOST_EQUATIONS = 20000000, LEAST_TRIES = 50 };
+/* Terms are moved by this part; and what counts as rounding. */
 static const double PART = 1e-4, ROUNDING = 1e-12;
 
 typedef struct search {
@@ -174,11 +175,17 @@ static bool flag_one(search *q, int i, const int *rows, int count)
     return q->flags[i] = found;
 }
 
+static bool may_try(const search *q)
+{
+    int by_size = MOST_EQUATIONS / q->n;
+    return q->tries < (by_size < LEAST_TRIES ? LEAST_TRIES : by_size) && q->tries < MOST_TRIES;
+}
+
 /* One variable at a time */
 static bool flag_singly(search *q)
 {
     bool more = false;
-    for (int i = 0; i < q->n && q->tries < MOST_TRIES; i++)
+    for (int i = 0; i < q->n && may_try(q); i++)
         if (is_asked(q, i) && evaluate_with(q, &i, 1) && flag_one(q, i, NULL, q->n)) more = true;
     return more;
 }
@@ -245,7 +252,7 @@ static void flag_needed(search *q)
     flag_started(q);
     if (!evaluate(q, q->y, q->yp, q->f) || !find_terms(q)) return;
     find_groups(q);
-    while (more && evaluate_zeros(q) && q->tries < MOST_TRIES)
+    while (more && evaluate_zeros(q) && may_try(q))
         more = q->groups.groups > 0 ? flag_by_groups(q) : flag_singly(q);
 }
 
