@@ -812,6 +812,11 @@ iteration_status iteration_apply_yp(iteration *it, const linear_point *point, co
     return from_eval(status);
 }
 
+bool iteration_has_entries(const iteration *it)
+{
+    return it->values && (!it->matrix_free || it->preconditioner == DAE_PRECOND_ILU);
+}
+
 double iteration_condition(iteration *it)
 {
     if (it->matrix_free || !it->factored) return -1.0;

@@ -169,6 +169,10 @@ void iteration_prepare_apply(iteration *it);
 iteration_status iteration_apply_yp(iteration *it, const linear_point *point, const double *x,
                                     double *b);
 
+/* Whether all entries of the matrix are stored, for who looks at them: not so with a band of it as
+ * preconditioner, a user's, or none. */
+bool iteration_has_entries(const iteration *it);
+
 double iteration_condition(iteration *it); /* reciprocal; < 0 if unknown */
 
 #endif

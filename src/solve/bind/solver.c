@@ -89,8 +89,7 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
     if (status == DAE_OK) status = options_copy(&s->base_options, &full, n, diag);
     if (status == DAE_OK) s->wishes = first_wishes(&s->base_options, &full);
     if (status == DAE_OK)
-        s->wishes.iterative =
-            choose_iterative(problem, &s->wishes, s->why_linear, &s->factor_work);
+        s->wishes.iterative = choose_iterative(problem, &s->wishes, s->why_linear, &s->factor_work);
     if (status == DAE_OK) status = own_steps(s, diag);
     if (full.integrator) s->integrator = *full.integrator;
     if (full.integrator) s->base_options.integrator = &s->integrator;

@@ -61,7 +61,7 @@ typedef struct resumption {
  * counts where the steps began that are looked at. */
 typedef struct hardship {
     int failures;
-    long unmet;                     /* of the matrix before the attempt */
+    long unmet; /* of the matrix before the attempt */
     long steps, iterations, factorings;
 } hardship;
 
