@@ -96,6 +96,23 @@ void newton_persist(newton *nw, persist *p)
     if (nw->trial) PERSIST_ARRAY(p, nw->trial, n);
 }
 
+void newton_guard_open(newton *nw, newton_guard *guard)
+{
+    guard->before = *nw;
+    guard->counted = *nw->eval->stats;
+    iteration_guard_open(nw->matrix, &guard->matrix);
+}
+
+bool newton_guard_close(newton *nw, newton_guard *guard)
+{
+    bool lost = false;
+    if (!iteration_guard_close(nw->matrix, &guard->matrix, &lost)) return false;
+    *nw = guard->before;
+    *nw->eval->stats = guard->counted;
+    if (lost) newton_reset(nw);
+    return true;
+}
+
 static attempt_status from_evaluation(eval_status status)
 {
     return status == EVAL_STOP ? ATTEMPT_STOP : ATTEMPT_EVALUATION;
@@ -418,11 +435,13 @@ static attempt_status iterate(newton *nw, const corrector *c)
         if (m == 0) first_size = size;
         if (m > 0) nw->rate = mean_rate(size, first_size, m);
         bool slow = !(nw->rate <= SLOWEST_RATE);
-        if (slow && !is_noise(nw, c, size)) return diverged(nw, c);
+        /* what GMRES has left over is missing in the correction */
+        const bool met = nw->matrix->leftover * c->tightness <= nw->tolerance;
+        if (slow && !(met && is_noise(nw, c, size))) return diverged(nw, c);
         if (m > 0 && !slow) nw->rate_factor = nw->rate / (1.0 - nw->rate);
         double factor = m == 0 ? fmax(nw->rate_factor, BEST_OLD_RATE) : nw->rate_factor;
         bool small = factor * size * c->tightness <= nw->tolerance;
-        if (slow || small || is_round_off(nw, c, size)) {
+        if (met && (slow || small || is_round_off(nw, c, size))) {
             if (m == 0) nw->rate_factor = fmin(RATE_FADES * nw->rate_factor, UNKNOWN_RATE_FACTOR);
             if (ends_within_bounds(nw, c, &outside, &status)) return status;
         }

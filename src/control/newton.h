@@ -76,6 +76,16 @@ void newton_reset(newton *nw);
 /* Save all that is known of the matrix, or read it over a new one. */
 void newton_persist(newton *nw, persist *p);
 
+/* An attempt of which nothing is left where the user interrupts it in the midst of GMRES, so that
+ * it can be made again, with the same bits. */
+typedef struct newton_guard {
+    newton before;
+    dae_stats counted;
+    iteration_guard matrix;
+} newton_guard;
+void newton_guard_open(newton *nw, newton_guard *guard);
+bool newton_guard_close(newton *nw, newton_guard *guard); /* true: it was interrupted */
+
 /* ATTEMPT_CONVERGENCE: too slow with a current matrix; ATTEMPT_BOUND: converged to a point outside
  * the bounds */
 attempt_status newton_solve(newton *nw, const corrector *c);

@@ -108,6 +108,15 @@ bool newton_keeps_factors(initializer *init)
     return true;
 }
 
+/* What GMRES has left over is missing in dx: where that is beyond the tolerance, and as much as dx
+ * itself, a small dx would tell of nothing but GMRES. */
+static bool is_correction(const initializer *init, const double *dx)
+{
+    const double leftover = init->matrix->leftover;
+    return leftover <= init->options->init_tolerance ||
+           leftover <= 0.5 * vector_wrms(init->n, dx, init->scale);
+}
+
 engine_outcome newton_correction(initializer *init, const double *f, double *dx)
 {
     linear_point here = {.t = init->call->t,
@@ -120,6 +129,7 @@ engine_outcome newton_correction(initializer *init, const double *f, double *dx)
     init->eval->failure.callback = NULL;
     for (int j = 0; j < init->n; j++) dx[j] = -f[j];
     iteration_status status = iteration_solve(init->matrix, &here, dx);
+    if (status == ITERATION_OK && !is_correction(init, dx)) status = ITERATION_RETRY;
     if (status != ITERATION_OK) return from_iteration(init, status);
     for (int j = 0; j < init->n; j++) dx[j] *= init->scale[j];
     return vector_finite(init->n, dx) ? ENGINE_MET : ENGINE_SINGULAR;

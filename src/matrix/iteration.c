@@ -1,6 +1,7 @@
 #include "matrix/iteration.h"
 
 #include "base/diag.h"
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/vector.h"
 #include "linalg/elimination_kernel.h"
@@ -158,6 +159,8 @@ static dae_status create(iteration *it, evaluator *eval, const dae_options *opti
         return diag_set(diag, DAE_ERR_ARGUMENT, "linear_solver = %d is not a dae_linear_solver.",
                         (int)options->linear_solver);
     it->matrix_free = options->linear_solver == DAE_LINEAR_GMRES;
+    it->interrupt = options->interrupt;
+    it->interrupt_user = options->user;
     dae_status status = new_parts(it, options, diag);
     if (status) iteration_free(it);
     return status;
@@ -220,7 +223,7 @@ void iteration_persist(iteration *it, persist *p)
     PERSIST_STRUCT(p, it, GAPS(iteration, eval, jac), GAPS(iteration, constraint_row, incomplete),
                    GAPS(iteration, shifted, column_scale), GAP(iteration, scaled_rows),
                    GAPS(iteration, sole, sole_row), GAPS(iteration, work, set_yp),
-                   GAP(iteration, point));
+                   GAP(iteration, point), GAPS(iteration, interrupt, guard));
     if (!persist_ok(p)) return;
     PERSIST_ARRAY(p, it->row_scale, n);
     PERSIST_ARRAY(p, it->column_scale, n);
@@ -233,6 +236,64 @@ void iteration_persist(iteration *it, persist *p)
         evaluate_precond_setup(it->eval, it->set_t, it->set_y, it->set_yp, it->precond_cj) !=
             EVAL_OK)
         persist_refuse(p, "the preconditioner cannot be set up where it was");
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Interruption
+ * ------------------------------------------------------------------------------------------- */
+
+void iteration_guard_open(iteration *it, iteration_guard *guard)
+{
+    *guard = (iteration_guard){0};
+    if (it->matrix_free && it->interrupt) it->guard = guard;
+}
+
+static int never(void *user)
+{
+    (void)user;
+    return 0;
+}
+
+/* Written or read where no allocation asks whether to go on: that would end more than an attempt */
+static void persist_undisturbed(iteration *it, persist *p)
+{
+    interrupt_scope scope;
+    interrupt_open(&scope, never, NULL);
+    iteration_persist(it, p);
+    interrupt_close(&scope);
+}
+
+/* Before anything changes that later solves depend on */
+static void keep_before(iteration *it)
+{
+    iteration_guard *g = it->guard;
+    if (!g || g->written) return;
+    g->written = true;
+    persist_undisturbed(it, &g->before);
+}
+
+bool iteration_guard_close(iteration *it, iteration_guard *guard, bool *lost)
+{
+    persist *written = &guard->before;
+    it->guard = NULL;
+    *lost = guard->interrupted && !persist_ok(written);
+    if (guard->interrupted && guard->written && !*lost) {
+        persist back = {.reading = true, .bytes = written->bytes, .count = written->count};
+        persist_undisturbed(it, &back);
+        *lost = !persist_ok(&back);
+    }
+    persist_free(written);
+    return guard->interrupted;
+}
+
+/* Whether the user wants an end, in a call that is given up as a whole, or in an attempt of which
+ * nothing will be left. */
+static bool asked_to_stop(iteration *it)
+{
+    if (interrupted_whole()) return true;
+    iteration_guard *g = it->guard;
+    if (g && !g->interrupted) g->interrupted = it->interrupt(it->interrupt_user) != 0;
+    return g && g->interrupted;
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -256,6 +317,8 @@ static void remember_point(iteration *it, double t, const double *y, const doubl
 iteration_status iteration_evaluate(iteration *it, double t, const double *y, const double *yp,
                                     double cj, double h, const double *weights, const double *f0)
 {
+    if (it->given_up) return ITERATION_RETRY;
+    keep_before(it);
     it->factored = false;
     it->cj = 0.0;
     remember_point(it, t, y, yp, cj, h);
@@ -401,6 +464,7 @@ static iteration_status factored(iteration *it, double cj, iteration_status stat
 iteration_status iteration_factor_beside(iteration *it, double cj, void (*combined)(void *),
                                          void *data)
 {
+    keep_before(it);
     it->factored = false;
     it->by_columns = false;
     if (!it->jac.valid) return ITERATION_RETRY;
@@ -412,6 +476,7 @@ iteration_status iteration_factor_beside(iteration *it, double cj, void (*combin
 iteration_status iteration_factor(iteration *it, double cj, const linear_point *at)
 {
     if (has_matrix(it)) return iteration_factor_beside(it, cj, NULL, NULL);
+    keep_before(it);
     it->factored = false;
     it->by_columns = false;
     return factored(it, cj, set_up_preconditioner(it, cj, at));
@@ -634,6 +699,7 @@ static int multiply(void *context, const double *v, double *av)
 {
     iteration *it = context;
     const linear_point *p = it->point;
+    if (asked_to_stop(it)) return EVAL_STOP;
     if (!it->eval->problem->form.jac_times) return difference_product(it, v, av);
     if (it->by_columns) return columns_product(it, v, av);
     return evaluate_jac_times(it->eval, p->t, p->y, p->yp, p->cj, v, av);
@@ -655,10 +721,15 @@ static iteration_status solve_krylov(iteration *it, const linear_point *point, d
     gmres_status status =
         gmres_solve(&it->krylov, multiply, precond, it, point->scale, point->tolerance, b);
     it->eval->stats->linear_iterations += it->krylov.iterations;
+    it->leftover = status == GMRES_OK ? 0.0 : it->krylov.residual;
+    const bool unmet = status == GMRES_STALLED || status == GMRES_FAILED;
+    it->unmet += unmet;
+    it->given_up = it->impatient && unmet;
     iteration_status result = ITERATION_RETRY;
     if (status == GMRES_CALLBACK)
         result = from_eval((eval_status)it->krylov.callback_code);
-    else if (status == GMRES_OK || (status == GMRES_STALLED && reduction_is_real(it)))
+    else if (status == GMRES_OK ||
+             (status == GMRES_STALLED && !it->given_up && reduction_is_real(it)))
         result = ITERATION_OK;
     it->point = NULL;
     return result;
@@ -666,7 +737,7 @@ static iteration_status solve_krylov(iteration *it, const linear_point *point, d
 
 iteration_status iteration_solve(iteration *it, const linear_point *point, double *b)
 {
-    if (!it->factored) return ITERATION_RETRY;
+    if (!it->factored || it->given_up) return ITERATION_RETRY;
     it->eval->stats->solves++;
     if (it->matrix_free) return solve_krylov(it, point, b);
     solve_factored(it, b);
@@ -739,6 +810,11 @@ iteration_status iteration_apply_yp(iteration *it, const linear_point *point, co
                                            &it->eval->stats->jacobian_residuals);
     for (int i = 0; i < n; i++) b[i] = (b[i] - point->f[i]) / sigma;
     return from_eval(status);
+}
+
+bool iteration_has_entries(const iteration *it)
+{
+    return it->values && (!it->matrix_free || it->preconditioner == DAE_PRECOND_ILU);
 }
 
 double iteration_condition(iteration *it)

@@ -72,7 +72,30 @@ typedef struct iteration {
     long evaluations;          /* of iteration_evaluate */
     double precond_cj;         /* cj of the user's P */
     const linear_point *point; /* during a matrix-free solve */
+
+    /* Of GMRES. */
+    double leftover; /* ||P^-1 r|| after the last solve where that is above its tolerance; else 0 */
+    long unmet;      /* solves that left so much */
+    bool impatient;  /* set it: after one of them all others fail at once, as does all else */
+    bool given_up;   /* that is so */
+    int (*interrupt)(void *); /* the user's, and its argument; NULL: none */
+    void *interrupt_user;
+    struct iteration_guard *guard; /* borrowed; NULL: an attempt goes on to its end */
 } iteration;
+
+/* An attempt at a step that may be interrupted in the midst of GMRES: what the matrix was before
+ * it, so that nothing of the attempt is left. */
+typedef struct iteration_guard {
+    persist before; /* written when the first thing changes; owned */
+    bool written;
+    bool interrupted;
+} iteration_guard;
+
+/* Open one around an attempt. Without GMRES, or anybody to ask, nothing happens. */
+void iteration_guard_open(iteration *it, iteration_guard *guard);
+/* Close it. True: the attempt was interrupted, and the matrix is as before; where there is no
+ * memory for that *lost is set, and new derivatives are due. */
+bool iteration_guard_close(iteration *it, iteration_guard *guard, bool *lost);
 
 dae_status iteration_new(iteration *it, evaluator *eval, const dae_options *options,
                          dae_diag *diag);
@@ -145,6 +168,10 @@ void iteration_prepare_apply(iteration *it);
 /* b := dF/dy' x, from the stored matrix; by a difference of F at `point` if there is none. */
 iteration_status iteration_apply_yp(iteration *it, const linear_point *point, const double *x,
                                     double *b);
+
+/* Whether all entries of the matrix are stored, for who looks at them: not so with a band of it as
+ * preconditioner, a user's, or none. */
+bool iteration_has_entries(const iteration *it);
 
 double iteration_condition(iteration *it); /* reciprocal; < 0 if unknown */
 

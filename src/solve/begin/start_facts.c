@@ -2,6 +2,7 @@
  * the same twice. */
 #include "solve/begin/begin_parts.h"
 
+#include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
 
@@ -102,10 +103,55 @@ static void take_found(dae_solver *s, const double *found, long *const count[COU
     for (int k = 0; k < COUNTS; k++) *count[k] += (long)found[2 * s->bound.n + k];
 }
 
+static dae_status search_by(dae_solver *s, initializer *init, double t, double h, dae_init mode)
+{
+    return initialize(init, mode, t, h, s->bound.kinds, s->bound.norm.weights, s->bound.y,
+                      s->bound.yp, &s->diag);
+}
+
+/* The same with factors, where GMRES is our choice and has failed. */
+static dae_status search_by_factors(dae_solver *s, double t, double h, dae_init mode)
+{
+    dae_options options = s->bound.options;
+    iteration factors = {0};
+    initializer *init = NULL;
+    options.linear_solver = DAE_LINEAR_AUTO;
+    diag_clear(&s->diag);
+    dae_status status = iteration_new(&factors, &s->bound.eval, &options, &s->diag);
+    if (status == DAE_OK)
+        status = initializer_new(&init, &s->bound.eval, &factors, &options, &s->diag);
+    if (status == DAE_OK) {
+        memcpy(initializer_fixed(init), initializer_fixed(s->bound.init),
+               (size_t)s->bound.n * sizeof(bool));
+        status = search_by(s, init, t, h, mode);
+    }
+    initializer_free(init);
+    iteration_free(&factors);
+    return status;
+}
+
+static bool may_be_linear(dae_status status)
+{
+    return status == DAE_ERR_INITIAL || status == DAE_ERR_CONVERGENCE || status == DAE_ERR_SINGULAR;
+}
+
 static dae_status search(dae_solver *s, double t, double h, dae_init mode)
 {
-    return initialize(s->bound.init, mode, t, h, s->bound.kinds, s->bound.norm.weights, s->bound.y,
-                      s->bound.yp, &s->diag);
+    const size_t n = (size_t)s->bound.n;
+    double *given = solver_iterates(s) ? DAE_ARRAY(double, 2 * n) : NULL;
+    if (!given) return search_by(s, s->bound.init, t, h, mode);
+    vector_copy(s->bound.n, s->bound.y, given);
+    vector_copy(s->bound.n, s->bound.yp, given + n);
+    s->bound.matrix.impatient = true;
+    dae_status status = search_by(s, s->bound.init, t, h, mode);
+    s->bound.matrix.impatient = s->bound.matrix.given_up = false;
+    if (may_be_linear(status)) {
+        vector_copy(s->bound.n, given, s->bound.y);
+        vector_copy(s->bound.n, given + n, s->bound.yp);
+        status = search_by_factors(s, t, h, mode);
+    }
+    dae_free(given);
+    return status;
 }
 
 /* The same, and whether it may be remembered: found, with no other solution in sight. Pivots that

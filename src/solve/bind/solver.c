@@ -89,7 +89,7 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
     if (status == DAE_OK) status = options_copy(&s->base_options, &full, n, diag);
     if (status == DAE_OK) s->wishes = first_wishes(&s->base_options, &full);
     if (status == DAE_OK)
-        s->wishes.iterative = choose_iterative(problem, &s->wishes, s->why_linear);
+        s->wishes.iterative = choose_iterative(problem, &s->wishes, s->why_linear, &s->factor_work);
     if (status == DAE_OK) status = own_steps(s, diag);
     if (full.integrator) s->integrator = *full.integrator;
     if (full.integrator) s->base_options.integrator = &s->integrator;
@@ -117,6 +117,11 @@ double solver_stop_time(const dae_solver *s)
     double stop = s->bound.options.stop_time;
     bool implied = isnan(stop) && s->wishes.open && !s->base_options.pass_end && s->run.headed;
     return implied ? s->run.end : stop;
+}
+
+bool solver_iterates(const dae_solver *s)
+{
+    return s->wishes.open && s->wishes.iterative && s->bound.matrix.matrix_free;
 }
 
 void dae_solver_free(dae_solver *s)

@@ -57,6 +57,14 @@ typedef struct resumption {
     long before;  /* and the attempts before it */
 } resumption;
 
+/* What GMRES costs where it is our choice: failures, 10 each, less 1 for every step since; and the
+ * counts where the steps began that are looked at. */
+typedef struct hardship {
+    int failures;
+    long unmet; /* of the matrix before the attempt */
+    long steps, iterations, factorings;
+} hardship;
+
 /* Where a run stands, what controls its steps, and what it has reported. */
 typedef struct run_state {
     solver_phase phase;
@@ -78,6 +86,7 @@ typedef struct run_state {
     past_points past;
     double shown; /* the user has seen the run up to here; NAN: up to t */
     stall stall;
+    hardship gmres;
     attempt last;
     double *last_values;   /* its vectors behind the reading of a checkpoint; owned, NULL: none */
     double tried;          /* the step that was tried first, where it ended or will end */
@@ -136,6 +145,7 @@ struct dae_solver {
     dae_integrator integrator;    /* and this one */
     wishes wishes; /* what plans are made by: those options, and what runs have shown */
     char why_linear[CHOICE_TEXT]; /* dae_solver_linear() */
+    double factor_work;           /* operations of a factorisation, where GMRES was chosen for it */
     char why[CHOICE_TEXT];        /* the method at work in one line, where it is our choice */
     char reason[CHOICE_TEXT];     /* wishes.reason behind the reading of a checkpoint */
     dae_stats stats;
@@ -176,6 +186,9 @@ dae_status solver_new(const dae_problem *problem, const dae_options *options, da
 /* Steps never pass it: opt.stop_time, else, where the method is our choice, the end of the run as
  * long as only one was asked for. NAN: there is none. */
 double solver_stop_time(const dae_solver *s);
+
+/* Whether GMRES solves the linear systems, and that is our choice. */
+bool solver_iterates(const dae_solver *s);
 
 /* ---- bind_callbacks.c ---- */
 

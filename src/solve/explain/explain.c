@@ -179,7 +179,7 @@ dae_status explain_accuracy(dae_solver *s, double factor)
 static double blame_equation(dae_solver *s, const double *y, const double *yp, double t)
 {
     double *f = s->bound.work;
-    if (s->bound.matrix.matrix_free || !s->bound.matrix.values || !y) return -1.0;
+    if (!iteration_has_entries(&s->bound.matrix) || !y) return -1.0;
     if (evaluate_residual(&s->bound.eval, t, y, yp, f, &s->stats.residuals) != EVAL_OK) return -1.0;
     double *extent = s->bound.y; /* free once the method runs */
     const jacobian *jac = &s->bound.matrix.jac;
@@ -343,7 +343,7 @@ static dae_status explain_convergence(dae_solver *s, const attempt *a, const cha
     char text[32];
     int variable = vector_argmax(s->bound.n, s->bound.newton.delta, s->bound.norm.newton);
     blame_variable(s, variable, s->bound.newton.last_size);
-    double condition = iteration_condition(&s->bound.matrix);
+    double condition = iteration_condition(&s->bound.matrix), left = s->bound.matrix.leftover;
     double residual = blame_equation(s, a->y, a->yp, a->t + a->h);
     diag_set(&s->diag, DAE_ERR_CONVERGENCE,
              "Newton's iteration failed %s at t = %.9g, with h down to %.3g (%s). The correction "
@@ -357,6 +357,11 @@ static dae_status explain_convergence(dae_solver *s, const attempt *a, const cha
                     residual, s->hybrid ? "" : "equation ", s->diag.equation_name);
     if (condition >= 0.0)
         diag_append(&s->diag, " The iteration matrix has reciprocal condition %.2g.", condition);
+    if (left > 0.0)
+        diag_append(&s->diag,
+                    " GMRES does not solve the linear systems: it leaves %.2g tolerances over. Use "
+                    "factors (--linear-solver sparse), or more vectors (--krylov-dimension).",
+                    left);
     if (s->hybrid) {
         if (!explain_small_steps(s))
             diag_append(&s->diag, " Look for an equation that jumps, or that has no solution "
@@ -385,7 +390,7 @@ static int first_zero(int n, const double *x)
 static bool explain_empty_line(dae_solver *s)
 {
     double *rows = s->bound.y, *columns = s->bound.yp; /* free once the method runs */
-    if (s->bound.matrix.matrix_free || !s->bound.matrix.values) return false;
+    if (!iteration_has_entries(&s->bound.matrix)) return false;
     matrix_extents(&s->bound.matrix.jac.layout, s->bound.matrix.values, rows, columns);
     int row = first_zero(s->bound.n, rows), column = first_zero(s->bound.n, columns);
     if (column >= 0) {

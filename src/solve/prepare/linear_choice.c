@@ -21,7 +21,7 @@ static bool is_plain(const dae_problem *p)
     return low && p->has_layout && p->layout.kind == DAE_STRUCTURE_SPARSE && p->form.n >= FEW;
 }
 
-bool choose_iterative(const dae_problem *p, const wishes *w, char *why)
+bool choose_iterative(const dae_problem *p, const wishes *w, char *why, double *operations)
 {
     const dae_options *o = w->options;
     if (!w->open || o->linear_solver != DAE_LINEAR_AUTO || o->integrator || o->norm ||
@@ -29,6 +29,7 @@ bool choose_iterative(const dae_problem *p, const wishes *w, char *why)
         return false;
     const double work = sparse_forecast(&p->layout);
     if (!(work >= DEAR)) return false;
+    *operations = work;
     snprintf(why, CHOICE_TEXT,
              "gmres with ILU: to factor a matrix would take %.1e operations (--linear-solver "
              "sparse does)",

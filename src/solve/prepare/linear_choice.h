@@ -5,7 +5,8 @@
 #include "solve/prepare/plan.h"
 
 /* Whether GMRES takes the place of factors: by the operations that one factorisation of a sparse
- * matrix is predicted to take, by symbolic analysis, in why (CHOICE_TEXT characters). */
-bool choose_iterative(const dae_problem *problem, const wishes *w, char *why);
+ * matrix is predicted to take, by symbolic analysis, in *operations, and in words in why
+ * (CHOICE_TEXT characters). */
+bool choose_iterative(const dae_problem *problem, const wishes *w, char *why, double *operations);
 
 #endif

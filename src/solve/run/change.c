@@ -1,5 +1,6 @@
 /* Another method: whether it may help, and going on with it from where the solver stands. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -25,11 +26,71 @@ bool is_slow(const dae_solver *s, double tend)
 /* Steps of radau that are down to rounding are at a singularity, which no method goes beyond. */
 static const double ROUNDING = 1e-12;
 
-/* GMRES that was our choice, and does not converge */
-static bool gmres_failed(const dae_solver *s, dae_status failed)
+/* ---- GMRES that was our choice ---- */
+
+/* So many attempts may fail for it, in a row or with fewer than FORGIVEN steps between them: a
+ * shorter step has a matrix that is nearer to its diagonal, and GMRES recovers; where it does not
+ * the steps would only become shorter. */
+enum { MOST_FAILURES = 3, FORGIVEN = 10 };
+/* Its work is compared with that of factors over so many steps. */
+enum { COMPARED_STEPS = 20 };
+/* Factors come at once if they are predicted to take this part of the work: they have memory and
+ * a start of the method anew against them. */
+static const double MUCH_LESS = 0.5;
+
+void gmres_begin_attempt(dae_solver *s)
 {
-    return s->wishes.open && s->wishes.iterative && s->bound.matrix.matrix_free &&
-           (failed == DAE_ERR_CONVERGENCE || failed == DAE_ERR_ERROR_TEST);
+    s->run.gmres.unmet = s->bound.matrix.unmet;
+}
+
+bool gmres_gives_up(dae_solver *s, const attempt *a)
+{
+    hardship *g = &s->run.gmres;
+    if (!solver_iterates(s) || a->status != ATTEMPT_CONVERGENCE) return false;
+    if (s->bound.matrix.unmet == g->unmet) return false; /* it is Newton's iteration that failed */
+    g->failures += FORGIVEN;
+    return g->failures >= MOST_FAILURES * FORGIVEN;
+}
+
+void gmres_note_step(dae_solver *s)
+{
+    if (s->run.gmres.failures > 0) s->run.gmres.failures--;
+}
+
+/* Operations of one iteration: a product and a solve with the pattern, orthogonalisation against
+ * half of 20 vectors, and what belongs to scaling them */
+static double iteration_work(const iteration *it)
+{
+    return 4.0 * (double)it->jac.layout.count + 80.0 * it->krylov.n;
+}
+
+bool gmres_is_slow(dae_solver *s)
+{
+    hardship *g = &s->run.gmres;
+    if (!solver_iterates(s) || s->stats.steps < g->steps + COMPARED_STEPS) return false;
+    const double iterated = (double)(s->stats.linear_iterations - g->iterations);
+    const double factored = fmax(1.0, (double)(s->stats.factorisations - g->factorings));
+    g->steps = s->stats.steps;
+    g->iterations = s->stats.linear_iterations;
+    g->factorings = s->stats.factorisations;
+    return factored * s->factor_work < MUCH_LESS * iterated * iteration_work(&s->bound.matrix);
+}
+
+bool gmres_failed(const dae_solver *s, dae_status failed)
+{
+    return solver_iterates(s) && (failed == DAE_ERR_CONVERGENCE || failed == DAE_ERR_ERROR_TEST);
+}
+
+dae_status gmres_replace(dae_solver *s, const char *what)
+{
+    char text[300];
+    snprintf(text, sizeof text,
+             "note: gmres %s at t = %.6g: matrices are factored from there on (--linear-solver "
+             "sparse does so from the start).",
+             what, s->run.t);
+    solver_note(s, text);
+    snprintf(s->reason, sizeof s->reason, "gmres %s, so ", what);
+    return change_method(s, s->reason);
 }
 
 bool change_may_help(const dae_solver *s, dae_status failed)
@@ -142,8 +203,14 @@ dae_status change_stiff_method(dae_solver *s, const char *reason)
 dae_status reset_method(dae_solver *s)
 {
     bool other = s->wishes.open && (s->wishes.implicit || s->wishes.careful);
+    const bool iterative = s->why_linear[0] != '\0';
+    other = other || iterative != s->wishes.iterative;
     s->wishes.implicit = s->wishes.careful = false;
+    s->wishes.iterative = iterative;
     s->wishes.reason = "";
+    s->run.gmres = (hardship){.steps = s->stats.steps,
+                              .iterations = s->stats.linear_iterations,
+                              .factorings = s->stats.factorisations};
     /* plans of a model are for its parameters, and for values near those that they were made at */
     if (s->hybrid) return forget_modes(s);
     return other ? bind_callbacks(s, &s->diag) : DAE_OK;

@@ -31,6 +31,15 @@ bool in_last_step(const dae_solver *s, double t);
 
 /* change.c: whether a failed step may be due to the method, so that another one is worth a try. */
 bool change_may_help(const dae_solver *s, dae_status failed);
+/* GMRES, where it is our choice: whether it fails too often, with an attempt that was rejected, or
+ * would do so; what a step that was accepted says; whether factors would take less work; go on with
+ * factors. None of it looks at a clock: a run is the same each time. */
+void gmres_begin_attempt(dae_solver *s);
+bool gmres_gives_up(dae_solver *s, const attempt *a);
+void gmres_note_step(dae_solver *s);
+bool gmres_is_slow(dae_solver *s);
+bool gmres_failed(const dae_solver *s, dae_status failed);
+dae_status gmres_replace(dae_solver *s, const char *what);
 /* Whether taylor, which does not know stiffness, takes so many steps that it may be that. */
 bool is_slow(const dae_solver *s, double tend);
 /* The method at work is no use any more, for `reason`: go on with another one from where the solver

@@ -261,22 +261,27 @@ static dae_status explain_lost_step(dae_solver *s, double h)
         fabs(h), s->run.t_new, nextafter(fabs(s->run.t_new), INFINITY) - fabs(s->run.t_new));
 }
 
-/* One attempt. Its end must have a value: what a method computes last may lie where the equations
- * have none, and F tells which of them. */
-static void attempt_once(dae_solver *s, double h, attempt *a)
+/* One attempt; false: it was interrupted, and nothing of it is left. Its end must have a value:
+ * what a method computes last may lie where the equations have none, and F tells which of them. */
+static bool attempt_once(dae_solver *s, double h, attempt *a)
 {
+    newton_guard guard;
+    gmres_begin_attempt(s);
+    newton_guard_open(&s->bound.newton, &guard);
     s->bound.context.look_at_stability =
         !s->run.control.fixed &&
         stiffness_due(&s->run.stiffness, s->stats.steps - s->run.before, s->wishes.open);
     s->bound.method->attempt(s->bound.state, s->bound.scratch, &s->bound.context, h,
                              s->run.control.order, a);
+    if (newton_guard_close(&s->bound.newton, &guard)) return false;
     if (s->stop.code < 0 && a->status < ATTEMPT_UNSUPPORTED) {
         a->status = ATTEMPT_STOP;
         s->bound.eval.failure = s->stop;
     }
-    if (a->status != ATTEMPT_OK || vector_finite(s->bound.n, a->y)) return;
+    if (a->status != ATTEMPT_OK || vector_finite(s->bound.n, a->y)) return true;
     a->status = ATTEMPT_EVALUATION;
     evaluate_residual(&s->bound.eval, a->t + a->h, a->y, a->yp, s->bound.work, &s->stats.residuals);
+    return true;
 }
 
 /* Whether it was rounding that made the last attempt fail, by its largest error or correction, and
@@ -311,6 +316,13 @@ static bool newton_met_noise(dae_solver *s, const attempt *a)
     return true;
 }
 
+/* GMRES is about to be replaced: nobody reads it, unless that fails, too. */
+static dae_status explain_gmres(dae_solver *s)
+{
+    return diag_set(&s->diag, DAE_ERR_CONVERGENCE, "GMRES does not converge at t = %.9g.",
+                    s->run.t_new);
+}
+
 /* Try until an attempt passes; on DAE_OK s->run.last holds it. */
 static dae_status attempt_until_accepted(dae_solver *s)
 {
@@ -327,7 +339,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
         if (fabs(h) > longest_step(s) * (1.0 + 2e-9)) /* a stop time may stretch it */
             return explain_long_step(s, h);
         if (first) s->run.tried = h;
-        attempt_once(s, h, a);
+        if (!attempt_once(s, h, a)) return explain_interrupt(s);
         if (a->status >= ATTEMPT_UNSUPPORTED) return explain_fatal(s, a);
         s->stats.attempts++;
         bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->run.control.fixed);
@@ -338,6 +350,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
         count_rejection(&s->stats, a);
         if (first) s->run.evaluation_first = a->status == ATTEMPT_EVALUATION;
         if (s->run.control.fixed) return explain_rejections(s, a, "the step size is fixed");
+        if (gmres_gives_up(s, a)) return explain_gmres(s);
         bool jumps = !lost && a->status == ATTEMPT_OK && !s->bound.method->dassl;
         jump_result jump = jumps ? jump_exempt(s, a) : JUMP_NONE;
         if (jump == JUMP_AGAIN) continue;
@@ -380,6 +393,7 @@ static dae_status accept_step(dae_solver *s, double tend)
     jump_note(s);
     unwatched_note(s);
     threads_note(s);
+    gmres_note_step(s);
     s->stats.steps++;
     s->stats.t = s->run.t_new;
     s->stats.last_order = a->order;
@@ -656,6 +670,11 @@ static bool is_stiff(const dae_solver *s)
     return changes ? stiffness_seen(&s->run.stiffness) : stiffness_found(&s->run.stiffness);
 }
 
+static dae_status after_change(dae_solver *s, dae_status status)
+{
+    return status == DAE_OK ? DAE_OK : explain_mode(s, status);
+}
+
 /* Whether the method at hand is of no more use: DAE_STEPPED if it is, DAE_OK if there is another
  * one now, or why the run ends. */
 static dae_status reconsider(dae_solver *s, double tend)
@@ -665,6 +684,7 @@ static dae_status reconsider(dae_solver *s, double tend)
         s->run.stiffness = (stiffness){0};
         return change_stiff_method(s, "stiff, so ");
     }
+    if (gmres_is_slow(s)) return after_change(s, gmres_replace(s, "is slower than factors"));
     if (is_slow(s, tend)) return change_stiff_method(s, "many steps of taylor, so ");
     if (stall_suspects_rounding(&s->run.stall)) {
         dae_status status = look_at_rounding(s, DAE_STEPPED, tend);
@@ -707,6 +727,7 @@ static bool holds_to_rounding(dae_solver *s, dae_status failure, double tend)
  * ends. */
 static dae_status recover(dae_solver *s, dae_status failure, double tend)
 {
+    if (gmres_failed(s, failure)) return after_change(s, gmres_replace(s, "failed"));
     if (holds_to_rounding(s, failure, tend)) return DAE_OK;
     if (s->hybrid && (hybrid_rescue(s, failure) || hybrid_fold(s, failure))) {
         tell_break(s, A_FOLD);
@@ -717,11 +738,10 @@ static dae_status recover(dae_solver *s, dae_status failure, double tend)
         return DAE_OK;
     }
     if (!change_may_help(s, failure)) return look_at_rounding(s, explain_mode(s, failure), tend);
-    bool radau = s->bound.method->gives_way, iterates = s->bound.matrix.matrix_free;
-    dae_status status = change_method(s, radau      ? "radau failed, so "
-                                         : iterates ? "gmres failed, so "
-                                                    : "an explicit method failed, so ");
-    return status == DAE_OK ? DAE_OK : explain_mode(s, status);
+    bool radau = s->bound.method->gives_way;
+    dae_status status =
+        change_method(s, radau ? "radau failed, so " : "an explicit method failed, so ");
+    return after_change(s, status);
 }
 
 /* Whether the equations kept their rank, their constraints and their index over the last step. A

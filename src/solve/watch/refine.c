@@ -455,7 +455,10 @@ static dae_status one_step(refiner *r, dae_solver *s, double end, bool looked_at
             return explain_interrupt(s);
         double h = next_step(r, end), least = NARROW * fabs(s->run.t_new - s->run.t_old);
         bool narrow = fabs(h) <= least || r->t_new + h == r->t_new, accepted = false;
+        newton_guard guard;
+        newton_guard_open(&r->newton, &guard);
         r->method->attempt(r->state, r->scratch, &r->context, h, r->control.order, &a);
+        if (newton_guard_close(&r->newton, &guard)) return explain_interrupt(s);
         if (a.status == ATTEMPT_STOP || s->stop.code < 0) return stopped(r, s);
         bool passed = a.status == ATTEMPT_OK &&
                       (a.error <= 1.0 || narrow || (looked_at && stalls(r, TRUSTED * a.error)));
