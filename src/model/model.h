@@ -151,8 +151,11 @@ typedef struct model_form {
         *listing; /* in notes: names for the public face, solve/api/model_values.h */
 } model_form;
 
-/* Take over a flat model (freed with the form, also on failure). */
-dae_status model_form_new(flat_model *flat, model_form **form, dae_diag *diag);
+/* Take over a flat model (freed with the form, also on failure), and what flat_contents() finds in
+ * it (model_structure.h); NULL: it is found here. */
+struct signature;
+dae_status model_form_new(flat_model *flat, struct signature *contents, model_form **form,
+                          dae_diag *diag);
 void model_form_free(model_form *form); /* NULL is fine */
 
 /* The model in the unknowns of y, whose unknowns of the analysed set are those of `base`; takes

@@ -3,6 +3,7 @@
 #define DAE_MODEL_MODEL_BUILD_H
 
 #include "model/model.h"
+#include "structure/index/signature.h"
 
 enum { PROGRAMS = 6 };
 enum { MOST_ENTRIES = 100000000 }; /* of the Jacobian: a dense one of 10^4 equations */
@@ -30,11 +31,13 @@ void model_instance_run(model_instance *m, int k, double t, const double *a, con
 
 typedef struct build {
     model_form *f;
-    int *order;
-    bool *gone;      /* per flat equation: eliminated */
-    expr *residuals; /* n */
-    int *source;     /* n: flat equation, -1 for definitions of derivatives */
-    expr *entries;   /* Jacobian outputs */
+    int *order;         /* per flat variable: the highest derivative of its root */
+    bool same;          /* unknowns are the flat variables, one by one */
+    signature contents; /* per flat equation: its variables, until unknowns are known; owned */
+    bool *gone;         /* per flat equation: eliminated */
+    expr *residuals;    /* n */
+    int *source;        /* n: flat equation, -1 for definitions of derivatives */
+    expr *entries;      /* Jacobian outputs */
     int *row, *column, *is_slope;
     size_t entry_count, entry_capacity;
     bool dense;       /* MOST_ENTRIES are not enough */

@@ -97,7 +97,7 @@ static bool pattern_signature(const build *b, const size_t *start, signature *s)
 static dae_status explain_structure(const build *b, const size_t *start, dae_diag *diag)
 {
     const model_form *f = b->f;
-    dae_status status = flat_structure_check(f->flat, NULL, diag);
+    dae_status status = flat_structure_check(f->flat, NULL, NULL, diag);
     if (status != DAE_OK) return status;
     signature s;
     singular_report report = {0};

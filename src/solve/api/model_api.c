@@ -209,13 +209,14 @@ enum { NODES_FOR_DERIVATIVES = 2000000, DERIVATIVES_OF_NODE = 4 };
 static dae_status form_of_flat(flat_model *flat, message_list *messages, model_form **form,
                                flat_model **singular, dae_diag *diag)
 {
-    dae_status status = flat_structure_check(flat, messages, diag);
+    signature contents = {0};
+    dae_status status = flat_structure_check(flat, messages, &contents, diag);
     if (status == DAE_OK) {
         /* shared parts can have derivatives without end: n outputs of m steps take n*m nodes */
         size_t nodes = graph_size(flat->graph), most = graph_limit(flat->graph);
         size_t allowed = NODES_FOR_DERIVATIVES + DERIVATIVES_OF_NODE * nodes;
         graph_set_limit(flat->graph, allowed < most ? allowed : most);
-        status = model_form_new(flat, form, diag);
+        status = model_form_new(flat, &contents, form, diag);
         if (status == DAE_OK) graph_set_limit((*form)->flat->graph, most);
         return status;
     }
