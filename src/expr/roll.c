@@ -585,19 +585,23 @@ static size_t passes_of(const roller *r, const run *m, size_t *work)
 }
 
 /* Whether loops pay: they have enough to do, and outputs share little that each would compute by
- * itself. *families: how many there would be. */
+ * itself; operations of the outputs are counted until there are enough. *families: how many
+ * there would be. */
 static bool pays(roller *r, size_t *families, bool *ok)
 {
     size_t work = 0, alone = 0;
+    walk *w = &r->walk;
     *families = 0;
     for (size_t k = 0; k < r->next_count; k++)
         *families += passes_of(r, &r->next[k], &work) >= LEAST_PASSES;
     if (work < LEAST_WORK) return false;
-    *ok = walk_from(&r->walk, r->g, r->e, r->count);
-    if (!*ok) return false;
-    for (size_t i = 0; i < r->walk.count; i++)
-        alone += graph_node(r->g, r->walk.order[i])->arity > 0;
-    return work <= RECOMPUTED * (alone + r->count);
+    *ok = walk_open(w, r->g);
+    for (size_t k = 0; *ok && k < r->count && work > RECOMPUTED * (alone + r->count); k++) {
+        size_t known = w->count;
+        *ok = walk_on(w, r->g, r->e[k]);
+        for (; known < w->count; known++) alone += graph_node(r->g, w->order[known])->arity > 0;
+    }
+    return *ok && work <= RECOMPUTED * (alone + r->count);
 }
 
 /* Outputs in no family come first in the rest: what families share is moved behind them. */

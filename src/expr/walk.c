@@ -145,6 +145,11 @@ bool walk_new_leaves(walk *w, const graph *g, expr e, graph_leaf_visit visit_lea
     return true;
 }
 
+bool walk_on(walk *w, const graph *g, expr root)
+{
+    return visit(w, g, root);
+}
+
 bool walk_from(walk *w, const graph *g, const expr *roots, size_t count)
 {
     bool ok = walk_open(w, g);

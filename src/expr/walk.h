@@ -38,6 +38,9 @@ static inline expr *walk_stacked(const walk *w, size_t depth)
  * of memory. Iterative: any depth will do. */
 bool walk_from(walk *w, const graph *g, const expr *roots, size_t count);
 
+/* The nodes that another root reaches behind those of the walk so far. */
+bool walk_on(walk *w, const graph *g, expr root);
+
 /* Visit the leaves of e that no earlier call with *w has visited, in no particular order: what many
  * expressions have in common costs once. The graph does not grow meanwhile. false: out of memory.
  */

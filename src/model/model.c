@@ -14,7 +14,7 @@
 void build_free(build *b)
 {
     signature_free(&b->contents);
-    dae_free_all(b->order, b->gone, b->residuals, b->source, b->entries, b->row, b->column,
+    dae_free_all(b->order, b->gone, b->residuals, b->entries, b->row, b->column,
                  b->is_slope);
 }
 

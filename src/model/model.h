@@ -17,15 +17,15 @@
  * parameters (x = 3 R), an output, evaluated after the solve, or a definition, evaluated wherever
  * something needs it. */
 typedef struct model_alias {
-    int root;       /* flat variable that stands for it (itself if none) */
-    int sign;       /* +1 or -1 */
-    expr value;     /* not EXPR_NONE: eliminated, as a constant, an output or a definition */
-    int equation;   /* flat equation that says so; -1: none */
-    int top;        /* the end of the chain of roots */
-    int top_sign;   /* product of the signs on the way there */
-    bool evaluated; /* an output or a definition: value is over variables, */
-    expr mapped;    /* this over the unknowns; */
-    bool used;      /* a definition: equations, events or assertions contain it */
+    int root;             /* flat variable that stands for it (itself if none) */
+    int equation;         /* flat equation that says so; -1: none */
+    int top;              /* the end of the chain of roots */
+    expr value;           /* not EXPR_NONE: eliminated, as a constant, an output or a definition */
+    expr mapped;          /* of one that is evaluated: over the unknowns */
+    signed char sign;     /* +1 or -1 */
+    signed char top_sign; /* product of the signs on the way there */
+    bool evaluated;       /* an output or a definition: value is over variables */
+    bool used;            /* a definition: equations, events or assertions contain it */
 } model_alias;
 
 /* An initial equation of a discrete variable: v = value, or pre(v) = value. */

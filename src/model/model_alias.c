@@ -26,7 +26,7 @@ static int model_settle_root(model_form *f, int v, int *sign)
         model_alias *a = &f->alias[v];
         int next = a->top, rest = product * a->top_sign;
         a->top = top;
-        a->top_sign = product;
+        a->top_sign = (signed char)product;
         v = next;
         product = rest;
     }
@@ -69,7 +69,7 @@ static bool join(model_form *f, int x, int y, int sign, int equation)
                    preference(&f->flat->variables[rx]) > preference(&f->flat->variables[ry]));
     int kept = keep_x ? rx : ry, gone = keep_x ? ry : rx;
     f->alias[gone].root = f->alias[gone].top = kept;
-    f->alias[gone].sign = f->alias[gone].top_sign = sx * sign * sy;
+    f->alias[gone].sign = f->alias[gone].top_sign = (signed char)(sx * sign * sy);
     f->alias[gone].equation = equation;
     return true;
 }

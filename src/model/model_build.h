@@ -36,9 +36,9 @@ typedef struct build {
     signature contents; /* per flat equation: its variables, until unknowns are known; owned */
     bool *gone;         /* per flat equation: eliminated */
     expr *residuals;    /* n */
-    int *source;        /* n: flat equation, -1 for definitions of derivatives */
-    expr *entries;      /* Jacobian outputs */
-    int *row, *column, *is_slope;
+    expr *entries;      /* Jacobian outputs, */
+    int *row, *column;  /* where they stand, until there is a pattern */
+    bool *is_slope;
     size_t entry_count, entry_capacity;
     bool dense;       /* MOST_ENTRIES are not enough */
     bool as_written;  /* definitions stay unknowns */
@@ -125,11 +125,14 @@ bool build_programs(build *b);
 bool build_names(model_form *f);
 /* Gradients of the equations from number `first` on; false: memory. */
 bool build_differentiate(build *b, size_t first);
-/* One CSC pattern for dF/dy and dF/dy', and where each entry goes. */
+/* One CSC pattern for dF/dy and dF/dy', and where each entry goes; rows and columns are forgotten.
+ */
 bool build_pattern(build *b);
 /* A program that is never run: what it computes, and no code. */
 bool build_expressions(model_program *p, const expr *e, size_t count);
 bool build_program(model_form *f, model_program *p, const expr *e, size_t count);
+/* Programs of the residuals and of the entries, which are forgotten. */
+bool build_rows(build *b);
 /* Which crossing functions depend on what Newton's iteration computes. */
 bool build_rounded(model_form *f);
 /* Note the compiled rows y_i' = y_j; false: memory. */

@@ -52,12 +52,14 @@ static dae_status reject_aliases(const build *b, const singular_part *part, dae_
     } scan = {f, used};
     int last = part->row[part->rows - 1];
     for (int k = 0; ok && k < part->rows; k++) {
-        int at = b->source[part->row[k]];
+        int at = f->equation_source[part->row[k]];
         if (at >= 0)
             ok = graph_leaves(m->graph, &m->equations[at].residual, 1, note_alias_leaf, &scan);
     }
-    for (int k = 0; ok && k < part->rows; k++)
-        if (b->source[part->row[k]] >= 0) used[b->source[part->row[k]]] = true;
+    for (int k = 0; ok && k < part->rows; k++) {
+        int at = f->equation_source[part->row[k]];
+        if (at >= 0) used[at] = true;
+    }
     if (ok) {
         diag_equation(diag, last, f->equation_names[last]);
         if (diag) diag->line = f->equation_lines[last];

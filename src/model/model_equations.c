@@ -17,7 +17,7 @@ bool build_add_row(build *b, const char *name, int line, int source, expr residu
     if (!name) return false;
     f->equation_names[at] = name;
     f->equation_lines[at] = line;
-    if (b->source) b->source[at] = f->equation_source[at] = source;
+    if (f->equation_source) f->equation_source[at] = source;
     b->residuals[at] = residual;
     b->equations++;
     return true;
@@ -35,20 +35,29 @@ static bool add_definition(build *b, int i)
                          graph_binary(m->graph, EXPR_SUB, slope, next));
 }
 
+/* Room for so many rows, or for all unknowns, as who reads names has as many. */
+static bool row_room(build *b, size_t rows)
+{
+    model_form *f = b->f;
+    const size_t most = rows > (size_t)f->n ? rows : (size_t)f->n;
+    b->residuals = DAE_ARRAY(expr, most);
+    f->equation_names = DAE_ARRAY(const char *, most);
+    f->equation_lines = DAE_ARRAY(int, most);
+    f->equation_source = DAE_ARRAY(int, most);
+    bool ok = b->residuals && f->equation_names && f->equation_lines && f->equation_source;
+    for (size_t i = 0; ok && i < most; i++) f->equation_source[i] = -1;
+    return ok;
+}
+
 /* residuals = the equations that stay, then der(x_j) - x_{j+1} = 0. The count may differ from n. */
 bool build_equations(build *b)
 {
     model_form *f = b->f;
     const flat_model *m = f->flat;
-    size_t most = m->equation_count + (size_t)f->n + 1;
-    b->residuals = DAE_ARRAY(expr, most);
-    b->source = DAE_ARRAY(int, most);
-    f->equation_names = DAE_ARRAY(const char *, most);
-    f->equation_lines = DAE_ARRAY(int, most);
-    f->equation_source = DAE_ARRAY(int, most);
-    bool ok =
-        b->residuals && b->source && f->equation_names && f->equation_lines && f->equation_source;
-    for (size_t i = 0; ok && i < most; i++) f->equation_source[i] = -1;
+    size_t rows = f->resting;
+    for (size_t i = 0; i < m->equation_count; i++) rows += !b->gone[i];
+    for (int i = 0; i < f->n; i++) rows += f->unknown_order[i] > 0;
+    bool ok = row_room(b, rows);
     for (size_t i = 0; ok && i < m->equation_count; i++) {
         const flat_equation *q = &m->equations[i];
         if (b->gone[i]) continue;
@@ -91,7 +100,7 @@ static bool add_gradient(build *b, gradient *partial, int row)
         b->entries[at] = partial->derivative[k];
         b->row[at] = row;
         b->column[at] = leaf->index;
-        b->is_slope[at] = leaf->order;
+        b->is_slope[at] = leaf->order > 0;
         if (leaf->order > 0) b->f->differential[leaf->index] = true;
     }
     return true;
@@ -146,7 +155,9 @@ bool build_pattern(build *b)
             f->scatter[k] = b->is_slope[k] ? -fill[j] : fill[j] - 1;
         }
     }
-    dae_free_all(last, fill);
+    dae_free_all(last, fill, b->row, b->column, b->is_slope);
+    b->row = b->column = NULL;
+    b->is_slope = NULL;
     return ok;
 }
 
@@ -160,6 +171,21 @@ bool build_expressions(model_program *p, const expr *e, size_t count)
 bool build_program(model_form *f, model_program *p, const expr *e, size_t count)
 {
     return build_expressions(p, e, count) && code_new(&p->code, f->flat->graph, e, count);
+}
+
+/* The list of a program, no longer than it is; *e is forgotten. */
+static bool move_program(model_form *f, model_program *p, expr **e, size_t count)
+{
+    bool ok = build_expressions(p, *e, count);
+    dae_free(*e);
+    *e = NULL;
+    return ok && code_new(&p->code, f->flat->graph, p->e, count);
+}
+
+bool build_rows(build *b)
+{
+    return move_program(b->f, &b->f->residual, &b->residuals, b->equations) &&
+           move_program(b->f, &b->f->jacobian, &b->entries, b->entry_count);
 }
 
 /* Compile a list taken from structures `stride` bytes apart, each expression build_mapped to
@@ -272,8 +298,7 @@ bool build_programs(build *b)
 {
     model_form *f = b->f;
     const flat_model *m = f->flat;
-    return build_program(f, &f->residual, b->residuals, b->equations) &&
-           build_program(f, &f->jacobian, b->entries, b->entry_count) &&
+    return build_rows(b) &&
            program_from_list(b, &f->condition, m->initial_equations, f->condition_count,
                              sizeof(flat_equation), offsetof(flat_equation, residual)) &&
            output_program(b) &&

@@ -264,12 +264,9 @@ static bool finish_initial(build *b, const model_form *f)
     model_form *initial = b->f;
     initial->rows = (int)b->equations;
     graph_make_room(f->flat->graph); /* the programs of all levels are the largest there are */
-    bool ok = build_pattern(b) &&
-              build_program(initial, &initial->residual, b->residuals, b->equations) &&
-              build_program(initial, &initial->jacobian, b->entries, b->entry_count) &&
-              name_initial(initial, f);
+    bool ok = build_pattern(b) && build_rows(b) && name_initial(initial, f);
     for (int k = 2; ok && k < PROGRAMS; k++)
-        ok = build_program(initial, model_program_at(initial, k), b->residuals, 0);
+        ok = build_program(initial, model_program_at(initial, k), initial->residual.e, 0);
     return ok;
 }
 
