@@ -90,7 +90,8 @@ typedef struct model_form {
     int evaluated_count, definition_count;
     const char **unknown_names, **equation_names; /* owned; the texts are in `texts`, or belong to
                                                      `formulated` or to the form that this one is
-                                                     the initial system of */
+                                                     the initial system of. Equations of a base form
+                                                     have no name before model_name_equations() */
     struct arena *texts;                          /* owned, NULL: none */
     size_t watch_count;   /* crossing functions behind those of the relations: for assertions */
     bool *rounded;        /* per relation: its crossing function carries rounding errors; owned */
@@ -150,6 +151,12 @@ typedef struct model_form {
     struct model_listing
         *listing; /* in notes: names for the public face, solve/api/model_values.h */
 } model_form;
+
+/* The name of an equation, for messages: it is made when it is asked for first, as a large model
+ * has many, and stays. May be called by threads that share the form. */
+const char *model_equation_name(const model_form *form, int row);
+/* All of them, for who reads equation_names; false: memory. */
+bool model_name_equations(const model_form *form);
 
 /* Take over a flat model (freed with the form, also on failure), and what flat_contents() finds in
  * it (model_structure.h); NULL: it is found here. */

@@ -61,7 +61,7 @@ static dae_status reject_aliases(const build *b, const singular_part *part, dae_
         if (at >= 0) used[at] = true;
     }
     if (ok) {
-        diag_equation(diag, last, f->equation_names[last]);
+        diag_equation(diag, last, model_equation_name(f, last));
         if (diag) diag->line = f->equation_lines[last];
         diag_set(diag, DAE_ERR_MODEL,
                  "Model %s is structurally singular: equations repeat or contradict each other, "

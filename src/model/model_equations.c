@@ -10,17 +10,53 @@
 #include "model/model_structure.h"
 #include "model/model_watch.h"
 
-bool build_add_row(build *b, const char *name, int line, int source, expr residual)
+/* The name of a row that an equation of the text gives, if it has none yet; NULL: it is no such
+ * row, or memory (*ok). */
+static const char *row_name(model_form *f, int row, bool *ok)
+{
+    int source = f->equation_source ? f->equation_source[row] : -1;
+    if (f->equation_names[row] || source < 0) return f->equation_names[row];
+    char *name = flat_equation_name(f->flat, &f->flat->equations[source]);
+    if (name) f->equation_names[row] = build_text(f, "", name, "");
+    *ok = *ok && f->equation_names[row];
+    dae_free(name);
+    return f->equation_names[row];
+}
+
+const char *model_equation_name(const model_form *form, int row)
+{
+    bool ok = true;
+    graph_enter(form->flat->graph); /* names are no part of what a form is */
+    const char *name = row_name((model_form *)form, row, &ok);
+    graph_leave(form->flat->graph);
+    return name ? name : "an equation";
+}
+
+bool model_name_equations(const model_form *form)
+{
+    bool ok = true;
+    if (!form->equation_source) return true; /* no base form: its rows have names */
+    graph_enter(form->flat->graph);
+    for (int row = 0; ok && row < form->n; row++) row_name((model_form *)form, row, &ok);
+    graph_leave(form->flat->graph);
+    return ok;
+}
+
+static bool add_row(build *b, const char *name, int line, int source, expr residual)
 {
     model_form *f = b->f;
     const size_t at = b->equations;
-    if (!name) return false;
     f->equation_names[at] = name;
     f->equation_lines[at] = line;
     if (f->equation_source) f->equation_source[at] = source;
     b->residuals[at] = residual;
     b->equations++;
     return true;
+}
+
+bool build_add_row(build *b, const char *name, int line, int source, expr residual)
+{
+    return name && add_row(b, name, line, source, residual);
 }
 
 /* der(x_i) - x_{i+1} = 0 */
@@ -61,10 +97,7 @@ bool build_equations(build *b)
     for (size_t i = 0; ok && i < m->equation_count; i++) {
         const flat_equation *q = &m->equations[i];
         if (b->gone[i]) continue;
-        char *name = flat_equation_name(m, q);
-        ok = name && build_add_row(b, build_text(f, "", name, ""), q->place.line, (int)i,
-                                   build_mapped(b, q->residual));
-        dae_free(name);
+        ok = add_row(b, NULL, q->place.line, (int)i, build_mapped(b, q->residual));
     }
     for (int i = 0; ok && i + 1 < f->n; i++)
         if (f->unknown_order[i + 1] > 0) ok = add_definition(b, i);

@@ -190,7 +190,8 @@ static bool collect_conditions(build *b, const model_form *f, const int *place)
     b->residuals = DAE_ARRAY(expr, total);
     initial->equation_names = DAE_ARRAY(const char *, total);
     initial->equation_lines = DAE_ARRAY(int, total);
-    bool ok = b->residuals && initial->equation_names && initial->equation_lines;
+    bool ok = b->residuals && initial->equation_names && initial->equation_lines &&
+              model_name_equations(f);
     for (int i = 0; ok && i < f->rows; i++)
         ok = build_add_row(b, f->equation_names[i], f->equation_lines[i], -1,
                            graph_substitute(g, f->residual.e[i], map_slope, &map));

@@ -117,12 +117,11 @@ static dae_status wrap_form(model_form *form, dae_engine engine, dae_problem **p
 {
     dae_residual r;
     model_form_describe(form, &r);
-    dae_status status = dae_problem_from_residual(&r, problem, diag);
+    dae_status status = problem_of_model(&r, form, model_equation_name, problem, diag);
     if (status != DAE_OK) {
         model_form_free(form);
         return status;
     }
-    (*problem)->model = form;
     (*problem)->engine = engine;
     if (engine != DAE_ENGINE_TAPE) (*problem)->kernels = model_code_kernels(form->code);
     if (model_kinematics(form, NULL, *problem)) return DAE_OK;
