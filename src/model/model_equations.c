@@ -18,6 +18,7 @@ static const char *row_name(model_form *f, int row, bool *ok)
     if (f->equation_names[row] || source < 0) return f->equation_names[row];
     char *name = flat_equation_name(f->flat, &f->flat->equations[source]);
     if (name) f->equation_names[row] = build_text(f, "", name, "");
+    if (!f->equation_names[row] && f->texts) arena_recover(f->texts); /* for who asks again */
     *ok = *ok && f->equation_names[row];
     dae_free(name);
     return f->equation_names[row];
