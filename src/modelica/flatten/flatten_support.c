@@ -205,7 +205,8 @@ flat_variable *new_variable(flattener *f)
     flat_model *m = f->m;
     if (!variable_room(f, 1)) return NULL;
     flat_variable *v = &m->variables[m->variable_count++];
-    *v = (flat_variable){.memory = -1, .memory_pre = -1, .state_select = SELECT_DEFAULT};
+    *v = (flat_variable){
+        .words = &flat_no_words, .memory = -1, .memory_pre = -1, .state_select = SELECT_DEFAULT};
     return v;
 }
 

@@ -398,13 +398,13 @@ const char *dae_problem_variable(const dae_problem *p, int i)
 const char *dae_problem_unit(const dae_problem *p, int i)
 {
     const flat_variable *v = variable_at(p, i);
-    return v && v->unit ? v->unit : "";
+    return v && v->words->unit ? v->words->unit : "";
 }
 
 const char *dae_problem_description(const dae_problem *p, int i)
 {
     const flat_variable *v = variable_at(p, i);
-    return v && v->comment ? v->comment : "";
+    return v && v->words->comment ? v->words->comment : "";
 }
 
 int dae_problem_find_variable(const dae_problem *p, const char *name)
