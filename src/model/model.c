@@ -14,7 +14,7 @@
 void build_free(build *b)
 {
     signature_free(&b->contents);
-    dae_free_all(b->order, b->gone, b->residuals, b->entries, b->row, b->column, b->is_slope);
+    dae_free_all(b->order, b->gone, b->residuals, b->entries, b->row_start, b->column, b->is_slope);
 }
 
 dae_status build_no_memory(dae_diag *diag)

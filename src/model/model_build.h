@@ -37,12 +37,14 @@ typedef struct build {
     bool *gone;         /* per flat equation: eliminated */
     expr *residuals;    /* n */
     expr *entries;      /* Jacobian outputs, */
-    int *row, *column;  /* where they stand, until there is a pattern */
+    size_t *row_start;  /* n + 1: where those of a row begin */
+    int *column;        /* per entry, until there is a pattern */
     bool *is_slope;
-    size_t entry_count, entry_capacity;
-    bool dense;       /* MOST_ENTRIES are not enough */
-    bool as_written;  /* definitions stay unknowns */
-    int stopped_line; /* of the equation whose derivatives were too many; 0: none */
+    size_t entry_count, entry_capacity, row_capacity;
+    size_t differentiated; /* rows that have their entries */
+    bool dense;            /* MOST_ENTRIES are not enough */
+    bool as_written;       /* definitions stay unknowns */
+    int stopped_line;      /* of the equation whose derivatives were too many; 0: none */
     size_t equations;
 } build;
 

@@ -114,11 +114,9 @@ static bool entry_room(build *b, size_t more)
     b->dense = b->entry_count + more > MOST_ENTRIES;
     if (b->dense) return false;
     size_t needed = b->entry_count + more;
-    size_t capacity[3] = {b->entry_capacity, b->entry_capacity,
-                          b->entry_capacity}; /* all are as long */
-    return dae_grow(&b->row, &capacity[0], needed, sizeof *b->row) &&
-           dae_grow(&b->column, &capacity[1], needed, sizeof *b->column) &&
-           dae_grow(&b->is_slope, &capacity[2], needed, sizeof *b->is_slope) &&
+    size_t capacity[2] = {b->entry_capacity, b->entry_capacity}; /* all are as long */
+    return dae_grow(&b->column, &capacity[0], needed, sizeof *b->column) &&
+           dae_grow(&b->is_slope, &capacity[1], needed, sizeof *b->is_slope) &&
            dae_grow(&b->entries, &b->entry_capacity, needed, sizeof *b->entries);
 }
 
@@ -127,24 +125,26 @@ static bool add_gradient(build *b, gradient *partial, int row)
 {
     graph *g = b->f->flat->graph;
     if (!derive_gradient(g, b->residuals[row], partial)) return false;
-    if (!entry_room(b, partial->count)) return false;
+    if (!entry_room(b, partial->count) ||
+        !dae_grow(&b->row_start, &b->row_capacity, (size_t)row + 2, sizeof *b->row_start))
+        return false;
     for (size_t k = 0; k < partial->count; k++) {
         const expr_node *leaf = graph_node(g, partial->leaf[k]);
         size_t at = b->entry_count++;
         b->entries[at] = partial->derivative[k];
-        b->row[at] = row;
         b->column[at] = leaf->index;
         b->is_slope[at] = leaf->order > 0;
         if (leaf->order > 0) b->f->differential[leaf->index] = true;
     }
+    b->row_start[row + 1] = b->entry_count;
+    b->differentiated = (size_t)row + 1;
     return true;
 }
 
 /* The line of the equation after those that have partial derivatives. */
 static int line_of_next(const build *b)
 {
-    size_t row = b->entry_count > 0 ? (size_t)b->row[b->entry_count - 1] + 1 : 0;
-    return row < b->equations ? b->f->equation_lines[row] : 0;
+    return b->differentiated < b->equations ? b->f->equation_lines[b->differentiated] : 0;
 }
 
 /* Gradients of the equations from number `first` on. */
@@ -163,7 +163,7 @@ bool build_differentiate(build *b, size_t first)
 bool build_pattern(build *b)
 {
     model_form *f = b->f;
-    int n = f->n;
+    const int n = f->n, rows = (int)b->differentiated;
     f->jacobian_outputs = b->entry_count;
     f->colptr = DAE_ARRAY(int, n + 1);
     f->rowind = DAE_ARRAY(int, b->entry_count);
@@ -172,25 +172,28 @@ bool build_pattern(build *b)
     bool ok = f->colptr && f->rowind && f->scatter && last && fill;
     if (ok) {
         for (int j = 0; j < n; j++) last[j] = -1;
-        for (size_t k = 0; k < b->entry_count; k++) {
-            int j = b->column[k];
-            if (last[j] != b->row[k]) f->colptr[j + 1]++;
-            last[j] = b->row[k];
-        }
+        for (int i = 0; i < rows; i++)
+            for (size_t k = b->row_start[i]; k < b->row_start[i + 1]; k++) {
+                int j = b->column[k];
+                if (last[j] != i) f->colptr[j + 1]++;
+                last[j] = i;
+            }
         for (int j = 0; j < n; j++) f->colptr[j + 1] += f->colptr[j];
         for (int j = 0; j < n; j++) {
             last[j] = -1;
             fill[j] = f->colptr[j];
         }
-        for (size_t k = 0; k < b->entry_count; k++) {
-            int j = b->column[k];
-            if (last[j] != b->row[k]) f->rowind[fill[j]++] = b->row[k];
-            last[j] = b->row[k];
-            f->scatter[k] = b->is_slope[k] ? -fill[j] : fill[j] - 1;
-        }
+        for (int i = 0; i < rows; i++)
+            for (size_t k = b->row_start[i]; k < b->row_start[i + 1]; k++) {
+                int j = b->column[k];
+                if (last[j] != i) f->rowind[fill[j]++] = i;
+                last[j] = i;
+                f->scatter[k] = b->is_slope[k] ? -fill[j] : fill[j] - 1;
+            }
     }
-    dae_free_all(last, fill, b->row, b->column, b->is_slope);
-    b->row = b->column = NULL;
+    dae_free_all(last, fill, b->row_start, b->column, b->is_slope);
+    b->row_start = NULL;
+    b->column = NULL;
     b->is_slope = NULL;
     return ok;
 }
