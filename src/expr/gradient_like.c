@@ -41,7 +41,8 @@ struct gradient_likes {
     like shape[SHAPES];
     const graph *graph;    /* that they belong to, */
     size_t size;           /* and how large it was at least */
-    uint64_t hash;         /* of the last expression that was looked for */
+    uint64_t hash;         /* of the last expression that was looked for, and not found */
+    const like *last;      /* the shape that was found last: neighbours are alike; NULL: none */
     expr made[MOST_NODES]; /* steps of the expression at hand */
 };
 
@@ -103,12 +104,14 @@ static uint64_t hash_of(const graph *g, const walk *w)
 
 static bool has_shape(const like *k, const graph *g, const walk *w)
 {
-    if (k->nodes != w->count) return false;
+    if (!k->again || k->nodes != w->count) return false;
     for (size_t i = 0; i < w->count; i++) {
-        const like_node a = node_of(g, w, i), *b = &k->node[i];
-        if (a.op != b->op || a.order != b->order || bits_of(a.value) != bits_of(b->value) ||
-            memcmp(a.operand, b->operand, sizeof a.operand) != 0)
-            return false;
+        const expr_node *n = graph_node(g, w->order[i]);
+        const like_node *b = &k->node[i];
+        if (n->op != b->op || n->order != b->order) return false;
+        if (n->op == EXPR_CONSTANT && bits_of(n->value) != bits_of(b->value)) return false;
+        for (int o = 0; o < n->arity; o++)
+            if (walk_place(w, expr_operand(n, o)) != b->operand[o]) return false;
     }
     return true;
 }
@@ -154,18 +157,29 @@ static void insert_sorted(gradient *out, expr leaf, expr derivative)
 /* Nodes of another graph mean nothing. */
 static void keep_to(gradient_likes *l, const graph *g)
 {
-    for (int k = 0; k < SHAPES && (l->graph != g || graph_size(g) < l->size); k++)
-        like_clear(&l->shape[k]);
+    const bool other = l->graph != g || graph_size(g) < l->size;
+    for (int k = 0; k < SHAPES && other; k++) like_clear(&l->shape[k]);
+    if (other) l->last = NULL;
     l->graph = g;
     l->size = graph_size(g);
+}
+
+/* The shape of an expression; NULL: it is none of those that are kept. */
+static const like *find_like(gradient_likes *l, const graph *g, const walk *w)
+{
+    if (l->last && has_shape(l->last, g, w)) return l->last;
+    l->hash = hash_of(g, w);
+    const like *k = &l->shape[l->hash % SHAPES];
+    if (!l->hash || k->hash != l->hash || !has_shape(k, g, w)) return NULL;
+    l->last = k;
+    return k;
 }
 
 bool likes_find(gradient_likes *l, graph *g, const walk *w, gradient *out)
 {
     keep_to(l, g);
-    l->hash = hash_of(g, w);
-    const like *k = &l->shape[l->hash % SHAPES];
-    if (!l->hash || !k->again || k->hash != l->hash || !has_shape(k, g, w)) return false;
+    const like *k = find_like(l, g, w);
+    if (!k) return false;
     for (size_t i = 0; i < k->steps; i++) l->made[i] = make_step(l, k, g, w, i);
     out->count = 0;
     for (size_t i = 0; i < k->count; i++)

@@ -12,17 +12,24 @@
 #include <string.h>
 
 enum {
-    FIRST_TABLE = 1 << 6, /* some graphs have but one expression, and are made by the thousand */
-    LARGE_TABLE = 1 << 16 /* slots from which on a table is not kept between times of building */
+    FIRST_TABLE = 1 << 6,  /* some graphs have but one expression, and are made by the thousand */
+    LARGE_TABLE = 1 << 16, /* slots from which on a table is not kept between times of building */
+    PAGE = 64,             /* variables with numbers side by side */
+    DIRECT_ORDERS = 2,     /* x and der(x) are found by their numbers, */
+    DIRECT_MOST = 1 << 24  /* those below this one */
 };
 
-/* A place for a node in the hash table, with the low bits of its hash: a search looks at a node
- * only if these agree, and the table grows without looking at nodes, which are far apart in memory.
- */
-typedef struct graph_slot {
-    expr node; /* EXPR_NONE: empty */
-    uint32_t hash;
-} graph_slot;
+/* A place for a node in the hash table, 0 if it is empty: its number in as many bits as numbers
+ * need, and above them the bits of its hash there. A search looks at a node only if these agree:
+ * nodes are far apart in memory. */
+typedef uint32_t graph_slot;
+
+/* The nodes of variables of one order by their numbers, page by page: NULL, and EXPR_NONE, where
+ * there is none. */
+typedef struct direct_nodes {
+    expr **page; /* owned */
+    size_t pages;
+} direct_nodes;
 
 struct graph {
     graph_nodes nodes;
@@ -32,7 +39,11 @@ struct graph {
     graph_slot *table; /* open addressing, at most three quarters full; owned, NULL: released by
                           graph_tidy */
     size_t slots;      /* a power of two */
-    graph_loop *loops; /* owned, with their arrays */
+    size_t entered;    /* nodes in the table */
+    uint32_t numbers;  /* bits of a slot that are its number: one less than a power of two */
+    direct_nodes direct[DIRECT_ORDERS]; /* nodes that are not in the table, */
+    bool direct_gone;                   /* unless they were released */
+    graph_loop *loops;                  /* owned, with their arrays */
     size_t loop_count, loop_capacity;
     size_t loop_cells;     /* of all loops; they count as nodes */
     graph_signal *signals; /* owned */
@@ -103,13 +114,31 @@ void graph_leave(graph *g)
     pthread_mutex_unlock(&g->lock);
 }
 
+/* Forget where variables are found. */
+static void release_direct(graph *g)
+{
+    for (int k = 0; k < DIRECT_ORDERS; k++) {
+        for (size_t i = 0; i < g->direct[k].pages; i++) dae_free(g->direct[k].page[i]);
+        dae_free(g->direct[k].page);
+        g->direct[k] = (direct_nodes){0};
+    }
+    g->direct_gone = true;
+}
+
+/* Forget where all other nodes are found; the next one looks for all of them. */
+static void release_table(graph *g)
+{
+    dae_free(g->table);
+    g->table = NULL;
+}
+
 void graph_tidy(graph *g)
 {
     walk_pool_empty(g->walks);
     memo_empty(g->memo);
     if (g->slots < LARGE_TABLE) return;
-    dae_free(g->table);
-    g->table = NULL;
+    release_direct(g);
+    release_table(g);
 }
 
 void graph_make_room(graph *g)
@@ -128,6 +157,7 @@ graph *graph_new(void)
     if (!g) return NULL;
     g->size = 1; /* number 0 is EXPR_NONE */
     g->slots = FIRST_TABLE;
+    g->numbers = FIRST_TABLE - 1;
     g->table = DAE_ARRAY(graph_slot, g->slots);
     g->walks = walk_pool_new();
     g->memo = memo_new();
@@ -146,7 +176,9 @@ void graph_free(graph *g)
     for (size_t i = 0; i < g->loop_count; i++) dae_free((void *)g->loops[i].next);
     walk_pool_free(g->walks);
     memo_free(g->memo);
-    dae_free_all(g->loops, g->signals, g->nodes.blocks, g->table, g);
+    release_direct(g);
+    release_table(g);
+    dae_free_all(g->loops, g->signals, g->nodes.blocks, g);
 }
 
 bool graph_failed(const graph *g)
@@ -224,35 +256,63 @@ static bool same_node(const expr_node *m, const expr_node *n)
            bits_of(m->value) == bits_of(n->value);
 }
 
-/* Note a node that is not in the table yet. */
-static void enter_slot(graph_slot *table, size_t slots, graph_slot slot)
+/* Whether a node is found by its number, and not in the table: most nodes that are asked for are
+ * variables, and those of neighbours are neighbours in memory. */
+static bool is_direct(const expr_node *n)
 {
-    size_t mask = slots - 1, i = slot.hash & mask;
-    while (table[i].node != EXPR_NONE) i = (i + 1) & mask;
-    table[i] = slot;
+    return n->op == EXPR_VARIABLE && n->order < DIRECT_ORDERS && n->index >= 0 &&
+           n->index < DIRECT_MOST;
 }
 
-/* The table of all nodes there are, after graph_tidy. */
+/* Where the number of such a node stands; NULL: out of memory. */
+static expr *direct_place(graph *g, const expr_node *n)
+{
+    direct_nodes *d = &g->direct[n->order];
+    const size_t i = (size_t)n->index / PAGE;
+    if (!dae_grow(&d->page, &d->pages, i + 1, sizeof *d->page)) return NULL;
+    if (!d->page[i]) d->page[i] = DAE_ARRAY(expr, PAGE);
+    return d->page[i] ? &d->page[i][n->index % PAGE] : NULL;
+}
+
+/* Note a node that is not in the table yet. */
+static void enter_slot(graph *g, expr e, uint32_t hash)
+{
+    size_t mask = g->slots - 1, i = hash & mask;
+    while (g->table[i]) i = (i + 1) & mask;
+    g->table[i] = e | (hash & ~g->numbers);
+    g->entered++;
+}
+
+/* Note node e, or a variable where these are not known any more; false: out of memory. */
+static bool enter_node(graph *g, expr e)
+{
+    const expr_node *n = node_at(g, e);
+    if (!is_direct(n)) {
+        enter_slot(g, e, hash_node(n));
+        return true;
+    }
+    expr *place = g->direct_gone ? direct_place(g, n) : NULL;
+    if (place) *place = e;
+    return place || !g->direct_gone;
+}
+
+/* The table of all nodes there are, with room for as many again if it is full. Numbers have two
+ * bits more than slots, as variables are not in the table: it is seldom made for lack of bits. The
+ * old one goes first: together they would be what a model needs most memory for. */
 static bool renew_table(graph *g)
 {
+    const bool full = 4 * g->entered >= 3 * g->slots;
+    release_table(g);
+    if (full) g->slots *= 2;
+    g->entered = 0;
+    while (g->numbers < UINT32_MAX && (g->numbers < 4 * g->slots || g->numbers < 2 * g->size))
+        g->numbers = 2 * g->numbers + 1;
     g->table = DAE_ARRAY(graph_slot, g->slots);
-    if (!g->table) return false;
-    for (size_t e = 1; e < g->size; e++)
-        enter_slot(g->table, g->slots, (graph_slot){(expr)e, hash_node(node_at(g, e))});
-    return true;
-}
-
-static bool double_table(graph *g)
-{
-    size_t slots = 2 * g->slots;
-    graph_slot *table = DAE_ARRAY(graph_slot, slots);
-    if (!table) return false;
-    for (size_t k = 0; k < g->slots; k++)
-        if (g->table[k].node != EXPR_NONE) enter_slot(table, slots, g->table[k]);
-    dae_free(g->table);
-    g->table = table;
-    g->slots = slots;
-    return true;
+    bool ok = g->table;
+    for (size_t e = 1; ok && e < g->size; e++) ok = enter_node(g, (expr)e);
+    if (ok) g->direct_gone = false;
+    if (!ok) release_table(g);
+    return ok;
 }
 
 static bool finite_at(const graph *g, expr e)
@@ -293,8 +353,8 @@ expr graph_fail(graph *g)
     return EXPR_NONE;
 }
 
-/* Append *n as a new node and note it in the free slot found for it. */
-static expr append(graph *g, const expr_node *n, uint32_t hash, size_t slot)
+/* Append *n as a new node, which has yet to be noted. */
+static expr append(graph *g, const expr_node *n)
 {
     if (g->size >= g->limit) return graph_fail(g);
     if (g->size >> GRAPH_BLOCK_BITS == g->block_count && !add_block(g)) return graph_fail(g);
@@ -303,22 +363,42 @@ static expr append(graph *g, const expr_node *n, uint32_t hash, size_t slot)
     *stored = *n;
     stored->finite = is_finite(g, n);
     stored->arity = (uint8_t)graph_arity(n->op);
-    g->table[slot] = (graph_slot){e, hash};
     g->size++;
     return e;
 }
 
+static expr intern_direct(graph *g, const expr_node *n)
+{
+    const direct_nodes *d = &g->direct[n->order];
+    const size_t i = (size_t)n->index / PAGE;
+    expr known = i < d->pages && d->page[i] ? d->page[i][n->index % PAGE] : EXPR_NONE;
+    if (known != EXPR_NONE) return known;
+    expr *place = direct_place(g, n);
+    if (!place) return graph_fail(g);
+    if (*place == EXPR_NONE) *place = append(g, n);
+    return *place;
+}
+
+/* Whether the table has room for one more node. */
+static bool has_room(const graph *g)
+{
+    return g->table && 4 * g->entered < 3 * g->slots && g->size <= g->numbers;
+}
+
 expr graph_intern(graph *g, const expr_node *n)
 {
-    if (g->failed) return EXPR_NONE;
-    if (!g->table && !renew_table(g)) return graph_fail(g);
-    if (4 * g->size >= 3 * g->slots && !double_table(g)) return graph_fail(g);
-    uint32_t hash = hash_node(n);
+    if (g->failed || (!has_room(g) && !renew_table(g))) return graph_fail(g);
+    if (is_direct(n)) return intern_direct(g, n);
+    const uint32_t hash = hash_node(n);
     size_t mask = g->slots - 1, i = hash & mask;
-    for (; g->table[i].node != EXPR_NONE; i = (i + 1) & mask)
-        if (g->table[i].hash == hash && same_node(node_at(g, g->table[i].node), n))
-            return g->table[i].node;
-    return append(g, n, hash, i);
+    for (graph_slot at; (at = g->table[i]) != 0; i = (i + 1) & mask)
+        if (((at ^ hash) & ~g->numbers) == 0 && same_node(node_at(g, at & g->numbers), n))
+            return at & g->numbers;
+    expr e = append(g, n);
+    if (e == EXPR_NONE) return EXPR_NONE;
+    g->table[i] = e | (hash & ~g->numbers);
+    g->entered++;
+    return e;
 }
 
 /* ---- bodies of loops ------------------------------------------------------------------------ */

@@ -77,6 +77,7 @@ typedef struct roller {
     shape *shapes; /* owned, as all below */
     size_t shape_count, shape_room;
     places shape_places;
+    uint32_t last_shape; /* of the output before, from 1; 0: it stays alone */
     shape_node *pool;
     size_t pool_count, pool_room;
     int32_t *numbers;
@@ -189,10 +190,33 @@ static bool same_shape(const roller *r, const shape *a, const shape *b)
     return true;
 }
 
-/* The number from 1 of the shape of the walk at hand; 0: it stays alone, or memory (*ok). */
+/* Whether the walk at hand has that shape; numbers of slots into `own` then. */
+static bool has_shape(roller *r, const shape *s)
+{
+    const walk *w = &r->walk;
+    size_t slots = 0;
+    if (s->nodes != w->count) return false;
+    for (size_t i = 0; i < w->count; i++) {
+        const expr_node *n = graph_node(r->g, w->order[i]);
+        const shape_node *m = &r->pool[s->first + i];
+        if (n->op != m->op || n->order != m->order) return false;
+        if (n->arity == 0 && is_slot(n) != m->slot) return false;
+        if (n->op == EXPR_CONSTANT && !m->slot && bits_of(n->value) != bits_of(m->value))
+            return false;
+        for (int k = 0; k < n->arity; k++)
+            if (walk_place(w, expr_operand(n, k)) != m->operand[k]) return false;
+        if (m->slot) r->own[slots++] = number_of(n);
+    }
+    return true;
+}
+
+/* The number from 1 of the shape of the walk at hand; 0: it stays alone, or memory (*ok). That of
+ * the output before is tried first: neighbours are alike. */
 static uint32_t find_shape(roller *r, bool *ok)
 {
     shape s;
+    *ok = true;
+    if (r->last_shape && has_shape(r, &r->shapes[r->last_shape - 1])) return r->last_shape;
     *ok = dae_grow(&r->pool, &r->pool_room, r->pool_count + MOST_NODES, sizeof *r->pool) &&
           dae_grow(&r->shapes, &r->shape_room, r->shape_count + 1, sizeof *r->shapes) &&
           places_grow(&r->shape_places, shape_hash, r);
@@ -341,6 +365,7 @@ static uint32_t read_output(roller *r, expr e, bool *ok)
     }
     *ok = walk_from(&r->walk, r->g, &e, 1);
     const uint32_t found = *ok ? find_shape(r, ok) : 0;
+    r->last_shape = found;
     if (!found) return 0;
     const uint32_t type = find_type(r, (run_type){.count = 0, .shape = found - 1});
     *ok = type != 0;
@@ -585,19 +610,23 @@ static size_t passes_of(const roller *r, const run *m, size_t *work)
 }
 
 /* Whether loops pay: they have enough to do, and outputs share little that each would compute by
- * itself. *families: how many there would be. */
+ * itself; operations of the outputs are counted until there are enough. *families: how many
+ * there would be. */
 static bool pays(roller *r, size_t *families, bool *ok)
 {
     size_t work = 0, alone = 0;
+    walk *w = &r->walk;
     *families = 0;
     for (size_t k = 0; k < r->next_count; k++)
         *families += passes_of(r, &r->next[k], &work) >= LEAST_PASSES;
     if (work < LEAST_WORK) return false;
-    *ok = walk_from(&r->walk, r->g, r->e, r->count);
-    if (!*ok) return false;
-    for (size_t i = 0; i < r->walk.count; i++)
-        alone += graph_node(r->g, r->walk.order[i])->arity > 0;
-    return work <= RECOMPUTED * (alone + r->count);
+    *ok = walk_open(w, r->g);
+    for (size_t k = 0; *ok && k < r->count && work > RECOMPUTED * (alone + r->count); k++) {
+        size_t known = w->count;
+        *ok = walk_on(w, r->g, r->e[k]);
+        for (; known < w->count; known++) alone += graph_node(r->g, w->order[known])->arity > 0;
+    }
+    return *ok && work <= RECOMPUTED * (alone + r->count);
 }
 
 /* Outputs in no family come first in the rest: what families share is moved behind them. */

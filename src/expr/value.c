@@ -137,21 +137,22 @@ static bool evaluate_from(evaluation *v, expr root)
 {
     size_t depth = 0;
     if (root == EXPR_NONE || walk_reached(&v->w, root)) return true;
-    for (expr e = root, done = EXPR_NONE;;) {
+    for (expr e = root, done = EXPR_NONE; walk_fits(&v->w, depth);) {
         const expr_node *n = graph_node(v->g, e);
         int k = done == EXPR_NONE ? 0 : done == n->a ? 1 : done == n->b ? 2 : 3;
         expr next = next_needed(v, n, k);
         done = EXPR_NONE;
         if (next != EXPR_NONE) {
-            v->w.stack[depth++] = e;
+            *walk_stacked(&v->w, depth++) = e;
             e = next;
         } else {
             if (!place_value(v, e)) return false;
             if (depth == 0) return true;
             done = e;
-            e = v->w.stack[--depth];
+            e = *walk_stacked(&v->w, --depth);
         }
     }
+    return false;
 }
 
 bool graph_values(const graph *g, const expr *e, size_t count, graph_leaf_value leaf, void *context,

@@ -23,7 +23,8 @@ walk_pool *walk_pool_new(void)
 void walk_pool_empty(walk_pool *p)
 {
     if (atomic_flag_test_and_set(&p->busy)) return;
-    while (p->count > 0) dae_free(p->spare[--p->count].block);
+    for (; p->count > 0; p->count--)
+        dae_free_all(p->spare[p->count - 1].place, p->spare[p->count - 1].order);
     atomic_flag_clear(&p->busy);
 }
 
@@ -47,9 +48,9 @@ void walk_pool_give(walk_pool *p, walk_memory memory)
     if (!atomic_flag_test_and_set(&p->busy)) {
         if (p->count < SPARES) {
             p->spare[p->count++] = memory;
-            memory.block = NULL;
+            memory.place = memory.order = NULL;
         }
         atomic_flag_clear(&p->busy);
     }
-    dae_free(memory.block);
+    dae_free_all(memory.place, memory.order);
 }

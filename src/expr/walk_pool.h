@@ -9,8 +9,10 @@ typedef struct walk_pool walk_pool;
 
 /* Arrays of one walk over up to `room` nodes. */
 typedef struct walk_memory {
-    uint32_t *block; /* 3 * room; owned */
+    uint32_t *place; /* room; owned, NULL: there is none */
     size_t room;
+    uint32_t *order; /* length; owned, NULL: there is none */
+    size_t length;
 } walk_memory;
 
 walk_pool *walk_pool_new(void); /* NULL: out of memory */

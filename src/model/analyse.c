@@ -177,7 +177,7 @@ bool model_equations(const model_form *f, const mode_slots *slots, const double 
 {
     graph *g = f->flat->graph;
     mode_map map = {slots, memory};
-    if (!equation_set_new(set, g, f->n, f->rows)) return false;
+    if (!model_name_equations(f) || !equation_set_new(set, g, f->n, f->rows)) return false;
     set->parameter_name = f->parameter_names;
     set->memory_name = f->memory_names;
     for (int i = 0; i < f->rows; i++) {

@@ -13,8 +13,8 @@
 
 void build_free(build *b)
 {
-    dae_free_all(b->order, b->gone, b->residuals, b->source, b->entries, b->row, b->column,
-                 b->is_slope);
+    signature_free(&b->contents);
+    dae_free_all(b->order, b->gone, b->residuals, b->entries, b->row_start, b->column, b->is_slope);
 }
 
 dae_status build_no_memory(dae_diag *diag)
@@ -116,16 +116,21 @@ static dae_status build_form(build *b, dae_diag *diag)
 }
 
 /* A form of a flat model, which it takes over if that succeeds; *again: it did not, and may without
- * the elimination of definitions. */
-static dae_status form_new(flat_model *flat, bool as_written, model_form **form, bool *again,
-                           dae_diag *diag)
+ * the elimination of definitions. What the equations contain is taken over anyway. */
+static dae_status form_new(flat_model *flat, signature *contents, bool as_written,
+                           model_form **form, bool *again, dae_diag *diag)
 {
-    build b = {.f = DAE_NEW(model_form), .as_written = as_written};
+    build b = {.f = DAE_NEW(model_form), .as_written = as_written, .contents = *contents};
     *again = false;
-    if (!b.f) return build_no_memory(diag);
+    *contents = (signature){0};
+    if (!b.f) {
+        build_free(&b);
+        return build_no_memory(diag);
+    }
     b.f->flat = flat;
     b.f->code = model_code_new();
-    dae_status status = b.f->code ? build_form(&b, diag) : build_no_memory(diag);
+    bool ok = b.f->code && (b.contents.start || flat_contents(&b.contents, flat));
+    dae_status status = ok ? build_form(&b, diag) : build_no_memory(diag);
     build_free(&b);
     if (status == DAE_OK) {
         *form = b.f;
@@ -137,14 +142,15 @@ static dae_status form_new(flat_model *flat, bool as_written, model_form **form,
     return status;
 }
 
-dae_status model_form_new(flat_model *flat, model_form **form, dae_diag *diag)
+dae_status model_form_new(flat_model *flat, signature *contents, model_form **form, dae_diag *diag)
 {
     bool again;
+    signature found = {0};
     *form = NULL;
-    dae_status status = form_new(flat, false, form, &again, diag);
+    dae_status status = form_new(flat, contents ? contents : &found, false, form, &again, diag);
     if (again) {
         diag_clear(diag);
-        status = form_new(flat, true, form, &again, diag);
+        status = form_new(flat, &found, true, form, &again, diag);
     }
     if (status != DAE_OK) flat_model_free(flat);
     return status;

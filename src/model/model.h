@@ -17,15 +17,15 @@
  * parameters (x = 3 R), an output, evaluated after the solve, or a definition, evaluated wherever
  * something needs it. */
 typedef struct model_alias {
-    int root;       /* flat variable that stands for it (itself if none) */
-    int sign;       /* +1 or -1 */
-    expr value;     /* not EXPR_NONE: eliminated, as a constant, an output or a definition */
-    int equation;   /* flat equation that says so; -1: none */
-    int top;        /* the end of the chain of roots */
-    int top_sign;   /* product of the signs on the way there */
-    bool evaluated; /* an output or a definition: value is over variables, */
-    expr mapped;    /* this over the unknowns; */
-    bool used;      /* a definition: equations, events or assertions contain it */
+    int root;             /* flat variable that stands for it (itself if none) */
+    int equation;         /* flat equation that says so; -1: none */
+    int top;              /* the end of the chain of roots */
+    expr value;           /* not EXPR_NONE: eliminated, as a constant, an output or a definition */
+    expr mapped;          /* of one that is evaluated: over the unknowns */
+    signed char sign;     /* +1 or -1 */
+    signed char top_sign; /* product of the signs on the way there */
+    bool evaluated;       /* an output or a definition: value is over variables */
+    bool used;            /* a definition: equations, events or assertions contain it */
 } model_alias;
 
 /* An initial equation of a discrete variable: v = value, or pre(v) = value. */
@@ -90,7 +90,8 @@ typedef struct model_form {
     int evaluated_count, definition_count;
     const char **unknown_names, **equation_names; /* owned; the texts are in `texts`, or belong to
                                                      `formulated` or to the form that this one is
-                                                     the initial system of */
+                                                     the initial system of. Equations of a base form
+                                                     have no name before model_name_equations() */
     struct arena *texts;                          /* owned, NULL: none */
     size_t watch_count;   /* crossing functions behind those of the relations: for assertions */
     bool *rounded;        /* per relation: its crossing function carries rounding errors; owned */
@@ -151,8 +152,17 @@ typedef struct model_form {
         *listing; /* in notes: names for the public face, solve/api/model_values.h */
 } model_form;
 
-/* Take over a flat model (freed with the form, also on failure). */
-dae_status model_form_new(flat_model *flat, model_form **form, dae_diag *diag);
+/* The name of an equation, for messages: it is made when it is asked for first, as a large model
+ * has many, and stays. May be called by threads that share the form. */
+const char *model_equation_name(const model_form *form, int row);
+/* All of them, for who reads equation_names; false: memory. */
+bool model_name_equations(const model_form *form);
+
+/* Take over a flat model (freed with the form, also on failure), and what flat_contents() finds in
+ * it (model_structure.h); NULL: it is found here. */
+struct signature;
+dae_status model_form_new(flat_model *flat, struct signature *contents, model_form **form,
+                          dae_diag *diag);
 void model_form_free(model_form *form); /* NULL is fine */
 
 /* The model in the unknowns of y, whose unknowns of the analysed set are those of `base`; takes

@@ -26,7 +26,7 @@ static int model_settle_root(model_form *f, int v, int *sign)
         model_alias *a = &f->alias[v];
         int next = a->top, rest = product * a->top_sign;
         a->top = top;
-        a->top_sign = product;
+        a->top_sign = (signed char)product;
         v = next;
         product = rest;
     }
@@ -69,7 +69,7 @@ static bool join(model_form *f, int x, int y, int sign, int equation)
                    preference(&f->flat->variables[rx]) > preference(&f->flat->variables[ry]));
     int kept = keep_x ? rx : ry, gone = keep_x ? ry : rx;
     f->alias[gone].root = f->alias[gone].top = kept;
-    f->alias[gone].sign = f->alias[gone].top_sign = sx * sign * sy;
+    f->alias[gone].sign = f->alias[gone].top_sign = (signed char)(sx * sign * sy);
     f->alias[gone].equation = equation;
     return true;
 }
@@ -108,18 +108,26 @@ static bool eliminate(model_form *f, const rate_ties *ties, int at)
  * First order: der(der(x)) makes der(x) an unknown of its own
  * ------------------------------------------------------------------------------------------- */
 
-typedef struct order_scan {
-    const model_form *f;
-    int *order; /* per flat variable: the highest derivative of its root */
-} order_scan;
+/* A derivative of a variable occurs. */
+static void raise_order(build *b, int variable, int order)
+{
+    int sign, root = model_alias_root(b->f, variable, &sign);
+    if (b->f->alias[root].value != EXPR_NONE) return;
+    if (order > b->order[root]) b->order[root] = order;
+}
 
 static void note_order(void *context, const expr_node *node)
 {
-    order_scan *scan = context;
-    if (node->op != EXPR_VARIABLE) return;
-    int sign, root = model_alias_root(scan->f, node->index, &sign);
-    if (scan->f->alias[root].value != EXPR_NONE) return;
-    if (node->order > scan->order[root]) scan->order[root] = node->order;
+    if (node->op == EXPR_VARIABLE) raise_order(context, node->index, node->order);
+}
+
+/* Orders in the equations that stay. */
+static void note_contents(build *b)
+{
+    const signature *s = &b->contents;
+    for (int i = 0; i < s->m; i++)
+        for (int k = s->start[i]; k < s->start[i + 1] && !b->gone[i]; k++)
+            raise_order(b, s->column[k], s->order[k]);
 }
 
 static int unknown_count(int order)
@@ -179,6 +187,16 @@ static expr map_leaf(void *context, graph *g, expr leaf)
     return sign > 0 ? e : graph_unary(g, EXPR_NEG, e);
 }
 
+/* Whether unknown v is flat variable v for all of them: then no leaf changes. */
+static bool is_same(const build *b)
+{
+    const model_form *f = b->f;
+    for (size_t v = 0; v < f->flat->variable_count; v++)
+        if (f->first_unknown[v] != (int)v || b->order[v] > 1 || f->alias[v].top != (int)v)
+            return false;
+    return true;
+}
+
 /* Decide aliases, orders and unknowns. */
 bool build_unknowns(build *b)
 {
@@ -202,24 +220,25 @@ bool build_unknowns(build *b)
     rate_ties_free(&ties);
     for (int v = 0, sign; v < (int)nv; v++) model_settle_root(f, v, &sign);
     if (f->failed || !build_outputs(b) || !build_definitions(b)) return false;
-    order_scan scan = {f, b->order};
+    note_contents(b);
+    signature_free(&b->contents);
     bool ok = true;
-    for (size_t i = 0; i < m->equation_count && ok; i++)
-        if (!b->gone[i])
-            ok = graph_leaves(m->graph, &m->equations[i].residual, 1, note_order, &scan);
     for (size_t i = 0; i < f->condition_count && ok; i++)
-        ok = graph_leaves(m->graph, &m->initial_equations[i].residual, 1, note_order, &scan);
+        ok = graph_leaves(m->graph, &m->initial_equations[i].residual, 1, note_order, b);
     for (size_t i = 0; i < m->terminal_count && ok; i++)
-        ok = graph_leaves(m->graph, &m->terminal_equations[i].residual, 1, note_order, &scan);
+        ok = graph_leaves(m->graph, &m->terminal_equations[i].residual, 1, note_order, b);
     for (size_t i = 0; i < m->relation_count && ok; i++)
-        ok = graph_leaves(m->graph, &m->relations[i].crossing, 1, note_order, &scan);
+        ok = graph_leaves(m->graph, &m->relations[i].crossing, 1, note_order, b);
     for (size_t i = 0; i < m->assert_count && ok; i++)
-        ok = graph_leaves(m->graph, &m->asserts[i].value, 1, note_order, &scan);
-    return ok && !f->failed && number_unknowns(f, b->order) && build_map_outputs(b);
+        ok = graph_leaves(m->graph, &m->asserts[i].value, 1, note_order, b);
+    if (!ok || f->failed || !number_unknowns(f, b->order)) return false;
+    b->same = is_same(b);
+    return build_map_outputs(b);
 }
 
 expr build_mapped(build *b, expr e)
 {
     leaf_map map = {b->f, b->order};
+    if (b->same && !graph_failed(b->f->flat->graph)) return e;
     return graph_substitute(b->f->flat->graph, e, map_leaf, &map);
 }

@@ -3,6 +3,7 @@
 #define DAE_MODEL_MODEL_BUILD_H
 
 #include "model/model.h"
+#include "structure/index/signature.h"
 
 enum { PROGRAMS = 6 };
 enum { MOST_ENTRIES = 100000000 }; /* of the Jacobian: a dense one of 10^4 equations */
@@ -30,16 +31,20 @@ void model_instance_run(model_instance *m, int k, double t, const double *a, con
 
 typedef struct build {
     model_form *f;
-    int *order;
-    bool *gone;      /* per flat equation: eliminated */
-    expr *residuals; /* n */
-    int *source;     /* n: flat equation, -1 for definitions of derivatives */
-    expr *entries;   /* Jacobian outputs */
-    int *row, *column, *is_slope;
-    size_t entry_count, entry_capacity;
-    bool dense;       /* MOST_ENTRIES are not enough */
-    bool as_written;  /* definitions stay unknowns */
-    int stopped_line; /* of the equation whose derivatives were too many; 0: none */
+    int *order;         /* per flat variable: the highest derivative of its root */
+    bool same;          /* unknowns are the flat variables, one by one */
+    signature contents; /* per flat equation: its variables, until unknowns are known; owned */
+    bool *gone;         /* per flat equation: eliminated */
+    expr *residuals;    /* n */
+    expr *entries;      /* Jacobian outputs, */
+    size_t *row_start;  /* n + 1: where those of a row begin */
+    int *column;        /* per entry, until there is a pattern */
+    bool *is_slope;
+    size_t entry_count, entry_capacity, row_capacity;
+    size_t differentiated; /* rows that have their entries */
+    bool dense;            /* MOST_ENTRIES are not enough */
+    bool as_written;       /* definitions stay unknowns */
+    int stopped_line;      /* of the equation whose derivatives were too many; 0: none */
     size_t equations;
 } build;
 
@@ -122,11 +127,14 @@ bool build_programs(build *b);
 bool build_names(model_form *f);
 /* Gradients of the equations from number `first` on; false: memory. */
 bool build_differentiate(build *b, size_t first);
-/* One CSC pattern for dF/dy and dF/dy', and where each entry goes. */
+/* One CSC pattern for dF/dy and dF/dy', and where each entry goes; rows and columns are forgotten.
+ */
 bool build_pattern(build *b);
 /* A program that is never run: what it computes, and no code. */
 bool build_expressions(model_program *p, const expr *e, size_t count);
 bool build_program(model_form *f, model_program *p, const expr *e, size_t count);
+/* Programs of the residuals and of the entries, which are forgotten. */
+bool build_rows(build *b);
 /* Which crossing functions depend on what Newton's iteration computes. */
 bool build_rounded(model_form *f);
 /* Note the compiled rows y_i' = y_j; false: memory. */

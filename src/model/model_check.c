@@ -14,8 +14,8 @@ size_t *build_row_starts(const build *b, size_t rows)
 {
     size_t *start = DAE_ARRAY(size_t, rows + 1);
     if (!start) return NULL;
-    for (size_t k = 0; k < b->entry_count; k++) start[b->row[k] + 1]++;
-    for (size_t r = 0; r < rows; r++) start[r + 1] += start[r];
+    for (size_t r = 0; r < rows; r++)
+        start[r + 1] = r < b->differentiated ? b->row_start[r + 1] : start[r];
     return start;
 }
 
@@ -52,14 +52,16 @@ static dae_status reject_aliases(const build *b, const singular_part *part, dae_
     } scan = {f, used};
     int last = part->row[part->rows - 1];
     for (int k = 0; ok && k < part->rows; k++) {
-        int at = b->source[part->row[k]];
+        int at = f->equation_source[part->row[k]];
         if (at >= 0)
             ok = graph_leaves(m->graph, &m->equations[at].residual, 1, note_alias_leaf, &scan);
     }
-    for (int k = 0; ok && k < part->rows; k++)
-        if (b->source[part->row[k]] >= 0) used[b->source[part->row[k]]] = true;
+    for (int k = 0; ok && k < part->rows; k++) {
+        int at = f->equation_source[part->row[k]];
+        if (at >= 0) used[at] = true;
+    }
     if (ok) {
-        diag_equation(diag, last, f->equation_names[last]);
+        diag_equation(diag, last, model_equation_name(f, last));
         if (diag) diag->line = f->equation_lines[last];
         diag_set(diag, DAE_ERR_MODEL,
                  "Model %s is structurally singular: equations repeat or contradict each other, "
@@ -97,7 +99,7 @@ static bool pattern_signature(const build *b, const size_t *start, signature *s)
 static dae_status explain_structure(const build *b, const size_t *start, dae_diag *diag)
 {
     const model_form *f = b->f;
-    dae_status status = flat_structure_check(f->flat, NULL, diag);
+    dae_status status = flat_structure_check(f->flat, NULL, NULL, diag);
     if (status != DAE_OK) return status;
     signature s;
     singular_report report = {0};
@@ -119,12 +121,13 @@ static dae_status explain_structure(const build *b, const size_t *start, dae_dia
  * are left, and paths through all of it are not searched. taken: per row. */
 static void take_slopes(const build *b, matching *m, bool *taken)
 {
-    for (size_t k = 0; k < b->entry_count; k++) {
-        const int row = b->row[k], column = b->column[k];
-        if (!b->is_slope[k] || taken[row] || m->row_of[column] >= 0) continue;
-        m->row_of[column] = row;
-        taken[row] = true;
-    }
+    for (int row = 0; row < (int)b->differentiated; row++)
+        for (size_t k = b->row_start[row]; k < b->row_start[row + 1] && !taken[row]; k++) {
+            const int column = b->column[k];
+            if (!b->is_slope[k] || m->row_of[column] >= 0) continue;
+            m->row_of[column] = row;
+            taken[row] = true;
+        }
 }
 
 /* As many equations as unknowns, and a perfect matching between them. */
@@ -160,12 +163,11 @@ bool build_find_index(build *b)
     matching m = {0};
     bool ok = start && column;
     f->unmet = f->undetermined = -1;
-    for (size_t k = 0; ok && k < b->entry_count; k++) {
-        if (!b->is_slope[k] && f->differential[b->column[k]]) continue;
-        column[kept++] = b->column[k];
-        start[b->row[k] + 1]++;
+    for (size_t r = 0; ok && r < b->equations; r++) {
+        for (size_t k = b->row_start[r]; k < b->row_start[r + 1]; k++)
+            if (b->is_slope[k] || !f->differential[b->column[k]]) column[kept++] = b->column[k];
+        start[r + 1] = kept;
     }
-    for (size_t r = 0; ok && r < b->equations; r++) start[r + 1] += start[r];
     ok = ok && matching_new(&m, start, column, (int)b->equations, f->n);
     for (int r = 0; ok && r < (int)b->equations; r++)
         if (!matching_add(&m, r) && f->unmet < 0) f->unmet = r;

@@ -10,17 +10,54 @@
 #include "model/model_structure.h"
 #include "model/model_watch.h"
 
-bool build_add_row(build *b, const char *name, int line, int source, expr residual)
+/* The name of a row that an equation of the text gives, if it has none yet; NULL: it is no such
+ * row, or memory (*ok). */
+static const char *row_name(model_form *f, int row, bool *ok)
+{
+    int source = f->equation_source ? f->equation_source[row] : -1;
+    if (f->equation_names[row] || source < 0) return f->equation_names[row];
+    char *name = flat_equation_name(f->flat, &f->flat->equations[source]);
+    if (name) f->equation_names[row] = build_text(f, "", name, "");
+    if (!f->equation_names[row] && f->texts) arena_recover(f->texts); /* for who asks again */
+    *ok = *ok && f->equation_names[row];
+    dae_free(name);
+    return f->equation_names[row];
+}
+
+const char *model_equation_name(const model_form *form, int row)
+{
+    bool ok = true;
+    graph_enter(form->flat->graph); /* names are no part of what a form is */
+    const char *name = row_name((model_form *)form, row, &ok);
+    graph_leave(form->flat->graph);
+    return name ? name : "an equation";
+}
+
+bool model_name_equations(const model_form *form)
+{
+    bool ok = true;
+    if (!form->equation_source) return true; /* no base form: its rows have names */
+    graph_enter(form->flat->graph);
+    for (int row = 0; ok && row < form->n; row++) row_name((model_form *)form, row, &ok);
+    graph_leave(form->flat->graph);
+    return ok;
+}
+
+static bool add_row(build *b, const char *name, int line, int source, expr residual)
 {
     model_form *f = b->f;
     const size_t at = b->equations;
-    if (!name) return false;
     f->equation_names[at] = name;
     f->equation_lines[at] = line;
-    if (b->source) b->source[at] = f->equation_source[at] = source;
+    if (f->equation_source) f->equation_source[at] = source;
     b->residuals[at] = residual;
     b->equations++;
     return true;
+}
+
+bool build_add_row(build *b, const char *name, int line, int source, expr residual)
+{
+    return name && add_row(b, name, line, source, residual);
 }
 
 /* der(x_i) - x_{i+1} = 0 */
@@ -35,27 +72,33 @@ static bool add_definition(build *b, int i)
                          graph_binary(m->graph, EXPR_SUB, slope, next));
 }
 
+/* Room for so many rows, or for all unknowns, as who reads names has as many. */
+static bool row_room(build *b, size_t rows)
+{
+    model_form *f = b->f;
+    const size_t most = rows > (size_t)f->n ? rows : (size_t)f->n;
+    b->residuals = DAE_ARRAY(expr, most);
+    f->equation_names = DAE_ARRAY(const char *, most);
+    f->equation_lines = DAE_ARRAY(int, most);
+    f->equation_source = DAE_ARRAY(int, most);
+    bool ok = b->residuals && f->equation_names && f->equation_lines && f->equation_source;
+    for (size_t i = 0; ok && i < most; i++) f->equation_source[i] = -1;
+    return ok;
+}
+
 /* residuals = the equations that stay, then der(x_j) - x_{j+1} = 0. The count may differ from n. */
 bool build_equations(build *b)
 {
     model_form *f = b->f;
     const flat_model *m = f->flat;
-    size_t most = m->equation_count + (size_t)f->n + 1;
-    b->residuals = DAE_ARRAY(expr, most);
-    b->source = DAE_ARRAY(int, most);
-    f->equation_names = DAE_ARRAY(const char *, most);
-    f->equation_lines = DAE_ARRAY(int, most);
-    f->equation_source = DAE_ARRAY(int, most);
-    bool ok =
-        b->residuals && b->source && f->equation_names && f->equation_lines && f->equation_source;
-    for (size_t i = 0; ok && i < most; i++) f->equation_source[i] = -1;
+    size_t rows = f->resting;
+    for (size_t i = 0; i < m->equation_count; i++) rows += !b->gone[i];
+    for (int i = 0; i < f->n; i++) rows += f->unknown_order[i] > 0;
+    bool ok = row_room(b, rows);
     for (size_t i = 0; ok && i < m->equation_count; i++) {
         const flat_equation *q = &m->equations[i];
         if (b->gone[i]) continue;
-        char *name = flat_equation_name(m, q);
-        ok = name && build_add_row(b, build_text(f, "", name, ""), q->place.line, (int)i,
-                                   build_mapped(b, q->residual));
-        dae_free(name);
+        ok = add_row(b, NULL, q->place.line, (int)i, build_mapped(b, q->residual));
     }
     for (int i = 0; ok && i + 1 < f->n; i++)
         if (f->unknown_order[i + 1] > 0) ok = add_definition(b, i);
@@ -71,11 +114,9 @@ static bool entry_room(build *b, size_t more)
     b->dense = b->entry_count + more > MOST_ENTRIES;
     if (b->dense) return false;
     size_t needed = b->entry_count + more;
-    size_t capacity[3] = {b->entry_capacity, b->entry_capacity,
-                          b->entry_capacity}; /* all are as long */
-    return dae_grow(&b->row, &capacity[0], needed, sizeof *b->row) &&
-           dae_grow(&b->column, &capacity[1], needed, sizeof *b->column) &&
-           dae_grow(&b->is_slope, &capacity[2], needed, sizeof *b->is_slope) &&
+    size_t capacity[2] = {b->entry_capacity, b->entry_capacity}; /* all are as long */
+    return dae_grow(&b->column, &capacity[0], needed, sizeof *b->column) &&
+           dae_grow(&b->is_slope, &capacity[1], needed, sizeof *b->is_slope) &&
            dae_grow(&b->entries, &b->entry_capacity, needed, sizeof *b->entries);
 }
 
@@ -84,24 +125,26 @@ static bool add_gradient(build *b, gradient *partial, int row)
 {
     graph *g = b->f->flat->graph;
     if (!derive_gradient(g, b->residuals[row], partial)) return false;
-    if (!entry_room(b, partial->count)) return false;
+    if (!entry_room(b, partial->count) ||
+        !dae_grow(&b->row_start, &b->row_capacity, (size_t)row + 2, sizeof *b->row_start))
+        return false;
     for (size_t k = 0; k < partial->count; k++) {
         const expr_node *leaf = graph_node(g, partial->leaf[k]);
         size_t at = b->entry_count++;
         b->entries[at] = partial->derivative[k];
-        b->row[at] = row;
         b->column[at] = leaf->index;
-        b->is_slope[at] = leaf->order;
+        b->is_slope[at] = leaf->order > 0;
         if (leaf->order > 0) b->f->differential[leaf->index] = true;
     }
+    b->row_start[row + 1] = b->entry_count;
+    b->differentiated = (size_t)row + 1;
     return true;
 }
 
 /* The line of the equation after those that have partial derivatives. */
 static int line_of_next(const build *b)
 {
-    size_t row = b->entry_count > 0 ? (size_t)b->row[b->entry_count - 1] + 1 : 0;
-    return row < b->equations ? b->f->equation_lines[row] : 0;
+    return b->differentiated < b->equations ? b->f->equation_lines[b->differentiated] : 0;
 }
 
 /* Gradients of the equations from number `first` on. */
@@ -120,7 +163,7 @@ bool build_differentiate(build *b, size_t first)
 bool build_pattern(build *b)
 {
     model_form *f = b->f;
-    int n = f->n;
+    const int n = f->n, rows = (int)b->differentiated;
     f->jacobian_outputs = b->entry_count;
     f->colptr = DAE_ARRAY(int, n + 1);
     f->rowind = DAE_ARRAY(int, b->entry_count);
@@ -129,24 +172,29 @@ bool build_pattern(build *b)
     bool ok = f->colptr && f->rowind && f->scatter && last && fill;
     if (ok) {
         for (int j = 0; j < n; j++) last[j] = -1;
-        for (size_t k = 0; k < b->entry_count; k++) {
-            int j = b->column[k];
-            if (last[j] != b->row[k]) f->colptr[j + 1]++;
-            last[j] = b->row[k];
-        }
+        for (int i = 0; i < rows; i++)
+            for (size_t k = b->row_start[i]; k < b->row_start[i + 1]; k++) {
+                int j = b->column[k];
+                if (last[j] != i) f->colptr[j + 1]++;
+                last[j] = i;
+            }
         for (int j = 0; j < n; j++) f->colptr[j + 1] += f->colptr[j];
         for (int j = 0; j < n; j++) {
             last[j] = -1;
             fill[j] = f->colptr[j];
         }
-        for (size_t k = 0; k < b->entry_count; k++) {
-            int j = b->column[k];
-            if (last[j] != b->row[k]) f->rowind[fill[j]++] = b->row[k];
-            last[j] = b->row[k];
-            f->scatter[k] = b->is_slope[k] ? -fill[j] : fill[j] - 1;
-        }
+        for (int i = 0; i < rows; i++)
+            for (size_t k = b->row_start[i]; k < b->row_start[i + 1]; k++) {
+                int j = b->column[k];
+                if (last[j] != i) f->rowind[fill[j]++] = i;
+                last[j] = i;
+                f->scatter[k] = b->is_slope[k] ? -fill[j] : fill[j] - 1;
+            }
     }
-    dae_free_all(last, fill);
+    dae_free_all(last, fill, b->row_start, b->column, b->is_slope);
+    b->row_start = NULL;
+    b->column = NULL;
+    b->is_slope = NULL;
     return ok;
 }
 
@@ -160,6 +208,21 @@ bool build_expressions(model_program *p, const expr *e, size_t count)
 bool build_program(model_form *f, model_program *p, const expr *e, size_t count)
 {
     return build_expressions(p, e, count) && code_new(&p->code, f->flat->graph, e, count);
+}
+
+/* The list of a program, no longer than it is; *e is forgotten. */
+static bool move_program(model_form *f, model_program *p, expr **e, size_t count)
+{
+    bool ok = build_expressions(p, *e, count);
+    dae_free(*e);
+    *e = NULL;
+    return ok && code_new(&p->code, f->flat->graph, p->e, count);
+}
+
+bool build_rows(build *b)
+{
+    return move_program(b->f, &b->f->residual, &b->residuals, b->equations) &&
+           move_program(b->f, &b->f->jacobian, &b->entries, b->entry_count);
 }
 
 /* Compile a list taken from structures `stride` bytes apart, each expression build_mapped to
@@ -272,8 +335,7 @@ bool build_programs(build *b)
 {
     model_form *f = b->f;
     const flat_model *m = f->flat;
-    return build_program(f, &f->residual, b->residuals, b->equations) &&
-           build_program(f, &f->jacobian, b->entries, b->entry_count) &&
+    return build_rows(b) &&
            program_from_list(b, &f->condition, m->initial_equations, f->condition_count,
                              sizeof(flat_equation), offsetof(flat_equation, residual)) &&
            output_program(b) &&

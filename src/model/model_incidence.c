@@ -9,19 +9,23 @@
 /* ---- the pattern ---- */
 
 typedef struct leaf_scan {
-    const model_form *f;
+    const build *b;
     int *order;   /* per variable: 1 + its highest order in the equation at hand, 0: absent */
     int *touched; /* variables of that equation */
     int count;
 } leaf_scan;
 
-static void note_leaf(void *context, const expr_node *leaf)
+/* The variables that stand for those of equation i. */
+static void note_variables(leaf_scan *s, int i)
 {
-    leaf_scan *s = context;
-    int order, root = build_root_of_leaf(s->f, leaf, &order);
-    if (root < 0 || s->f->alias[root].value != EXPR_NONE) return;
-    if (s->order[root] == 0) s->touched[s->count++] = root;
-    if (order + 1 > s->order[root]) s->order[root] = order + 1;
+    const signature *c = &s->b->contents;
+    s->count = 0;
+    for (int sign, k = c->start[i]; k < c->start[i + 1]; k++) {
+        int root = model_alias_root(s->b->f, c->column[k], &sign);
+        if (s->b->f->alias[root].value != EXPR_NONE) continue;
+        if (s->order[root] == 0) s->touched[s->count++] = root;
+        if (c->order[k] + 1 > s->order[root]) s->order[root] = c->order[k] + 1;
+    }
 }
 
 static int by_number(const void *x, const void *y)
@@ -30,19 +34,25 @@ static int by_number(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
+/* Without aliases they are sorted, as contents are. */
+static bool is_sorted(const leaf_scan *s)
+{
+    for (int k = 1; k < s->count; k++)
+        if (s->touched[k - 1] > s->touched[k]) return false;
+    return true;
+}
+
 /* The variables of equation i behind those of the equations before it. */
 static bool add_row(incidence *in, leaf_scan *s, int i, size_t room[2])
 {
     signature *g = &in->sigma;
-    const flat_model *m = s->f->flat;
     int at = g->start[i];
-    s->count = 0;
-    if (!graph_leaves(m->graph, &m->equations[i].residual, 1, note_leaf, s)) return false;
+    note_variables(s, i);
     size_t needed = (size_t)at + (size_t)s->count;
     if (!dae_grow(&g->column, &room[0], needed, sizeof *g->column) ||
         !dae_grow(&g->order, &room[1], needed, sizeof *g->order))
         return false;
-    qsort(s->touched, (size_t)s->count, sizeof *s->touched, by_number);
+    if (!is_sorted(s)) qsort(s->touched, (size_t)s->count, sizeof *s->touched, by_number);
     for (int k = 0; k < s->count; k++) {
         int root = s->touched[k], order = s->order[root] - 1;
         g->column[at + k] = root;
@@ -59,7 +69,7 @@ static bool add_rows(incidence *in, const build *b)
 {
     int nv = in->sigma.n;
     size_t room[2] = {0, 0};
-    leaf_scan s = {b->f, DAE_ARRAY(int, nv), DAE_ARRAY(int, nv), 0};
+    leaf_scan s = {b, DAE_ARRAY(int, nv), DAE_ARRAY(int, nv), 0};
     bool ok = s.order && s.touched;
     for (int i = 0; ok && i < in->sigma.m; i++) {
         in->sigma.start[i + 1] = in->sigma.start[i];

@@ -190,7 +190,8 @@ static bool collect_conditions(build *b, const model_form *f, const int *place)
     b->residuals = DAE_ARRAY(expr, total);
     initial->equation_names = DAE_ARRAY(const char *, total);
     initial->equation_lines = DAE_ARRAY(int, total);
-    bool ok = b->residuals && initial->equation_names && initial->equation_lines;
+    bool ok = b->residuals && initial->equation_names && initial->equation_lines &&
+              model_name_equations(f);
     for (int i = 0; ok && i < f->rows; i++)
         ok = build_add_row(b, f->equation_names[i], f->equation_lines[i], -1,
                            graph_substitute(g, f->residual.e[i], map_slope, &map));
@@ -264,12 +265,9 @@ static bool finish_initial(build *b, const model_form *f)
     model_form *initial = b->f;
     initial->rows = (int)b->equations;
     graph_make_room(f->flat->graph); /* the programs of all levels are the largest there are */
-    bool ok = build_pattern(b) &&
-              build_program(initial, &initial->residual, b->residuals, b->equations) &&
-              build_program(initial, &initial->jacobian, b->entries, b->entry_count) &&
-              name_initial(initial, f);
+    bool ok = build_pattern(b) && build_rows(b) && name_initial(initial, f);
     for (int k = 2; ok && k < PROGRAMS; k++)
-        ok = build_program(initial, model_program_at(initial, k), b->residuals, 0);
+        ok = build_program(initial, model_program_at(initial, k), initial->residual.e, 0);
     return ok;
 }
 

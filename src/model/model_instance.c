@@ -28,7 +28,8 @@ model_instance *model_instance_new(const model_form *f)
     m->memory = DAE_ARRAY(double, f->flat->memory_count);
     m->jacobian_values = DAE_ARRAY(double, f->jacobian_outputs);
     m->work = DAE_ARRAY(double, total);
-    if (!m->parameters || !m->memory || !m->jacobian_values || !m->work) {
+    if (!m->parameters || !m->memory || !m->jacobian_values || !m->work ||
+        !model_name_equations(f)) {
         model_instance_free(m);
         return NULL;
     }

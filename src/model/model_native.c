@@ -47,6 +47,7 @@ void model_form_emit(const model_form *f, emit_text *text)
                                        .e = p->e,
                                        .count = p->outputs};
     }
+    if (!model_name_equations(f)) text->failed = true;
     functions[0].labels = (const char *const *)f->equation_names;
     graph_enter(f->flat->graph);
     emit_unit(text, f->flat->graph, functions, (size_t)programs, leaf_name, (void *)f);

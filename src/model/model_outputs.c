@@ -81,11 +81,9 @@ static void need_declared(output_scan *s)
     }
 }
 
-static void count_use(void *context, const expr_node *leaf)
+/* The equation at hand contains a derivative of that order of a root. */
+static void count_root(output_scan *s, int root, int order)
 {
-    output_scan *s = context;
-    int order, root = build_root_of_leaf(s->b->f, leaf, &order);
-    if (root < 0) return;
     if (order > 0) s->needed[root] = s->slopes[s->at - 1] = true;
     if (s->seen[root] == s->at) return; /* in the same equation */
     s->seen[root] = s->at;
@@ -94,7 +92,24 @@ static void count_use(void *context, const expr_node *leaf)
     if (s->step < 0 && s->uses[root] == 1 && !s->needed[root]) s->queue[s->queued++] = root;
 }
 
-static void scan_equation(output_scan *s, int at)
+/* An equation is counted. */
+static void count_equation(output_scan *s, int at)
+{
+    const signature *c = &s->b->contents;
+    s->at = at + 1;
+    for (int sign, k = c->start[at]; k < c->start[at + 1]; k++)
+        count_root(s, model_alias_root(s->b->f, c->column[k], &sign), c->order[k]);
+}
+
+static void count_use(void *context, const expr_node *leaf)
+{
+    output_scan *s = context;
+    int order, root = build_root_of_leaf(s->b->f, leaf, &order);
+    if (root >= 0) count_root(s, root, order);
+}
+
+/* An equation leaves; what it alone used is queued in the order of its leaves. */
+static void leave_equation(output_scan *s, int at)
 {
     const flat_model *m = s->b->f->flat;
     s->at = at + 1;
@@ -124,7 +139,7 @@ static void take_out(output_scan *s, int root)
     s->b->gone[equation] = true;
     s->needed[root] = true;
     s->step = -1;
-    scan_equation(s, equation);
+    leave_equation(s, equation);
 }
 
 /* In the order in which they are evaluated, last found first. */
@@ -144,7 +159,7 @@ static void find_outputs(output_scan *s)
     need_events(s);
     s->step = 1;
     for (size_t i = 0; i < f->flat->equation_count; i++)
-        if (!s->b->gone[i]) scan_equation(s, (int)i);
+        if (!s->b->gone[i]) count_equation(s, (int)i);
     for (size_t v = 0; v < f->flat->variable_count; v++) {
         s->seen[v] = 0; /* removals are told apart from the counting */
         if (s->uses[v] == 1 && !s->needed[v]) s->queue[s->queued++] = (int)v;

@@ -57,19 +57,35 @@ static bool number_columns(flat_parts *parts, const flat_model *m, signature *s)
     return ok;
 }
 
-bool flat_parts_find(flat_parts *parts, const flat_model *m)
+bool flat_contents(signature *s, const flat_model *m)
 {
     equation_set set = {0};
-    *parts = (flat_parts){0};
     bool ok = equation_set_new(&set, m->graph, (int)m->variable_count, (int)m->equation_count);
     for (size_t i = 0; ok && i < m->equation_count; i++)
         set.row[i].residual = m->equations[i].residual;
-    signature *s = &parts->incidence;
-    ok = ok && signature_from_equations(s, &set) && number_columns(parts, m, s) &&
-         signature_explain(s, &parts->report);
+    ok = ok && signature_from_equations(s, &set);
     equation_set_free(&set);
+    return ok;
+}
+
+bool flat_parts_find(flat_parts *parts, const flat_model *m)
+{
+    *parts = (flat_parts){0};
+    signature *s = &parts->incidence;
+    bool ok =
+        flat_contents(s, m) && number_columns(parts, m, s) && signature_explain(s, &parts->report);
     if (!ok) flat_parts_free(parts);
     return ok;
+}
+
+/* What flat_contents() finds, from the parts. */
+static void give_contents(flat_parts *parts, const flat_model *m, signature *contents)
+{
+    *contents = parts->incidence;
+    contents->n = (int)m->variable_count;
+    for (int k = 0; k < contents->start[contents->m]; k++)
+        contents->column[k] = parts->variable[contents->column[k]];
+    parts->incidence = (signature){0};
 }
 
 void flat_parts_free(flat_parts *parts)
@@ -366,7 +382,8 @@ static bool message_parts(const flat_model *m, const flat_parts *parts, message_
     return true;
 }
 
-dae_status flat_structure_check(const flat_model *m, message_list *messages, dae_diag *diag)
+dae_status flat_structure_check(const flat_model *m, message_list *messages, signature *contents,
+                                dae_diag *diag)
 {
     flat_parts parts;
     if (!flat_parts_find(&parts, m))
@@ -377,6 +394,7 @@ dae_status flat_structure_check(const flat_model *m, message_list *messages, dae
         if (messages && !message_parts(m, &parts, messages))
             status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while checking the equations.");
     }
+    if (status == DAE_OK && contents) give_contents(&parts, m, contents);
     flat_parts_free(&parts);
     return status;
 }

@@ -19,9 +19,14 @@ typedef struct flat_parts {
 bool flat_parts_find(flat_parts *parts, const flat_model *m); /* false: memory */
 void flat_parts_free(flat_parts *parts);
 
+/* The variables of each flat equation, and their highest derivatives in it; false: memory. */
+bool flat_contents(signature *s, const flat_model *m);
+
 /* DAE_OK, or DAE_ERR_MODEL with the parts, too many equations before too few, smallest first: as
- * errors at their places in `messages` (NULL: nowhere), and in words. */
-dae_status flat_structure_check(const flat_model *m, message_list *messages, dae_diag *diag);
+ * errors at their places in `messages` (NULL: nowhere), and in words. contents: flat_contents(),
+ * which the check has found anyway, if all is well; NULL: not wanted. */
+dae_status flat_structure_check(const flat_model *m, message_list *messages, signature *contents,
+                                dae_diag *diag);
 
 /* "comment (file:12)": a name that tells the place, too; owned by the caller. NULL: memory. */
 char *flat_equation_name(const flat_model *m, const flat_equation *q);

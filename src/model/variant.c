@@ -190,10 +190,7 @@ static bool differentiate_rows(build *b)
 
 static bool compile_rows(build *b)
 {
-    model_form *f = b->f;
-    return differentiate_rows(b) && build_pattern(b) &&
-           build_program(f, &f->residual, b->residuals, b->equations) &&
-           build_program(f, &f->jacobian, b->entries, b->entry_count);
+    return differentiate_rows(b) && build_pattern(b) && build_rows(b);
 }
 
 static bool carry_programs(model_form *f)

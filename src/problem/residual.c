@@ -310,6 +310,18 @@ static bool copy_velocities(dae_problem *p, const dae_residual *r)
     return ok;
 }
 
+/* Copies of names, or those of the model. */
+static bool take_names(dae_problem *p, const dae_residual *r)
+{
+    if (p->equation_name) {
+        p->form.variable_names = r->variable_names;
+        return true;
+    }
+    p->form.variable_names = copy_names(r->n, r->variable_names, sizeof(char *), 'y');
+    p->form.equation_names = copy_names(r->n, r->equation_names, sizeof(char *), 'F');
+    return p->form.variable_names && p->form.equation_names;
+}
+
 /* Deep copy; on false the caller frees what is there. */
 static bool copy_form(dae_problem *p, const dae_residual *r)
 {
@@ -327,14 +339,31 @@ static bool copy_form(dae_problem *p, const dae_residual *r)
     p->form.kinds = kinds;
     p->form.lower_bounds = low;
     p->form.upper_bounds = high;
-    p->form.variable_names = copy_names(r->n, r->variable_names, sizeof(char *), 'y');
-    p->form.equation_names = copy_names(r->n, r->equation_names, sizeof(char *), 'F');
-    ok = ok && p->form.variable_names && p->form.equation_names;
+    ok = take_names(p, r) && ok;
     ok = ok && copy_layout(p, r) && copy_events(p, r);
     ok = copy_velocities(p, r) && ok;
     p->form.colptr = p->layout.colptr;
     p->form.rowind = p->layout.rowind;
     return ok;
+}
+
+dae_status problem_of_model(const dae_residual *form, struct model_form *model,
+                            const char *(*equation_name)(const struct model_form *, int),
+                            dae_problem **problem, dae_diag *diag)
+{
+    dae_status status = check_form(form, diag);
+    *problem = NULL;
+    if (status) return status;
+    dae_problem *p = DAE_NEW(dae_problem);
+    if (p) p->equation_name = equation_name;
+    if (!p || !copy_form(p, form)) {
+        if (p) problem_release(p);
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a problem of %d equations.",
+                        form->n);
+    }
+    p->model = model;
+    *problem = p;
+    return DAE_OK;
 }
 
 dae_status dae_problem_from_residual_sized(const dae_residual *residual, size_t size,
@@ -345,23 +374,16 @@ dae_status dae_problem_from_residual_sized(const dae_residual *residual, size_t 
     *problem = NULL;
     dae_residual form = {0};
     dae_status status = sized_read(residual, size, &form, sizeof form, "problem description", diag);
-    if (!status) status = check_form(&form, diag);
-    if (status) return status;
-    dae_problem *p = DAE_NEW(dae_problem);
-    if (!p || !copy_form(p, &form)) {
-        if (p) problem_release(p);
-        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a problem of %d equations.",
-                        form.n);
-    }
-    *problem = p;
-    return DAE_OK;
+    return status ? status : problem_of_model(&form, NULL, NULL, problem, diag);
 }
 
 void problem_release(dae_problem *problem)
 {
     dae_residual *form = &problem->form;
+    if (!problem->equation_name)
+        dae_free_all((void *)(uintptr_t)form->variable_names,
+                     (void *)(uintptr_t)form->equation_names);
     dae_free_all((void *)(uintptr_t)form->events, (void *)(uintptr_t)problem->event_names,
-                 (void *)(uintptr_t)form->variable_names, (void *)(uintptr_t)form->equation_names,
                  (void *)(uintptr_t)form->kinds, (void *)(uintptr_t)form->lower_bounds,
                  (void *)(uintptr_t)form->upper_bounds, problem->kinematic, problem->chain);
     layout_free(&problem->layout);
@@ -380,7 +402,8 @@ const char *problem_variable(const dae_problem *p, int i)
 
 const char *problem_equation(const dae_problem *p, int i)
 {
-    return p && i >= 0 && i < p->form.n ? p->form.equation_names[i] : NULL;
+    if (!p || i < 0 || i >= p->form.n) return NULL;
+    return p->equation_name ? p->equation_name(p->model, i) : p->form.equation_names[i];
 }
 
 const char *problem_event(const dae_problem *p, int i)

@@ -8,9 +8,13 @@
 /* A problem's own copy of a dae_residual. Immutable once built, so that solvers in several threads
  * may share it. The three name tables are never NULL: where the user gave no name there is a
  * generated one ("y[3]", "F[3]", "g[0]"). form.structure is AUTO only if nothing is known. */
+struct model_form;
 struct dae_problem {
     dae_residual form; /* arrays and names owned by the problem */
-    bool has_layout;   /* structure is known; else decided per solver (dense or detected) */
+    /* Not NULL: names belong to the model behind it, which may have yet to make that of an
+     * equation. */
+    const char *(*equation_name)(const struct model_form *model, int row);
+    bool has_layout; /* structure is known; else decided per solver (dense or detected) */
     matrix_layout layout;
     const char *const *event_names; /* table behind form.events[].name, owned */
     struct model_form *model;       /* behind it, or NULL for callbacks; owned */
@@ -29,6 +33,10 @@ struct dae_problem {
     void *interrupt_user;
 };
 
+/* The problem of a model, whose names it borrows: each unknown has one, equations are asked for. */
+dae_status problem_of_model(const dae_residual *form, struct model_form *model,
+                            const char *(*equation_name)(const struct model_form *, int),
+                            dae_problem **problem, dae_diag *diag);
 /* Free the problem, but neither the model nor the forms behind it. */
 void problem_release(dae_problem *problem);
 

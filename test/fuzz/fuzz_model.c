@@ -227,7 +227,7 @@ static void check_translation(flat_model *flat)
 {
     model_form *form = NULL;
     dae_diag diag = {0};
-    dae_status status = model_form_new(flat, &form, &diag);
+    dae_status status = model_form_new(flat, NULL, &form, &diag);
     require((status == DAE_OK) == (form != NULL), "a form or an error");
     require(status == DAE_OK || diag.text[0] != '\0', "an error has a text");
     if (!form) return;

@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 
+const flat_words flat_no_words = {NULL, NULL, NULL, NULL};
+
 bool flat_name_means(const char *given, const char *name)
 {
     for (;; given++, name++) {

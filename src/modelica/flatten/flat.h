@@ -22,23 +22,29 @@ typedef enum flat_state_select {
     SELECT_ALWAYS
 } flat_state_select;
 
+/* What a declaration says in words; NULL if it does not. */
+typedef struct flat_words {
+    char *unit, *display_unit, *quantity, *comment;
+} flat_words;
+extern const flat_words flat_no_words;
+
 /* A scalar unknown. Continuous ones are EXPR_VARIABLE(index); discrete ones live in memory slots:
  * EXPR_MEMORY(memory) is the current value, EXPR_MEMORY(memory_pre) the value before the event. */
 typedef struct flat_variable {
-    char *name; /* "x[3].v" */
+    char *name;              /* "x[3].v" */
+    const flat_words *words; /* the elements of an array share them; never NULL */
+    expr start;              /* over parameters; EXPR_NONE: 0 / false */
+    expr nominal, min, max;  /* EXPR_NONE if absent */
+    int memory, memory_pre;  /* discrete: slots; else -1 */
+    int shift;               /* of an input: 1 + the first slot of its shift; 0: it has none */
+    source_place place;
     flat_type type;
+    flat_state_select state_select;
     bool discrete;
     bool input, output, protected_;
-    char *unit, *display_unit, *quantity, *comment; /* NULL if none */
-    expr start;                                     /* over parameters; EXPR_NONE: 0 / false */
     bool has_start, fixed;
-    expr nominal, min, max; /* EXPR_NONE if absent */
-    flat_state_select state_select;
-    int memory, memory_pre; /* discrete: slots; else -1 */
-    bool rests;             /* declared as a parameter: the initial system computes it */
-    bool asked;             /* to be an unknown, with a tolerance of its own */
-    int shift;              /* of an input: 1 + the first slot of its shift; 0: it has none */
-    source_place place;
+    bool rests; /* declared as a parameter: the initial system computes it */
+    bool asked; /* to be an unknown, with a tolerance of its own */
 } flat_variable;
 
 /* A parameter or constant. */

@@ -52,8 +52,9 @@ static void flattener_close(flattener *f)
                  f->own_codes, f->partial_of, f->bindings, f->equations.items,
                  f->initial_equations.items, f->terminal_equations.items, f->asserts.items,
                  f->slot_variable, f->slot_pre, f->parameter_value, f->semilinears, f->hidden.slots,
-                 f->relation_table.slots, f->depends, f->stamp, f->number, f->stack, f->texts,
+                 f->relation_table.slots, f->depends, f->stamp, f->stack, f->texts,
                  f->unit_reports);
+    numbers_free(f);
     unit_table_free(&f->units);
     calls_free(&f->calls);
     replays_free(f);

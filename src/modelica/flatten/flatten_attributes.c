@@ -202,6 +202,26 @@ expr attribute_element(const value *v, size_t k)
 
 /* ---- variables ---- */
 
+static bool same_words(const flat_words *a, const flat_words *b)
+{
+    return a->unit == b->unit && a->display_unit == b->display_unit && a->quantity == b->quantity &&
+           a->comment == b->comment;
+}
+
+/* What a declaration says in words, for the newest variable: mostly the same as for the one before,
+ * an element of the same array. */
+static const flat_words *words_of(flattener *f, const attributes *a)
+{
+    const size_t count = f->m->variable_count;
+    const flat_words words = {a->unit, a->display_unit, a->quantity, a->comment};
+    const flat_words *before = count > 1 ? f->m->variables[count - 2].words : &flat_no_words;
+    if (same_words(before, &words)) return before;
+    if (same_words(&flat_no_words, &words)) return &flat_no_words;
+    flat_words *own = model_take(f, sizeof *own);
+    if (own) *own = words;
+    return own ? own : &flat_no_words;
+}
+
 /* The leaf of one scalar variable with its attributes. */
 expr declare_variable(flattener *f, const instance *in, const attributes *a, value_type type,
                       size_t k)
@@ -215,10 +235,7 @@ expr declare_variable(flattener *f, const instance *in, const attributes *a, val
     v->input = in->symbol->declaration->input;
     v->output = in->symbol->declaration->output;
     v->protected_ = in->protected_;
-    v->unit = a->unit;
-    v->display_unit = a->display_unit;
-    v->quantity = a->quantity;
-    v->comment = a->comment;
+    v->words = words_of(f, a);
     v->start = attribute_element(&a->start, k);
     v->has_start = v->start != EXPR_NONE;
     double fixed = 0.0;

@@ -171,7 +171,7 @@ static bool follows_from_resting(flattener *f, instance *in, const type_info *t)
 static value declare_variables(flattener *f, instance *in, const attributes *a, const type_info *t)
 {
     value v = value_new(f, t->type, in->rank, in->dims);
-    if (value_is_error(&v)) return v;
+    if (value_is_error(&v) || !variable_room(f, v.count)) return v;
     for (size_t k = 0; k < v.count && !f->failed; k++)
         v.e[k] = declare_variable(f, in, a, t->type, k);
     return v;

@@ -288,7 +288,8 @@ static void check_fixed_side(flattener *f, const equation_pair *p)
     }
 }
 
-static flat_equation *store_equations(flattener *f, const pair_list *list, size_t *count)
+/* The equations of a list, which is forgotten. */
+static flat_equation *store_equations(flattener *f, pair_list *list, size_t *count)
 {
     flat_equation *out = dae_calloc(list->count + 1, sizeof *out);
     *count = 0;
@@ -310,6 +311,8 @@ static flat_equation *store_equations(flattener *f, const pair_list *list, size_
         if (p->comment && p->comment[0]) e->name = model_text(f, p->comment);
         check_fixed_side(f, p);
     }
+    dae_free(list->items);
+    *list = (pair_list){0};
     return out;
 }
 
@@ -362,6 +365,7 @@ static void fit_variables(flattener *f)
 void finish_model(flattener *f)
 {
     flat_model *m = f->m;
+    fit_variables(f);
     if (message_errors(f->messages) == 0) apply_rules(f);
     find_discretes(f);
     if (!f->failed) sort_events(f);

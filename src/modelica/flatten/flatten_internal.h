@@ -289,7 +289,8 @@ typedef struct flattener {
 
     uint8_t *depends; /* per node: DEPENDS_ flags, computed up to depends_count */
     size_t depends_count, depends_capacity;
-    double *number; /* per node: its value if it has no other leaves than parameters, else NAN */
+    double **number; /* values of nodes that have no other leaves than parameters, and are no
+                        constants, in pages; NULL where a page has none of these; owned */
     size_t number_capacity;
     uint32_t *stamp; /* per node: last visit */
     size_t stamp_capacity;
@@ -358,12 +359,15 @@ int new_memory(flattener *f);
 void push_pair(flattener *f, pair_list *list, equation_pair p);
 void push_action(flattener *f, action_list *list, flat_action a);
 flat_type flat_type_of(value_type type);
+/* Room for so many more, which are made one by one: an array takes no more than it has. */
+bool variable_room(flattener *f, size_t count);
 flat_variable *new_variable(flattener *f);
 void give_slots(flattener *f, flat_variable *v); /* of a discrete variable: now and before */
 int hidden_discrete(flattener *f, const char *name, value_type type, source_place place);
 
 /* flatten_nodes.c: questions about nodes of the graph */
 
+void numbers_free(flattener *f);
 uint8_t node_depends(flattener *f, expr e);
 double fixed_value(flattener *f, expr e); /* NAN if it depends on the run */
 typedef void (*leaf_visit)(flattener *f, void *context, const expr_node *leaf);

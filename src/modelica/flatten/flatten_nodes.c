@@ -17,6 +17,33 @@ static uint8_t leaf_depends(const expr_node *n)
     }
 }
 
+enum { NUMBER_PAGE = 64, DEPENDS_RUN = DEPENDS_CONTINUOUS | DEPENDS_MEMORY };
+
+/* The value of a node that was scanned; NAN: it depends on the run. */
+static double number_of(const flattener *f, expr e)
+{
+    const expr_node *n = graph_node(f->g, e);
+    if (f->depends[e] & DEPENDS_RUN) return NAN;
+    return n->op == EXPR_CONSTANT ? n->value : f->number[e / NUMBER_PAGE][e % NUMBER_PAGE];
+}
+
+static bool keep_number(flattener *f, expr e, double x)
+{
+    const size_t page = e / NUMBER_PAGE;
+    if (!flatten_grow(f, &f->number, &f->number_capacity, page + 1, sizeof *f->number))
+        return false;
+    if (!f->number[page]) f->number[page] = DAE_ARRAY(double, NUMBER_PAGE);
+    if (!f->number[page]) return !(f->failed = true);
+    f->number[page][e % NUMBER_PAGE] = x;
+    return true;
+}
+
+void numbers_free(flattener *f)
+{
+    for (size_t k = 0; k < f->number_capacity; k++) dae_free(f->number[k]);
+    dae_free(f->number);
+}
+
 /* The same for what a loop leaves behind. */
 static double result_number(flattener *f, const expr_node *n)
 {
@@ -26,7 +53,7 @@ static double result_number(flattener *f, const expr_node *n)
     bool known = start && cell;
     if (known) loop_starts(f->g, n->a, start);
     for (size_t k = 0; known && k < cells; k++) {
-        cell[k] = f->number[start[k]];
+        cell[k] = number_of(f, start[k]);
         known = !isnan(cell[k]);
     }
     bool ran = known && loop_run(f->g, graph_node(f->g, n->a)->index, cell);
@@ -43,8 +70,8 @@ static double node_number(flattener *f, const expr_node *n)
     if (n->op == EXPR_CONSTANT) return n->value;
     if (n->op == EXPR_PARAMETER) return f->parameter_value[n->index];
     if (n->op == EXPR_RESULT) return result_number(f, n);
-    return graph_apply((expr_op)n->op, f->number[n->a], arity > 1 ? f->number[n->b] : 0.0,
-                       arity > 2 ? f->number[n->c] : 0.0);
+    return graph_apply((expr_op)n->op, number_of(f, n->a), arity > 1 ? number_of(f, n->b) : 0.0,
+                       arity > 2 ? number_of(f, n->c) : 0.0);
 }
 
 /* Fill the tables of dependence and values up to the last node. Operands come before their parents
@@ -52,9 +79,7 @@ static double node_number(flattener *f, const expr_node *n)
 static bool scan_nodes(flattener *f)
 {
     size_t size = graph_size(f->g);
-    if (!flatten_grow(f, &f->depends, &f->depends_capacity, size, sizeof *f->depends) ||
-        !flatten_grow(f, &f->number, &f->number_capacity, size, sizeof *f->number))
-        return false;
+    if (!flatten_grow(f, &f->depends, &f->depends_capacity, size, sizeof *f->depends)) return false;
     for (size_t k = f->depends_count ? f->depends_count : 1; k < size; k++) {
         const expr_node *n = graph_node(f->g, (expr)k);
         int arity = graph_arity((expr_op)n->op);
@@ -63,8 +88,8 @@ static bool scan_nodes(flattener *f)
         if (arity > 1) flags |= f->depends[n->b];
         if (arity > 2) flags |= f->depends[n->c];
         f->depends[k] = flags;
-        bool fixed = !(flags & (DEPENDS_CONTINUOUS | DEPENDS_MEMORY));
-        f->number[k] = fixed ? node_number(f, n) : NAN;
+        if (flags & DEPENDS_RUN || n->op == EXPR_CONSTANT) continue;
+        if (!keep_number(f, (expr)k, node_number(f, n))) return false;
     }
     f->depends_count = size;
     return true;
@@ -80,7 +105,7 @@ uint8_t node_depends(flattener *f, expr e)
 double fixed_value(flattener *f, expr e)
 {
     if (e == EXPR_NONE || e >= graph_size(f->g) || !scan_nodes(f)) return NAN;
-    return f->number[e];
+    return number_of(f, e);
 }
 
 void visit_begin(flattener *f)
@@ -100,7 +125,7 @@ static bool visit_push(flattener *f, size_t *count, expr e)
 /* Call `visit` for every leaf of e not seen since visit_begin; cost is the number of new nodes. */
 void visit_leaves(flattener *f, expr e, leaf_visit visit, void *context)
 {
-    size_t size = graph_size(f->g), count = 0;
+    size_t size = (size_t)e + 1, count = 0; /* operands have smaller numbers */
     if (e == EXPR_NONE || !flatten_grow(f, &f->stamp, &f->stamp_capacity, size, sizeof *f->stamp) ||
         !visit_push(f, &count, e))
         return;

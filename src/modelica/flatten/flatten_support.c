@@ -193,14 +193,20 @@ flat_type flat_type_of(value_type type)
     return map[type];
 }
 
+bool variable_room(flattener *f, size_t count)
+{
+    flat_model *m = f->m;
+    return flatten_grow(f, &m->variables, &f->variable_capacity, m->variable_count + count,
+                        sizeof *m->variables);
+}
+
 flat_variable *new_variable(flattener *f)
 {
     flat_model *m = f->m;
-    if (!flatten_grow(f, &m->variables, &f->variable_capacity, m->variable_count + 1,
-                      sizeof *m->variables))
-        return NULL;
+    if (!variable_room(f, 1)) return NULL;
     flat_variable *v = &m->variables[m->variable_count++];
-    *v = (flat_variable){.memory = -1, .memory_pre = -1, .state_select = SELECT_DEFAULT};
+    *v = (flat_variable){
+        .words = &flat_no_words, .memory = -1, .memory_pre = -1, .state_select = SELECT_DEFAULT};
     return v;
 }
 

@@ -117,12 +117,11 @@ static dae_status wrap_form(model_form *form, dae_engine engine, dae_problem **p
 {
     dae_residual r;
     model_form_describe(form, &r);
-    dae_status status = dae_problem_from_residual(&r, problem, diag);
+    dae_status status = problem_of_model(&r, form, model_equation_name, problem, diag);
     if (status != DAE_OK) {
         model_form_free(form);
         return status;
     }
-    (*problem)->model = form;
     (*problem)->engine = engine;
     if (engine != DAE_ENGINE_TAPE) (*problem)->kernels = model_code_kernels(form->code);
     if (model_kinematics(form, NULL, *problem)) return DAE_OK;
@@ -209,13 +208,14 @@ enum { NODES_FOR_DERIVATIVES = 2000000, DERIVATIVES_OF_NODE = 4 };
 static dae_status form_of_flat(flat_model *flat, message_list *messages, model_form **form,
                                flat_model **singular, dae_diag *diag)
 {
-    dae_status status = flat_structure_check(flat, messages, diag);
+    signature contents = {0};
+    dae_status status = flat_structure_check(flat, messages, &contents, diag);
     if (status == DAE_OK) {
         /* shared parts can have derivatives without end: n outputs of m steps take n*m nodes */
         size_t nodes = graph_size(flat->graph), most = graph_limit(flat->graph);
         size_t allowed = NODES_FOR_DERIVATIVES + DERIVATIVES_OF_NODE * nodes;
         graph_set_limit(flat->graph, allowed < most ? allowed : most);
-        status = model_form_new(flat, form, diag);
+        status = model_form_new(flat, &contents, form, diag);
         if (status == DAE_OK) graph_set_limit((*form)->flat->graph, most);
         return status;
     }
@@ -398,13 +398,13 @@ const char *dae_problem_variable(const dae_problem *p, int i)
 const char *dae_problem_unit(const dae_problem *p, int i)
 {
     const flat_variable *v = variable_at(p, i);
-    return v && v->unit ? v->unit : "";
+    return v && v->words->unit ? v->words->unit : "";
 }
 
 const char *dae_problem_description(const dae_problem *p, int i)
 {
     const flat_variable *v = variable_at(p, i);
-    return v && v->comment ? v->comment : "";
+    return v && v->words->comment ? v->words->comment : "";
 }
 
 int dae_problem_find_variable(const dae_problem *p, const char *name)

@@ -364,7 +364,7 @@ static void put_variable(writer *w, size_t k)
     emit_append(&w->out, "  %s%s%s %s", v->output ? "output " : "",
                 v->discrete && v->type == FLAT_REAL ? "discrete " : "", type_name(v->type),
                 w->variables[k]);
-    put_units(w, &open, v->unit, v->display_unit, v->quantity);
+    put_units(w, &open, v->words->unit, v->words->display_unit, v->words->quantity);
     put_attribute(w, &open, "min", attribute_text(w, v->min, type));
     put_attribute(w, &open, "max", attribute_text(w, v->max, type));
     put_attribute(w, &open, "nominal", attribute_text(w, v->nominal, type));
@@ -375,7 +375,7 @@ static void put_variable(writer *w, size_t k)
     if (v->fixed) put_attribute(w, &open, "fixed", "true");
     if (select) put_attribute(w, &open, "stateSelect", joined(w, "StateSelect.", select, "", ""));
     if (open) emit_put(&w->out, ")");
-    put_comment(w, v->comment);
+    put_comment(w, v->words->comment);
 }
 
 /* ---- equations ---- */

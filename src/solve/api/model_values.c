@@ -644,7 +644,7 @@ static bool note_derivatives(model_form *f)
         int v = f->visible[k], root = f->alias[v].top, i = f->first_unknown[root];
         if (f->flat->variables[v].discrete || i < 0 || !f->differential[i]) continue;
         char unit[64];
-        derivative_unit(f->flat->variables[v].unit, unit, sizeof unit);
+        derivative_unit(f->flat->variables[v].words->unit, unit, sizeof unit);
         bool follows = i + 1 < f->n && f->unknown_order[i + 1] == 1;
         l->derivatives[l->derivative_count++] = (model_derivative){
             .variable = k,

@@ -204,8 +204,8 @@ bool explain_domain(const model_instance *m, double t, const double *y, const do
     }
     walk_free(&at.w);
     if (best.row >= 0 && !blame_definition(f, &best, diag)) {
-        diag_equation(diag, best.row, f->equation_names[best.row]);
-        describe(f, &best, f->equation_names[best.row], diag);
+        diag_equation(diag, best.row, model_equation_name(f, best.row));
+        describe(f, &best, model_equation_name(f, best.row), diag);
     }
     graph_leave(f->flat->graph);
     return best.row >= 0;
@@ -231,11 +231,11 @@ bool explain_output(const model_instance *m, double t, const double *y, const do
 bool explain_index(const model_form *f, dae_diag *diag)
 {
     if (f->unmet < 0) return false;
-    diag_equation(diag, f->unmet, f->equation_names[f->unmet]);
+    diag_equation(diag, f->unmet, model_equation_name(f, f->unmet));
     diag_append(diag,
                 " The index of the model is above 1: %s only ties variables together whose "
                 "derivatives other equations determine",
-                f->equation_names[f->unmet]);
+                model_equation_name(f, f->unmet));
     if (f->undetermined >= 0)
         diag_append(diag, ", and no equation is left for %s", f->unknown_names[f->undetermined]);
     diag_append(diag, ". Differentiate it with respect to time until it determines something new.");

@@ -39,15 +39,23 @@ static bool is_taken(const optimality *q, const char *name)
     return false;
 }
 
+const flat_words *optimality_words(optimality *q, flat_words words)
+{
+    flat_words *own = arena_alloc(q->memory, sizeof *own);
+    if (own) *own = words;
+    return own;
+}
+
 int optimality_variable(optimality *q, const char *name, const char *comment)
 {
     while (name && is_taken(q, name)) name = optimality_text(q, "%s_", name);
-    if (!name || !comment ||
+    const flat_words *words = optimality_words(q, (flat_words){.comment = (char *)comment});
+    if (!name || !comment || !words ||
         !dae_grow(&q->variables, &q->variable_room, q->variable_count + 1, sizeof *q->variables))
         return -1;
     q->variables[q->variable_count] = (flat_variable){.name = (char *)name,
                                                       .type = FLAT_REAL,
-                                                      .comment = (char *)comment,
+                                                      .words = words,
                                                       .memory = -1,
                                                       .memory_pre = -1,
                                                       .state_select = SELECT_DEFAULT};

@@ -185,18 +185,17 @@ static dae_status move_parameter(optimality *q, int k, dae_diag *diag)
                         p->type != FLAT_REAL ? "no Real"
                         : p->structural      ? "one that decides the structure of the model"
                                              : "constant or final");
-    const char *comment = p->comment ? p->comment : "";
+    const flat_words *words = optimality_words(
+        q, (flat_words){p->unit, p->display_unit, p->quantity, p->comment ? p->comment : ""});
     q->omitted[k] = true; /* its name is free for the variable */
-    if (!dae_grow(&q->variables, &q->variable_room, q->variable_count + 1, sizeof *q->variables))
+    if (!words ||
+        !dae_grow(&q->variables, &q->variable_room, q->variable_count + 1, sizeof *q->variables))
         return no_memory_for_conditions(diag);
     q->moved[k] = (int)q->variable_count;
     q->variables[q->variable_count++] =
         (flat_variable){.name = p->name,
                         .type = FLAT_REAL,
-                        .unit = p->unit,
-                        .display_unit = p->display_unit,
-                        .quantity = p->quantity,
-                        .comment = (char *)comment,
+                        .words = words,
                         .start = graph_constant(q->g, q->form->parameters[k]),
                         .has_start = true,
                         .min = p->min,

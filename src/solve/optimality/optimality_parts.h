@@ -68,6 +68,8 @@ expr optimality_in_values(optimality *q, expr e);
 
 /* optimality_lists.c: one more of each; false: memory. */
 bool optimality_add(flat_list *list, expr left, expr right, graph *g, const char *name);
+/* A copy that lives as long as the conditions; NULL: memory. */
+const flat_words *optimality_words(optimality *q, flat_words words);
 /* A variable whose name begins with `name`, longer if that is taken; -1: memory. */
 int optimality_variable(optimality *q, const char *name, const char *comment);
 const char *optimality_text(optimality *q, const char *format, ...)
