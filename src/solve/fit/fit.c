@@ -41,8 +41,7 @@ double fit_cost(const fit *q, const double *r)
     return sum;
 }
 
-/* Residuals and derivatives as the loss weighs them. Columns that are noise are 0: nothing is to
- * follow them. */
+/* Residuals and derivatives as the loss weighs them, and which of these are noise. */
 static void weigh(fit *q)
 {
     fit_look(q);
@@ -53,7 +52,7 @@ static void weigh(fit *q)
         q->weighted_r[i] = root * q->r[i];
         for (int k = 0; k < q->count; k++) {
             const size_t at = (size_t)k * (size_t)q->rows + (size_t)i;
-            q->weighted_J[at] = q->blind[k] ? 0.0 : root * q->J[at];
+            q->weighted_J[at] = root * q->J[at];
         }
     }
 }
@@ -137,7 +136,8 @@ static const double *column(const fit *q, int k)
     return q->weighted_J + (size_t)k * (size_t)q->rows;
 }
 
-/* Parameters at a bound that the cost pushes against stay there. */
+/* Parameters at a bound that the cost pushes against stay there, and so do those whose derivatives
+ * are noise: steps that follow it go anywhere. */
 static void hold_bounds(search *s)
 {
     const fit *q = s->q;
