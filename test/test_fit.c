@@ -204,6 +204,7 @@ static void test_mass_of_pendulum(void **state)
     run r;
     double values[ROWS], best[2] = {0}, sigma = 0.01;
     prepare(&r, pendulum);
+    r.options.rtol = 1e-6, r.options.atol = 1e-9;
     dae_fit_parameter p[] = {{.name = "m", .start = 1.5}, {.name = "g", .start = 9.81}};
     data_of_model(&r, p, 2, (double[]){2.5, 9.7}, values);
     dae_fit_data data = data_of(values);
@@ -225,7 +226,7 @@ static void test_mass_of_pendulum(void **state)
         assert_true(f->unidentified[0] && isinf(f->errors[0]) && !f->at_bound[0]);
         assert_non_null(strstr(f->text, "m has no effect on the data"));
         assert_non_null(strstr(f->text, "It stays at 1.5"));
-        if (way < 4) expect_about(f->values[1], 9.7, 1e-5); /* the runs' 1e-6 of y by dy/dg */
+        if (way < 4) expect_about(f->values[1], 9.7, 2e-5); /* 10 tolerances over dy/dg */
         if (way == 4) best[0] = f->values[1];
         if (way == 5) best[1] = f->values[1];
         dae_fit_result_free(f);
