@@ -190,7 +190,7 @@ chain() { # FILE OPTION ..
     silent
 }
 chain all.csv --adjoint continuous
-chain few.csv --adjoint continuous --checkpoints 3 --memory 1.5e5
+chain few.csv --adjoint continuous --checkpoints 3 --memory 2.5e5
 chain file.csv --adjoint continuous --memory 1
 cmp -s all.csv few.csv || fail 'checkpoints change the gradient'
 cmp -s all.csv file.csv || fail 'a file of values changes the gradient'
