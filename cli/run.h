@@ -74,9 +74,11 @@ typedef struct request {
     settings gradients; /* --gradient, likewise; owned */
     int adjoint;        /* --adjoint: a dae_adjoint_kind */
     bool adjoint_given;
-    bool of_given; /* --of, which is in variables */
-    bool relative; /* --relative */
-    int corrector; /* --corrector: a dae_corrector */
+    long checkpoints; /* --checkpoints, 0: none */
+    double memory;    /* --memory, 0: the library's */
+    bool of_given;    /* --of, which is in variables */
+    bool relative;    /* --relative */
+    int corrector;    /* --corrector: a dae_corrector */
     bool corrector_given;
     settings ends, free; /* --end, --free (lists of names); owned */
     const char *guess;   /* --guess: a word or a file */

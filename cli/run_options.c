@@ -75,6 +75,8 @@ enum option_id {
     OPT_BY,
     OPT_GRADIENT,
     OPT_ADJOINT,
+    OPT_CHECKPOINTS,
+    OPT_MEMORY,
     OPT_OF,
     OPT_RELATIVE,
     OPT_CORRECTOR,
@@ -179,6 +181,8 @@ static const struct option long_options[] = {
     {"by", required_argument, NULL, OPT_BY},
     {"gradient", required_argument, NULL, OPT_GRADIENT},
     {"adjoint", required_argument, NULL, OPT_ADJOINT},
+    {"checkpoints", required_argument, NULL, OPT_CHECKPOINTS},
+    {"memory", required_argument, NULL, OPT_MEMORY},
     {"of", required_argument, NULL, OPT_OF},
     {"relative", no_argument, NULL, OPT_RELATIVE},
     {"corrector", required_argument, NULL, OPT_CORRECTOR},
@@ -424,6 +428,8 @@ static int read_output_option(request *r, int id, const char *text)
     case OPT_ADJOINT:
         r->adjoint_given = true;
         return choose_of("adjoint", text, adjoint_names, &r->adjoint, "see 'daedal help sens'");
+    case OPT_CHECKPOINTS: return read_whole(id, text, 2, INT_MAX, &r->checkpoints);
+    case OPT_MEMORY: return read_number(id, text, 0.0, false, &r->memory);
     case OPT_RELATIVE: r->relative = true; return CLI_OK;
     case OPT_CORRECTOR:
         r->corrector_given = true;
@@ -769,6 +775,8 @@ static int check_sensitivities(const request *r)
     const char *word = r->by.count > 0 && r->command != &sweep_command ? "--by"
                        : r->gradients.count > 0                        ? "--gradient"
                        : r->adjoint_given                              ? "--adjoint"
+                       : r->checkpoints > 0                            ? "--checkpoints"
+                       : r->memory > 0.0                               ? "--memory"
                        : r->of_given                                   ? "--of"
                        : r->relative                                   ? "--relative"
                        : r->corrector_given                            ? "--corrector"
@@ -776,7 +784,7 @@ static int check_sensitivities(const request *r)
     if (r->fit.given && r->command != &fit_command)
         return complain(CLI_USAGE, "option '--%s' is for 'daedal fit'", r->fit.given);
     bool way = r->command == &optimise_command && !r->of_given && !r->relative &&
-               !r->corrector_given && !r->adjoint_given;
+               !r->corrector_given && !r->adjoint_given && !r->checkpoints && !(r->memory > 0.0);
     if (!word || r->command == &sens_command || way) return CLI_OK;
     return complain(CLI_USAGE, "option '%s' is for 'daedal sens'", word);
 }

@@ -270,8 +270,12 @@ static int sens_request(sens *q, request *r)
     if (code == CLI_OK) code = request_open(r, q->s);
     if (code == CLI_OK) code = sens_read_by(q, r);
     if (code == CLI_OK && r->gradients.count > 0) return sens_gradient(q, r);
-    if (code == CLI_OK && r->adjoint_given)
-        return complain(CLI_USAGE, "'--adjoint' says how '--gradient' is found, which is not here");
+    const char *how = r->adjoint_given     ? "--adjoint"
+                      : r->checkpoints > 0 ? "--checkpoints"
+                      : r->memory > 0.0    ? "--memory"
+                                           : NULL;
+    if (code == CLI_OK && how)
+        return complain(CLI_USAGE, "'%s' says how '--gradient' is found, which is not here", how);
     if (code == CLI_OK) code = sens_add_columns(q, r);
     if (code == CLI_OK) code = session_prepare(q->s, &r->options);
     if (code == CLI_OK) code = make_sensitivity(q, r);
@@ -321,6 +325,13 @@ const command sens_command = {
         "  --adjoint WORD       how: discrete (back through the steps of the run; the default) or\n"
         "                       continuous (the adjoint equations, with an error test of their\n"
         "                       own; keeps values alone)\n"
+        "  --checkpoints N      continuous: keep N states of the run (2 or more) in place of all\n"
+        "                       values, and integrate pieces of it again on the way back; the\n"
+        "                       same bits\n"
+        "  --memory BYTES       for what is kept, 1e9 unless given: equations of steps, or "
+        "values,\n"
+        "                       beyond it go to a temporary file; with --checkpoints the states\n"
+        "                       and a piece are in it, and there is no file\n"
         "  --of NAME,..         only these variables, in files, picture and table, as --vars\n"
         "  --relative           files have k/max|x| dx/dk in place of dx/dk: max|x| is the\n"
         "                       largest |x| of the run (not x, which passes 0), 1 where that is\n"

@@ -129,6 +129,9 @@ static int check_words(const request *r)
                        : r->plot            ? "--plot"
                        : r->mat             ? "a .mat file"
                                             : NULL;
+    if (r->checkpoints > 0 && r->adjoint != DAE_ADJOINT_CONTINUOUS)
+        return complain(CLI_USAGE, "option '--checkpoints' is for '--adjoint continuous'; beyond "
+                                   "'--memory' the discrete one has a temporary file");
     if (!word) return CLI_OK;
     return complain(CLI_USAGE,
                     "%s is for trajectories; with '--gradient' there is a table, and -o FILE.csv "
@@ -150,15 +153,19 @@ static const double *weigh(gradient_work *w, int m)
     return w->weights;
 }
 
-static int make_adjoint(gradient_work *w, dae_adjoint_kind kind)
+static int make_adjoint(gradient_work *w, const request *r)
 {
     sens *q = w->q;
     dae_diag diag = {0};
     const char **names = calloc((size_t)q->by_count, sizeof *names);
     if (!names) return no_memory();
     for (int k = 0; k < q->by_count; k++) names[k] = q->by[k].name;
-    dae_adjoint_request wanted = {
-        .count = q->by_count, .names = names, .functionals = w->count, .kind = kind};
+    dae_adjoint_request wanted = {.count = q->by_count,
+                                  .names = names,
+                                  .functionals = w->count,
+                                  .memory = r->memory,
+                                  .kind = (dae_adjoint_kind)r->adjoint,
+                                  .checkpoints = (int)r->checkpoints};
     dae_status status = dae_adjoint_new(q->s->solver, &wanted, &w->adjoint, &diag);
     free(names);
     if (status != DAE_OK) return session_complain(q->s, status, diag.text);
@@ -274,7 +281,7 @@ int sens_gradient(sens *q, request *r)
     if (code == CLI_OK)
         code = session_record_more(q->s, &(more_columns){.fill = note_start, .user = q});
     if (code == CLI_OK) code = session_prepare(q->s, &r->options);
-    if (code == CLI_OK) code = make_adjoint(&w, (dae_adjoint_kind)r->adjoint);
+    if (code == CLI_OK) code = make_adjoint(&w, r);
     if (code == CLI_OK) code = session_open_history(q->s, r->history);
     if (code == CLI_OK) code = session_open_tableau(q->s, r->tableau);
     if (code == CLI_OK) code = solve(&w, r);

@@ -146,7 +146,7 @@ $("$1" formulations 2>/dev/null | sed -n 's/^\([a-z][a-z0-9_-]*\) .*/\1/p')" -- 
     --signals-from) COMPREPLY=($(compgen -f -- "$cur")) && compopt -o filenames 2>/dev/null && return ;;
     --json) [[ $command == run || $command == verify || $command == sens || $command == fit || $command == sweep || $command == optimise ]] && _daedal_files json && return ;;
     --set | --start | --start-time | --stop | --tend | --rtol | --atol | --atol-of | --rtol-of | --interval | --points | \
-        --first | --vars | --variables | --of | --gradient | --sigma | --ignore | --loss-scale | --iterations | --fit-tolerance | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit | --intervals | --max-intervals | --stages | --tube-x | --tube-y | --nominal | --signals | --inputs | --outputs | --span | --control | --integral | --at-end | --end | --minimise | --maximise | --path) return ;;
+        --first | --vars | --variables | --of | --gradient | --checkpoints | --memory | --sigma | --ignore | --loss-scale | --iterations | --fit-tolerance | --size | --max-step | --initial-step | --herk | --fixed-step | --max-steps | --max-order | --newton-iterations | --formula | --krylov-dimension | --krylov-kmp | --limit | --intervals | --max-intervals | --stages | --tube-x | --tube-y | --nominal | --signals | --inputs | --outputs | --span | --control | --integral | --at-end | --end | --minimise | --maximise | --path) return ;;
     --at) COMPREPLY=($(compgen -W 'steady' -- "$cur")) && return ;;
     esac
     case $command in

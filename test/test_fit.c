@@ -176,6 +176,203 @@ static void test_unidentified(void **state)
     end(&r);
 }
 
+/* ---- parameters that the data do not see stay where they began ---- */
+
+/* Where a pendulum is does not depend on its mass: the derivative by it is rounding. */
+static const char *const pendulum =
+    MODEL("  parameter Real m = 1.5;\n  parameter Real L = 1;\n  parameter Real g = 9.81;\n"
+          "  Real y(start = 0.8, fixed = true);\n  Real z(start = -0.6);\n"
+          "  Real u(start = 0, fixed = true);\n  Real v;\n  Real F;\nequation\n"
+          "  der(y) = u;\n  der(z) = v;\n  m*der(u) = -F*y;\n  m*der(v) = -F*z - m*g;\n"
+          "  y^2 + z^2 = L^2;");
+
+/* The model beside itself with other values: data whose answer is known. */
+static void data_of_model(run *r, const dae_fit_parameter *p, int count, const double *truth,
+                          double *out)
+{
+    dae_options tight = r->options;
+    tight.rtol = 1e-10, tight.atol = 1e-12;
+    dae_fit_request request = {.parameters = p, .parameter_count = count, .options = &tight};
+    dae_fit_data where = data_of(NULL);
+    assert_int_equal(dae_fit_curves(r->problem, &request, truth, &where, out, &r->diag), DAE_OK);
+}
+
+/* By all losses, with bounds and without, at data that are exact and that are not. */
+static void test_mass_of_pendulum(void **state)
+{
+    (void)state;
+    run r;
+    double values[ROWS], best[2] = {0}, sigma = 0.01;
+    prepare(&r, pendulum);
+    r.options.rtol = 1e-6, r.options.atol = 1e-9;
+    dae_fit_parameter p[] = {{.name = "m", .start = 1.5}, {.name = "g", .start = 9.81}};
+    data_of_model(&r, p, 2, (double[]){2.5, 9.7}, values);
+    dae_fit_data data = data_of(values);
+    data.column_sigma = &sigma;
+    for (int way = 0; way < 6; way++) {
+        if (way == 3) p[0].lower = 0.1, p[0].upper = 1e3;
+        p[1].start = way == 1 ? 9.7002 : 9.81; /* near the answer a step is still taken */
+        for (int i = 0; way == 4 && i < ROWS; i++) values[i] += i % 3 ? 0.01 : -0.02;
+        dae_fit_result *f =
+            fit_ok(&r, &(dae_fit_request){.parameters = p,
+                                          .parameter_count = 2,
+                                          .data = &data,
+                                          .data_count = 1,
+                                          .loss = way < 3 ? (dae_fit_loss)way : DAE_LOSS_SQUARES,
+                                          .options = &r.options});
+        assert_int_equal(f->end, DAE_FIT_CONVERGED);
+        assert_int_equal(f->rank, 1);
+        assert_true(f->values[0] == 1.5);
+        assert_true(f->unidentified[0] && isinf(f->errors[0]) && !f->at_bound[0]);
+        assert_non_null(strstr(f->text, "m has no effect on the data"));
+        assert_non_null(strstr(f->text, "It stays at 1.5"));
+        if (way < 4) expect_about(f->values[1], 9.7, 2e-5); /* 10 tolerances over dy/dg */
+        if (way == 4) best[0] = f->values[1];
+        if (way == 5) best[1] = f->values[1];
+        dae_fit_result_free(f);
+        if (way == 4) p[0].start = NAN, p[0].lower = p[0].upper = 0.0;
+    }
+    assert_true(best[0] == best[1] && fabs(best[0] - 9.7) > 1e-5);
+    /* alone it cannot move, and this is said */
+    dae_fit_result *f = fit_ok(
+        &r,
+        &(dae_fit_request){.parameters = p, .parameter_count = 1, .data = &data, .data_count = 1});
+    assert_int_equal(f->end, DAE_FIT_STUCK);
+    assert_int_equal(f->runs, 1); /* no step was looked for */
+    assert_true(f->values[0] == 1.5);
+    assert_non_null(strstr(f->text, "m has no effect on the data"));
+    dae_fit_result_free(f);
+    end(&r);
+}
+
+/* A parameter of 1 that moves the data by 1e-9 is below what runs at 1e-6 tell; one that moves
+ * them by 1e-3 is above that, and at 1e-12 the first one is, too. One that begins at 0 is as large
+ * as its bounds say. */
+static void test_small_effects(void **state)
+{
+    (void)state;
+    run r;
+    double values[ROWS];
+    prepare(&r, MODEL("  parameter Real k = 1;\n  parameter Real tiny = 1;\n"
+                      "  parameter Real small = 1;\n  Real x(start = 2, fixed = true);\n"
+                      "  Real y;\nequation\n  der(x) = -k*x;\n"
+                      "  y = x + 1e-9*tiny*sin(3*time) + 1e-3*small*time;"));
+    dae_fit_parameter p[] = {{.name = "k", .start = 1.0},
+                             {.name = "tiny", .start = 1.0},
+                             {.name = "small", .start = 1.0}};
+    data_of_model(&r, p, 3, (double[]){0.7, 2.0, 1.5}, values);
+    dae_fit_data data = data_of(values);
+    dae_fit_request request = {
+        .parameters = p, .parameter_count = 3, .data = &data, .data_count = 1};
+    request.options = &r.options;
+    dae_fit_result *f = fit_ok(&r, &request);
+    assert_int_equal(f->end, DAE_FIT_CONVERGED);
+    assert_int_equal(f->rank, 2);
+    assert_true(f->values[1] == 1.0 && f->unidentified[1]);
+    assert_non_null(strstr(f->text, "tiny has no effect"));
+    assert_null(strstr(f->text, "small"));
+    expect_about(f->values[0], 0.7, 1e-5);
+    expect_about(f->values[2], 1.5, 1e-2);
+    dae_fit_result_free(f);
+    dae_options tight = r.options;
+    tight.rtol = tight.atol = 1e-12;
+    request.options = &tight;
+    f = fit_ok(&r, &request);
+    assert_int_equal(f->rank, 3);
+    expect_about(f->values[1], 2.0, 0.5); /* the data are known to 1e-10 */
+    dae_fit_result_free(f);
+    request.options = &r.options;
+    p[1] = (dae_fit_parameter){.name = "tiny", .start = 0.0, .lower = -1e9, .upper = 1e9};
+    f = fit_ok(&r, &request);
+    assert_int_equal(f->rank, 3);
+    dae_fit_result_free(f);
+    end(&r);
+}
+
+/* Of parameters that make up for each other the shortest step is taken, in units of their effect:
+ * those of a sum move alike, those of a product keep their ratio. Two such pairs are two notes. */
+static void test_combinations(void **state)
+{
+    (void)state;
+    run r;
+    double values[ROWS];
+    prepare(&r, MODEL("  parameter Real p = 1;\n  parameter Real q = 1;\n  parameter Real c = 1;\n"
+                      "  parameter Real d = 1;\n  parameter Real idle = 3;\n"
+                      "  Real x(start = 1, fixed = true);\n  Real y;\n"
+                      "equation\n  der(x) = -(p + q)*x;\n  y = x + c*d*time;"));
+    dae_fit_parameter p[] = {{.name = "p", .start = 0.2},
+                             {.name = "c", .start = 0.3},
+                             {.name = "q", .start = 0.1},
+                             {.name = "d", .start = 0.6},
+                             {.name = "idle", .start = 3.0}};
+    data_of_model(&r, p, 4, (double[]){0.5, 1.0, 0.2, 0.5}, values);
+    dae_fit_data data = data_of(values);
+    dae_fit_request request = {.parameters = p,
+                               .parameter_count = 5,
+                               .data = &data,
+                               .data_count = 1,
+                               .options = &r.options};
+    for (int loss = DAE_LOSS_SQUARES; loss <= DAE_LOSS_CAUCHY; loss++) {
+        request.loss = (dae_fit_loss)loss;
+        dae_fit_result *f = fit_ok(&r, &request);
+        assert_int_equal(f->end, DAE_FIT_CONVERGED);
+        assert_int_equal(f->rank, 2);
+        expect_about(f->values[0], 0.4, 1e-5);
+        expect_about(f->values[2], 0.3, 1e-5);
+        expect_about(f->values[1], 0.5, 1e-5);
+        expect_about(f->values[3], 1.0, 1e-5);
+        assert_true(f->values[4] == 3.0);
+        assert_non_null(strstr(f->text, "idle has no effect"));
+        assert_non_null(strstr(f->text, "p, q cannot be told apart: the data see one combination"));
+        assert_non_null(strstr(f->text, "c, d cannot be told apart: the data see one combination"));
+        dae_fit_result_free(f);
+    }
+    /* where one of them ends at its bound the other takes the rest */
+    p[0].lower = 0.0, p[0].upper = 0.25;
+    dae_fit_result *f = fit_ok(&r, &request);
+    assert_true(f->values[0] > 0.2 && f->values[0] <= 0.25);
+    expect_about(f->values[2], 0.7 - f->values[0], 1e-5);
+    dae_fit_result_free(f);
+    end(&r);
+}
+
+/* s x with x' = -k x^2: (k, s, x0) and (k a, s a, x0/a) are the same data. The derivatives say so
+ * to their own accuracy alone, as that by s is the run's x, and that by x0 is not. */
+static void test_symmetry(void **state)
+{
+    (void)state;
+    run r;
+    double values[ROWS];
+    prepare(&r, MODEL("  parameter Real k = 1.3;\n  parameter Real s = 0.8;\n"
+                      "  parameter Real c = 1;\n  Real x(start = 1.1, fixed = true);\n"
+                      "  Real y;\nequation\n  der(x) = -k*x^2 + 0.3*c/s*cos(time);\n"
+                      "  y = s*x;"));
+    dae_fit_parameter p[] = {{.name = "k", .start = 1.3},
+                             {.name = "s", .start = 0.8},
+                             {.name = "x", .start = 1.1},
+                             {.name = "c", .start = 1.0}};
+    data_of_model(&r, p, 4, (double[]){1.0, 1.0, 1.1, 1.2}, values);
+    dae_fit_data data = data_of(values);
+    for (double rtol = 1e-4; rtol > 1e-9; rtol *= 1e-2) {
+        dae_options options = r.options;
+        options.rtol = rtol, options.atol = rtol;
+        dae_fit_result *f = fit_ok(&r, &(dae_fit_request){.parameters = p,
+                                                          .parameter_count = 4,
+                                                          .data = &data,
+                                                          .data_count = 1,
+                                                          .options = &options});
+        assert_int_equal(f->end, DAE_FIT_CONVERGED);
+        assert_int_equal(f->rank, 3);
+        assert_non_null(strstr(f->text, "k, s, x cannot be told apart"));
+        expect_about(f->values[0] / f->values[1], 1.0, 100.0 * rtol);
+        expect_about(f->values[1] * f->values[2], 1.1, 100.0 * rtol);
+        expect_about(f->values[3], 1.2, 100.0 * rtol);
+        for (int k = 0; k < 3; k++) expect_about(f->values[k], p[k].start, 0.5);
+        dae_fit_result_free(f);
+    }
+    end(&r);
+}
+
 /* Two values far off: robust losses hardly follow them. */
 static void test_outliers(void **state)
 {
@@ -287,6 +484,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact_data),       cmocka_unit_test(test_errors),
         cmocka_unit_test(test_bounds_and_holes), cmocka_unit_test(test_unidentified),
+        cmocka_unit_test(test_mass_of_pendulum), cmocka_unit_test(test_small_effects),
+        cmocka_unit_test(test_combinations),     cmocka_unit_test(test_symmetry),
         cmocka_unit_test(test_outliers),         cmocka_unit_test(test_progress),
         cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);

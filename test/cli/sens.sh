@@ -167,6 +167,54 @@ expect 2 sens decay.mo --by k --adjoint continuous
 says "'--adjoint' says how '--gradient' is found"
 expect 2 run decay.mo --adjoint continuous
 says "option '--adjoint' is for 'daedal sens'"
+# checkpoints, and files beyond the memory, change no bit; a memory that is too small is told by name
+cat >chain.mo <<'END_OF_MODEL'
+model Chain
+  parameter Real k[20] = {1 + 0.1*i for i in 1:20};
+  Real x[20](each start = 1, each fixed = true);
+equation
+  der(x[1]) = -k[1]*x[1]^2;
+  for i in 2:20 loop
+    der(x[i]) = k[i]*(x[i - 1] - x[i]*x[i]);
+  end for;
+  when x[3] < 0.3 then
+    reinit(x[5], 1.5*pre(x[5]));
+  end when;
+  annotation(experiment(StopTime = 10));
+end Chain;
+END_OF_MODEL
+chain() { # FILE OPTION ..
+    file=$1
+    shift
+    expect 0 sens chain.mo --by '*' --method radau --gradient 'x[20],integral(x[7])' -o "$file" --quiet "$@"
+    silent
+}
+chain all.csv --adjoint continuous
+chain few.csv --adjoint continuous --checkpoints 3 --memory 2.5e5
+chain file.csv --adjoint continuous --memory 1
+cmp -s all.csv few.csv || fail 'checkpoints change the gradient'
+cmp -s all.csv file.csv || fail 'a file of values changes the gradient'
+chain discrete.csv
+chain filed.csv --memory 1
+cmp -s discrete.csv filed.csv || fail 'a file of equations changes the gradient'
+expect 1 sens chain.mo --by '*' --method radau --gradient 'x[20]' --adjoint continuous --checkpoints 3 --memory 1
+says 'memory = 1 bytes is too little for checkpoints = 3'
+for bad in 1 0 -2 2.5 many; do
+    expect 2 sens chain.mo --by '*' --gradient 'x[20]' --adjoint continuous --checkpoints $bad
+    says "option '--checkpoints' needs a whole number from 2 to .*, not '$bad'"
+done
+expect 2 sens chain.mo --by '*' --gradient 'x[20]' --checkpoints 3
+says "option '--checkpoints' is for '--adjoint continuous'"
+expect 2 sens chain.mo --by '*' --gradient 'x[20]' --memory 0
+says "option '--memory' needs a finite number above 0, not '0'"
+expect 2 sens chain.mo --by '*' --checkpoints 3
+says "'--checkpoints' says how '--gradient' is found"
+expect 2 sens chain.mo --by '*' --memory 1e6
+says "'--memory' says how '--gradient' is found"
+expect 2 run chain.mo --checkpoints 3
+says "option '--checkpoints' is for 'daedal sens'"
+expect 2 sens "$models/pendulum.mo" --by L --gradient x --adjoint continuous --checkpoints 3
+says 'are for runs on equations of index 1'
 expect 2 sens decay.mo --by k --gradient 'z^2'
 says "unknown variable 'z^2'"
 expect 2 sens decay.mo --by k --gradient high

@@ -41,9 +41,10 @@ double fit_cost(const fit *q, const double *r)
     return sum;
 }
 
-/* Residuals and derivatives as the loss weighs them. */
+/* Residuals and derivatives as the loss weighs them, and which of these are noise. */
 static void weigh(fit *q)
 {
+    fit_look(q);
     for (int i = 0; i < q->rows; i++) {
         double weight;
         loss_of(q, q->r[i], &weight);
@@ -61,6 +62,7 @@ static void weigh(fit *q)
 static void fit_free(fit *q)
 {
     dae_free_all(q->x, q->lower, q->upper, q->r, q->trial_r, q->J, q->weighted_r, q->weighted_J);
+    dae_free_all(q->start, q->range, q->effect, q->blind);
 }
 
 static bool fit_new(fit *q, dae_problem *problem, const dae_fit_request *r, int rows)
@@ -75,13 +77,17 @@ static bool fit_new(fit *q, dae_problem *problem, const dae_fit_request *r, int 
     q->J = DAE_ARRAY(double, m *n);
     q->weighted_r = DAE_ARRAY(double, m);
     q->weighted_J = DAE_ARRAY(double, m *n);
+    q->start = DAE_ARRAY(double, n);
+    q->range = DAE_ARRAY(double, m);
+    q->effect = DAE_ARRAY(double, n);
+    q->blind = DAE_ARRAY(bool, n);
     if (!q->x || !q->lower || !q->upper || !q->r || !q->trial_r || !q->J || !q->weighted_r ||
-        !q->weighted_J)
+        !q->weighted_J || !q->start || !q->range || !q->effect || !q->blind)
         return false;
     for (int k = 0; k < q->count; k++) {
         const dae_fit_parameter *p = &r->parameters[k];
         bool bounded = p->lower != 0.0 || p->upper != 0.0;
-        q->x[k] = isnan(p->start) ? fit_value(problem, p->name) : p->start;
+        q->x[k] = q->start[k] = isnan(p->start) ? fit_value(problem, p->name) : p->start;
         q->lower[k] = bounded ? p->lower : -INFINITY;
         q->upper[k] = bounded ? p->upper : INFINITY;
     }
@@ -130,7 +136,8 @@ static const double *column(const fit *q, int k)
     return q->weighted_J + (size_t)k * (size_t)q->rows;
 }
 
-/* Parameters at a bound that the cost pushes against stay there. */
+/* Parameters at a bound that the cost pushes against stay there, and so do those whose derivatives
+ * are noise: steps that follow it go anywhere. */
 static void hold_bounds(search *s)
 {
     const fit *q = s->q;
@@ -138,51 +145,93 @@ static void hold_bounds(search *s)
         double slope = vector_dot(q->rows, column(q, k), q->weighted_r);
         bool low = q->x[k] <= q->lower[k] && slope > 0.0;
         bool high = q->x[k] >= q->upper[k] && slope < 0.0;
-        s->free[k] = !low && !high;
+        s->free[k] = !low && !high && !q->blind[k];
         double length = sqrt(vector_dot(q->rows, column(q, k), column(q, k)));
         s->scale[k] = fmax(s->scale[k], length);
     }
 }
 
-/* The largest cosine between the residuals and a column of J that may move: 0 at a minimum. */
-static double slope_of(const search *s)
+/* The largest cosine between the residuals and a column of J that may move: 0 at a minimum. Its
+ * parameter is `which`, unless that is NULL. */
+static double steepest(const search *s, int *which)
 {
     const fit *q = s->q;
     double norm = sqrt(vector_dot(q->rows, q->weighted_r, q->weighted_r)), most = 0.0;
     for (int k = 0; k < q->count; k++) {
         double length = sqrt(vector_dot(q->rows, column(q, k), column(q, k)));
         if (!s->free[k] || !(length * norm > 0.0)) continue;
-        most = fmax(most, fabs(vector_dot(q->rows, column(q, k), q->weighted_r)) / (length * norm));
+        double slope = fabs(vector_dot(q->rows, column(q, k), q->weighted_r)) / (length * norm);
+        if (slope > most && which) *which = k;
+        most = fmax(most, slope);
     }
     return most;
+}
+
+static double slope_of(const search *s)
+{
+    return steepest(s, NULL);
+}
+
+/* b = -(r + J step) over the steps that are fixed. */
+static void put_residuals(search *s)
+{
+    const fit *q = s->q;
+    for (int i = 0; i < q->rows; i++) s->b[i] = -q->weighted_r[i];
+    for (int k = 0; k < q->count; k++)
+        if (!s->loose[k]) vector_axpy(q->rows, -s->step[k], column(q, k), s->b);
+}
+
+/* Column d of the damped problem: the steps v/unit of the parameters that are taken. */
+static void put_column(search *s, const fit_split *p, const double *v, double *a)
+{
+    const fit *q = s->q;
+    for (int c = 0; c < p->count; c++) {
+        const int k = p->at[c];
+        if (v[c] == 0.0) continue;
+        vector_axpy(q->rows, v[c] / p->unit[c], column(q, k), a);
+        a[q->rows + c] = sqrt(s->damping) * s->scale[k] * v[c] / p->unit[c];
+    }
+}
+
+/* The damped problem over directions of the parameters that are loose: all of them, one by one,
+ * or, where some are not seen, those that are. Steps have no part in the others: of all that do
+ * as well they are the shortest in these units. */
+static bool solve_directions(search *s, const fit_split *p)
+{
+    const int n = p->count, rank = p->of.rank, rows = s->q->rows + n;
+    double *v = DAE_ARRAY(double, (size_t)n *(size_t)n);
+    if (!v) return false;
+    for (int d = 0; d < rank; d++) {
+        if (rank == n)
+            v[d * n + d] = p->unit[d] / s->scale[p->at[d]];
+        else
+            vector_copy(n, p->of.V + d * n, v + d * n);
+        put_column(s, p, v + d * n, s->A + (size_t)d * (size_t)rows);
+    }
+    bool ok = least_squares_solve(&s->ls, rows, rank, s->A, s->b, 1e-15);
+    for (int c = 0; ok && c < n; c++) {
+        double sum = 0.0;
+        for (int d = 0; d < rank; d++) sum += v[d * n + c] * s->b[d];
+        s->step[p->at[c]] = sum / p->unit[c];
+    }
+    dae_free(v);
+    return ok;
 }
 
 /* One solution of the damped problem over parameters that are loose, the steps of the others as
  * they are. */
 static bool solve_damped(search *s)
 {
-    const fit *q = s->q;
-    const size_t m = (size_t)q->rows;
-    int columns = 0;
-    for (int k = 0; k < q->count; k++) columns += s->loose[k];
-    if (columns == 0) return true;
-    const size_t rows = m + (size_t)columns;
-    memset(s->A, 0, rows * (size_t)columns * sizeof *s->A);
+    fit_split p;
+    if (!fit_split_new(&p, s->q, s->loose)) return false;
+    const size_t rows = (size_t)s->q->rows + (size_t)p.count;
+    memset(s->A, 0, rows * (size_t)p.count * sizeof *s->A);
     memset(s->b, 0, rows * sizeof *s->b);
-    for (size_t i = 0; i < m; i++) s->b[i] = -q->weighted_r[i];
-    for (int k = 0, at = 0; k < q->count; k++) {
-        double unit = s->scale[k] > 0.0 ? s->scale[k] : 1.0, *a = s->A + (size_t)at * rows;
-        if (!s->loose[k]) {
-            vector_axpy(q->rows, -s->step[k], column(q, k), s->b);
-            continue;
-        }
-        for (size_t i = 0; i < m; i++) a[i] = column(q, k)[i] / unit;
-        a[m + (size_t)at++] = sqrt(s->damping);
-    }
-    if (!least_squares_solve(&s->ls, (int)rows, columns, s->A, s->b, 1e-15)) return false;
-    for (int k = 0, at = 0; k < q->count; k++)
-        if (s->loose[k]) s->step[k] = s->b[at++] / (s->scale[k] > 0.0 ? s->scale[k] : 1.0);
-    return true;
+    for (int c = 0; c < p.count; c++) s->step[p.at[c]] = 0.0;
+    put_residuals(s);
+    bool ok = p.of.rank == 0 || solve_directions(s, &p);
+    fit_split_free(&p);
+    return ok;
 }
 
 /* step = argmin |J step + r|^2 + damping |scale step|^2 over what is free. Parameters that would
@@ -240,6 +289,8 @@ static double length_of(const search *s)
 
 /* Cosines of a minimum that noise of the runs hides, and of one that it does not. */
 static const double NEARLY_FLAT = 1e-4, FLAT = 1e-7;
+/* Among residuals that may be noise, a step that leaves this part of the cost was the last one. */
+static const double NO_HELP = 0.25;
 
 typedef enum outcome { BETTER, NEAR, NO_STEP, STOPPED, NO_MEMORY } outcome;
 
@@ -285,16 +336,18 @@ static outcome improve(search *s, double tolerance)
 
 static void explain_stuck(const search *s, dae_fit_result *result)
 {
-    double slope = slope_of(s);
+    int k = 0;
+    double slope = steepest(s, &k);
     snprintf(
         result->text, sizeof result->text,
-        "No step makes the cost smaller, though its slope is not 0 (%.2g of the steepest): the "
-        "runs are not accurate enough to tell, fail beside this point, or the cost has a kink "
-        "there. Take tighter tolerances, or begin elsewhere.",
-        slope);
+        "No step makes the cost smaller, though its slope is not 0 (by %.60s: %.2g of the "
+        "steepest): the runs are not accurate enough to tell, fail beside this point, or the cost "
+        "has a kink there. Take tighter tolerances, or begin elsewhere.",
+        s->q->request.parameters[k].name, slope);
 }
 
-/* Whether the residuals are what the runs leave open themselves. */
+/* Whether the residuals may be what the runs leave open themselves: then a step that does not help
+ * is no failure. Up to there steps go on, as that is far more than runs leave open as a rule. */
 static bool is_exact(const fit *q)
 {
     static const double NOISE = 100.0;
@@ -327,8 +380,9 @@ static bool goes_on(search *s, outcome found, dae_fit_result *result, dae_status
     fit *q = s->q;
     const dae_fit_request *r = &q->request;
     if (found == NO_STEP) {
-        result->end = DAE_FIT_STUCK;
-        explain_stuck(s, result);
+        const bool exact = is_exact(q);
+        result->end = exact ? DAE_FIT_CONVERGED : DAE_FIT_STUCK;
+        if (!exact) explain_stuck(s, result);
     }
     if (found == STOPPED) result->end = DAE_FIT_STOPPED;
     if (found == NO_STEP || found == STOPPED) return false;
@@ -352,13 +406,15 @@ static dae_status iterate(search *s, dae_fit_result *result, dae_diag *diag)
     q->cost = fit_cost(q, q->r);
     q->sloped = true;
     result->end = DAE_FIT_ITERATIONS;
+    double before = INFINITY;
     for (int count = 0; count < most; count++) {
         weigh(q);
         hold_bounds(s);
-        if (slope_of(s) <= FLAT || is_exact(q)) {
+        if (slope_of(s) <= FLAT || (is_exact(q) && q->cost > NO_HELP * before)) {
             result->end = DAE_FIT_CONVERGED;
             break;
         }
+        before = q->cost;
         outcome found = improve(s, tolerance);
         if (found == NO_MEMORY) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a fit.");
         if (!goes_on(s, found, result, &status, diag)) break;

@@ -83,6 +83,43 @@ double fit_data_size(const dae_fit_data *d)
     return sum;
 }
 
+/* Largest size of column j in the data, or in the model beside them, whose residuals begin at r. */
+static double column_range(const dae_fit_data *d, int column, const double *r, double atol)
+{
+    double most = 0.0;
+    for (int i = 0, at = 0; i < d->rows; i++)
+        for (int j = 0; j < d->columns; j++) {
+            const double v = d->values[(size_t)i * (size_t)d->columns + (size_t)j];
+            if (isnan(v)) continue;
+            const double model = v + r[at++] * sigma_of(d, i, j);
+            if (j == column) most = fmax(most, fmax(fabs(v), fabs(model)));
+        }
+    return most > 0.0 ? most : atol; /* a value that is 0 is known to the absolute tolerance */
+}
+
+/* Row by row as compare_row() has them. */
+static int put_ranges(fit *q, const dae_fit_data *d, int first)
+{
+    const double atol = q->request.options ? q->request.options->atol : 1e-9;
+    int at = first;
+    for (int j = 0; j < d->columns; j++) {
+        const double range = column_range(d, j, q->r + first, atol);
+        at = first;
+        for (int i = 0; i < d->rows * d->columns; i++) {
+            if (isnan(d->values[i])) continue;
+            if (i % d->columns == j) q->range[at] = range / sigma_of(d, i / d->columns, j);
+            at++;
+        }
+    }
+    return at;
+}
+
+void fit_ranges(fit *q)
+{
+    int at = 0;
+    for (int d = 0; d < q->request.data_count; d++) at = put_ranges(q, &q->request.data[d], at);
+}
+
 static dae_status check_values(const dae_fit_data *d, int number, int *rows, dae_diag *diag)
 {
     for (int i = 0; i < d->rows; i++)

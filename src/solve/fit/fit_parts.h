@@ -3,6 +3,7 @@
 #define DAE_SOLVE_FIT_FIT_PARTS_H
 
 #include "daedal.h"
+#include "linalg/singular_values.h"
 
 /* A fit at work: r_i = (value - data)/sigma over all measured values of all experiments. */
 typedef struct fit {
@@ -15,6 +16,10 @@ typedef struct fit {
     double *J;             /* rows x count by columns: dr/dx */
     double *weighted_r;    /* rows: as the loss counts them, */
     double *weighted_J;    /* and their derivatives */
+    double *start;         /* count: where the search began */
+    double *range;         /* rows: largest size of what the row measures, over its sigma */
+    double *effect;        /* count: what a parameter that doubles moves, as part of that, */
+    bool *blind;           /* and whether that is below what the derivatives leave open */
     double cost;
     int runs;
     bool sloped; /* J is that of x */
@@ -31,6 +36,28 @@ double fit_value(const dae_problem *problem, const char *name);
 double fit_data_size(const dae_fit_data *d);
 /* r, and J unless it is NULL, at x. */
 dae_status fit_evaluate(fit *q, const double *x, double *r, double *J, dae_diag *diag);
+
+/* range, by the data and the residuals r. */
+void fit_ranges(fit *q);
+
+/* fit_rank.c */
+
+/* Relative error of derivatives: what is below it counts as 0. */
+double fit_open(const fit *q);
+/* effect and blind, by J and r. */
+void fit_look(fit *q);
+
+/* Combinations of parameters, in units of their effect. */
+typedef struct fit_split {
+    int count;     /* columns of weighted_J that are taken */
+    int *at;       /* count: their parameters; owned */
+    double *unit;  /* count: their lengths; owned */
+    rank_split of; /* of these columns, each of length 1 */
+} fit_split;
+
+/* Of the parameters that `take` marks (NULL: all) and that are not blind. False: memory. */
+bool fit_split_new(fit_split *s, const fit *q, const bool *take);
+void fit_split_free(fit_split *s);
 
 /* fit.c */
 

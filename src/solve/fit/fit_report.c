@@ -1,45 +1,17 @@
 /* What the data say of the parameters: errors, correlations, and directions that they do not see.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/vector.h"
-#include "linalg/lapack.h"
-#include "linalg/singular_values.h"
 #include "solve/fit/fit_parts.h"
 
-/* Directions whose effect is this part of the largest, parameters in units of their own effect, are
- * not seen: differences of runs at usual tolerances are noise there. */
-static const double UNSEEN = 1e-7;
-/* A parameter with this part in such a direction is named. */
+/* A parameter with this part in directions that are not seen is named. */
 static const double TAKES_PART = 0.1;
-
-/* R of J = Q R with columns of length 1, count x count; unit = lengths. False: memory. */
-static bool triangle(const fit *q, double *R, double *unit)
-{
-    const int n = q->count, m = q->rows > q->count ? q->rows : q->count;
-    double *A = DAE_ARRAY(double, (size_t)m *(size_t)n), *tau = DAE_ARRAY(double, n);
-    bool ok = A && tau;
-    for (int k = 0; ok && k < n; k++) {
-        const double *from = q->weighted_J + (size_t)k * (size_t)q->rows;
-        unit[k] = sqrt(vector_dot(q->rows, from, from));
-        for (int i = 0; i < q->rows; i++)
-            A[(size_t)k * (size_t)m + (size_t)i] = unit[k] > 0.0 ? from[i] / unit[k] : 0.0;
-    }
-    if (ok) {
-        lapack_enter();
-        ok = LAPACKE_dgeqrf(LAPACK_COL_MAJOR, m, n, A, m, tau) == 0;
-        lapack_leave();
-    }
-    for (int k = 0; ok && k < n; k++)
-        for (int i = 0; i < n; i++)
-            R[k * n + i] = i <= k ? A[(size_t)k * (size_t)m + (size_t)i] : 0.0;
-    dae_free_all(A, tau);
-    return ok;
-}
 
 /* Covariance of the scaled parameters over the directions that are seen: V S^-2 V'. */
 static double covariance(const rank_split *s, int i, int j)
@@ -50,28 +22,95 @@ static double covariance(const rank_split *s, int i, int j)
     return sum;
 }
 
-/* Name the parameters of every direction that is not seen. */
-static void tell_unseen(const fit *q, const rank_split *s, const double *unit, dae_fit_result *r)
+/* Part of the scaled parameters i and j in directions that are not seen: an entry of the projector,
+ * which does not depend on how these directions are chosen. */
+static double unseen(const rank_split *s, int i, int j)
+{
+    double sum = 0.0;
+    for (int d = s->rank; d < s->columns; d++)
+        sum += s->V[d * s->columns + i] * s->V[d * s->columns + j];
+    return sum;
+}
+
+/* Parameters that no data see at all, each with the reason. */
+static void tell_blind(const fit *q, dae_fit_result *r)
 {
     size_t at = strlen(r->text);
-    for (int d = s->rank; d < q->count; d++) {
-        const double *v = s->V + d * q->count;
-        int named = 0;
-        for (int k = 0; k < q->count; k++) {
-            if (fabs(v[k]) < TAKES_PART) continue;
-            r->unidentified[k] = true;
-            const char *name = q->request.parameters[k].name;
-            at = text_append(r->text, sizeof r->text, at, named++ ? ", " : at ? " " : "", 2);
-            at = text_append(r->text, sizeof r->text, at, name, 60);
-        }
-        bool alone = named == 1;
-        for (int k = 0; k < q->count; k++)
-            if (fabs(v[k]) >= TAKES_PART && !(unit[k] > 0.0)) alone = true;
-        const char *why = alone ? " has no effect on the data: measure something that it moves."
-                                : " cannot be told apart: the data see one combination less of "
-                                  "them. Fix one, or measure more.";
-        at = text_append(r->text, sizeof r->text, at, why, 200);
+    for (int k = 0; k < q->count; k++) {
+        char why[260];
+        const char *name = q->request.parameters[k].name;
+        const double length = q->effect[k], open = fit_open(q);
+        if (!q->blind[k]) continue;
+        r->unidentified[k] = true;
+        if (length > 0.0)
+            snprintf(why, sizeof why,
+                     " has no effect on the data: twice its value would move them by %.1g of their "
+                     "size, and the runs are accurate to %.1g. It stays at %g: begin with another "
+                     "size, take tighter tolerances, or measure something that it moves.",
+                     length, open, q->x[k]);
+        else
+            snprintf(why, sizeof why,
+                     " has no effect on the data: measure something that it moves. It stays at %g.",
+                     q->x[k]);
+        at = text_append(r->text, sizeof r->text, at, at ? " " : "", 1);
+        at = text_append(r->text, sizeof r->text, at, name, 60);
+        at = text_append(r->text, sizeof r->text, at, why, sizeof why);
     }
+}
+
+/* Parameters that make up for each other with parameter `first`, which is in no group yet. */
+static void gather(const rank_split *s, int first, int group, int *groups)
+{
+    groups[first] = group;
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < s->columns; i++)
+            for (int j = 0; j < s->columns && !groups[i]; j++)
+                if (groups[j] == group && fabs(unseen(s, i, j)) >= TAKES_PART * TAKES_PART)
+                    groups[i] = group, more = true;
+    }
+}
+
+static void tell_group(const fit *q, const fit_split *s, const int *groups, int group,
+                       dae_fit_result *r)
+{
+    size_t at = strlen(r->text);
+    double less = 0.0;
+    int named = 0;
+    char why[160];
+    for (int c = 0; c < s->count; c++) {
+        if (groups[c] != group) continue;
+        less += unseen(&s->of, c, c);
+        r->unidentified[s->at[c]] = true;
+        const char *name = q->request.parameters[s->at[c]].name;
+        at = text_append(r->text, sizeof r->text, at, named++ ? ", " : at ? " " : "", 2);
+        at = text_append(r->text, sizeof r->text, at, name, 60);
+    }
+    const int count = (int)(less + 0.5);
+    if (count > 1)
+        snprintf(why, sizeof why,
+                 " cannot be told apart: the data see %d combinations less of them. Fix %d, or "
+                 "measure more.",
+                 count, count);
+    else
+        snprintf(why, sizeof why,
+                 " cannot be told apart: the data see one combination less of them. Fix one, or "
+                 "measure more.");
+    text_append(r->text, sizeof r->text, at, why, sizeof why);
+}
+
+/* Name the parameters of every combination that is not seen. False: memory. */
+static bool tell_unseen(const fit *q, const fit_split *s, dae_fit_result *r)
+{
+    int *groups = DAE_ARRAY(int, s->count);
+    if (!groups) return false;
+    for (int c = 0, group = 0; c < s->count; c++) {
+        if (groups[c] || unseen(&s->of, c, c) < TAKES_PART * TAKES_PART) continue;
+        gather(&s->of, c, ++group, groups);
+        tell_group(q, s, groups, group, r);
+    }
+    dae_free(groups);
+    return true;
 }
 
 static void tell_values(const fit *q, dae_fit_result *r)
@@ -101,33 +140,37 @@ static dae_status report_point(const fit *q, dae_fit_result *r)
     return DAE_OK;
 }
 
+/* Errors of the parameters that are seen, and correlations between them. */
+static void tell_errors(const fit *q, const fit_split *s, dae_fit_result *r)
+{
+    const int n = q->count;
+    const double by = has_sigmas(q) ? 1.0 : r->sigma;
+    for (int k = 0; k < n; k++) r->errors[k] = INFINITY;
+    for (int i = 0; i < s->count; i++) {
+        const double own = covariance(&s->of, i, i);
+        const int k = s->at[i];
+        if (!r->unidentified[k]) r->errors[k] = by * sqrt(own) / s->unit[i];
+        for (int j = 0; j < s->count; j++) {
+            double other = covariance(&s->of, j, j), both = sqrt(own * other);
+            r->correlation[k * n + s->at[j]] = both > 0.0 ? covariance(&s->of, i, j) / both : 0.0;
+        }
+    }
+}
+
 dae_status fit_report(const fit *q, dae_fit_result *r, dae_diag *diag)
 {
     if (!q->sloped) return report_point(q, r);
-    const int n = q->count;
-    rank_split s = {0};
-    double *R = DAE_ARRAY(double, (size_t)n *(size_t)n + (size_t)n), *unit = R + n * n;
-    bool ok = R && triangle(q, R, unit) && rank_split_new(&s, n, n, R, UNSEEN, 0.0, NULL);
-    if (!ok) {
-        dae_free(R);
+    fit_split s;
+    if (!fit_split_new(&s, q, NULL))
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a fit.");
-    }
     tell_values(q, r);
-    r->rank = s.rank;
-    if (s.rank == 0 && r->end == DAE_FIT_CONVERGED) r->end = DAE_FIT_STUCK;
+    r->rank = s.of.rank;
+    if (r->rank == 0 && r->end == DAE_FIT_CONVERGED) r->end = DAE_FIT_STUCK;
     double sum = vector_dot(q->rows, q->weighted_r, q->weighted_r);
-    r->sigma = q->rows > s.rank ? sqrt(sum / (q->rows - s.rank)) : 0.0;
-    tell_unseen(q, &s, unit, r);
-    const double by = has_sigmas(q) ? 1.0 : r->sigma;
-    for (int i = 0; i < n; i++) {
-        double own = covariance(&s, i, i);
-        r->errors[i] = r->unidentified[i] ? INFINITY : by * sqrt(own) / unit[i];
-        for (int j = 0; j < n; j++) {
-            double other = covariance(&s, j, j), both = sqrt(own * other);
-            r->correlation[i * n + j] = both > 0.0 ? covariance(&s, i, j) / both : 0.0;
-        }
-    }
-    rank_split_free(&s);
-    dae_free(R);
-    return DAE_OK;
+    r->sigma = q->rows > r->rank ? sqrt(sum / (q->rows - r->rank)) : 0.0;
+    tell_blind(q, r);
+    bool ok = tell_unseen(q, &s, r);
+    tell_errors(q, &s, r);
+    fit_split_free(&s);
+    return ok ? DAE_OK : diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a fit.");
 }
