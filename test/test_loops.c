@@ -78,6 +78,15 @@ static const struct {
      "if i <> 1 and i <> 4 and i <> 9 and i <> 16 and i <> 25 and i <> 36 and i <> 49 and "
      "i <> 64 and i <> 81 and i <> 100 then\n der(u[i]) = 1 - u[i]@;\nend if;\nend for;\n"
      "end M;\n"},
+    /* GCC 12 finds the place of one operand from those of others, by an address that begins at 0,
+     * takes that for an access to NULL, and leaves the call of the loop out. */
+    {"crossing diagonals",
+     "model M parameter Real p = 2, q = 3; Real x[120], v[2, 14];\nequation\n"
+     "for j in 1:2 loop for i in 1:14 loop\n"
+     "v[j, i] = cos(x[66 - 2*j - 2*i] - (x[4 + 2*j + 2*i] + 0.01 + (q + (p + x[j + i]))))@;\n"
+     "end for; end for;\nfor i in 1:120 loop\n"
+     "der(x[i]) = p*x[i]*x[121 - i] - q*(x[i] + sin(x[i])*x[i] - x[i]*exp(-x[i]))@;\nend for;\n"
+     "end M;\n"},
 };
 
 enum { CASES = sizeof cases / sizeof *cases, LONGEST = 4000 };
