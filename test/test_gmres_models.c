@@ -173,7 +173,7 @@ static void test_singular(void **state)
     assert_non_null(strstr(iterated.text, "p["));
 }
 
-/* Two vectors do not solve these systems: what they leave over must not pass for convergence. A
+/* Three vectors do not solve these systems: what they leave over must not pass for convergence. A
  * run may fail, but not give other numbers. */
 static void test_stalled(void **state)
 {
@@ -185,7 +185,7 @@ static void test_stalled(void **state)
     run(text, DAE_LINEAR_SPARSE, 0.2, &direct);
     dae_problem *p = problem_of(text);
     dae_options o = dae_options_default();
-    o.krylov_dimension = 2, o.krylov_restarts = 0;
+    o.krylov_dimension = 3, o.krylov_restarts = 0;
     dae_solver *s = solver_of(p, DAE_LINEAR_GMRES, &o);
     iterated.status = dae_solver_start(s, 0.0, NULL, NULL);
     if (iterated.status == DAE_OK) iterated.status = dae_solver_run(s, 0.2, iterated.y, NULL);
