@@ -32,8 +32,9 @@ static const double ROUNDING = 1e-12;
  * shorter step has a matrix that is nearer to its diagonal, and GMRES recovers; where it does not
  * the steps would only become shorter. */
 enum { MOST_FAILURES = 3, FORGIVEN = 10 };
-/* Its work is compared with that of factors over so many steps. */
-enum { COMPARED_STEPS = 20 };
+/* Its work is compared with that of factors over so many steps, in which these would be made so
+ * often at least: solves with them are not counted otherwise. */
+enum { COMPARED_STEPS = 20, LEAST_FACTORINGS = 4 };
 /* Factors come at once if they are predicted to take this part of the work: they have memory and
  * a start of the method anew against them. */
 static const double MUCH_LESS = 0.5;
@@ -69,7 +70,8 @@ bool gmres_is_slow(dae_solver *s)
     hardship *g = &s->run.gmres;
     if (!solver_iterates(s) || s->stats.steps < g->steps + COMPARED_STEPS) return false;
     const double iterated = (double)(s->stats.linear_iterations - g->iterations);
-    const double factored = fmax(1.0, (double)(s->stats.factorisations - g->factorings));
+    const double factored =
+        fmax(LEAST_FACTORINGS, (double)(s->stats.factorisations - g->factorings));
     g->steps = s->stats.steps;
     g->iterations = s->stats.linear_iterations;
     g->factorings = s->stats.factorisations;
