@@ -673,6 +673,31 @@ static void text_is_cut_where_the_buffer_ends(void **state)
     assert_string_equal(text, "");
 }
 
+/* A variable is one node, whatever its number and order, also once a large table was released. */
+static void variables_are_found_by_number(void **state)
+{
+    static const int index[] = {0, 1, 63, 64, 5000, (1 << 24) - 1, 1 << 24, INT32_MAX};
+    enum { COUNT = sizeof index / sizeof *index, ORDERS = 4, MANY = 60000 };
+    expr first[COUNT][ORDERS];
+    const size_t before = graph_size(g);
+    (void)state;
+    for (int i = 0; i < COUNT; i++)
+        for (int k = 0; k < ORDERS; k++) first[i][k] = graph_variable(g, index[i], k);
+    assert_int_equal(graph_size(g), before + COUNT * ORDERS);
+    for (int i = 0; i < MANY; i++)
+        graph_binary(g, EXPR_MUL, graph_variable(g, i, 0), graph_variable(g, i + 1, 1));
+    const size_t size = graph_size(g);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < COUNT; i++)
+            for (int k = 0; k < ORDERS; k++)
+                assert_int_equal(graph_variable(g, index[i], k), first[i][k]);
+        for (int i = 0; i < MANY; i++)
+            graph_binary(g, EXPR_MUL, graph_variable(g, i, 0), graph_variable(g, i + 1, 1));
+        assert_int_equal(graph_size(g), size);
+        graph_tidy(g);
+    }
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 /* A large graph finds its nodes again after graph_tidy, the first time and when it has grown. */
@@ -699,6 +724,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(nodes_are_shared_after_tidying),
+        TEST(variables_are_found_by_number),
         TEST(equal_builds_are_equal_nodes),
         TEST(a_million_nodes),
         TEST(the_limit_is_remembered),

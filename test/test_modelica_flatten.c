@@ -34,7 +34,7 @@ static void pendulum(void **state)
     assert_int_equal(m->parameter_count, 3);
     const flat_variable *x = &m->variables[variable_index(&f, "x")];
     assert_true(x->fixed && x->has_start && !x->discrete);
-    assert_string_equal(x->unit, "m");
+    assert_string_equal(x->words->unit, "m");
     assert_int_equal(x->place.line, 5);
     assert_near(number_of(&f, x->start), 1.0);
     assert_near(number_of(&f, x->nominal), 3.0);
@@ -43,7 +43,7 @@ static void pendulum(void **state)
     assert_near(number_of(&f, y->min), -1.0);
     assert_near(number_of(&f, y->max), 1.0);
     assert_int_equal(x->state_select, SELECT_DEFAULT);
-    assert_string_equal(m->variables[4].comment, "tension");
+    assert_string_equal(m->variables[4].words->comment, "tension");
     const flat_parameter *g = &m->parameters[parameter_index(&f, "g")];
     assert_string_equal(g->unit, "m/s2");
     assert_string_equal(g->comment, "gravity");
@@ -156,7 +156,7 @@ static void types_and_attributes(void **state)
     assert_near(START("z[2,3]"), 2.0);
     assert_near(START("r[2]"), 4.0);
     assert_near(START("s[2,1]"), 3.0);
-    assert_string_equal(f.m->variables[variable_index(&f, "z[2,3]")].unit, "V");
+    assert_string_equal(f.m->variables[variable_index(&f, "z[2,3]")].words->unit, "V");
     assert_near(number_of(&f, f.m->variables[variable_index(&f, "u")].nominal), 10.0);
     assert_true(f.m->variables[variable_index(&f, "r[1]")].fixed);
     assert_false(f.m->variables[variable_index(&f, "r[2]")].fixed);
