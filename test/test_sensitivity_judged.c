@@ -69,7 +69,9 @@ static int place(const trial *q, const char *name)
 /* bench/sensitivity_judge/judge.py MODEL --keep FOLDER: runs at p + d and p - d with d = 1e-10 |p|,
  * nine stages of Radau IIA in quadruple precision on the equations as they are written, events and
  * starts found for each run. Of each model the three parameters with the largest effects, the
- * variable that they move most, where that is most, at a third of the run and at its end. */
+ * variable that they move most, where that is most, at a third of the run and at its end. Those of
+ * the spring chain (index 5) are of its closed form: p[2] is given, m p[2]'' = c (p[1] + p[3] - 2
+ * p[2]), and d = p[1] - p[3] is free, m d'' = -c d. */
 typedef struct judged {
     const char *model, *by, *variable;
     double t, slope, largest; /* of |slope| over the run */
@@ -165,6 +167,12 @@ static const judged judgements[] = {
     {"robertson", "k1", "y2", 100000000000, -2.08332906483242e-12, 4.38e-04},
     {"robertson", "k2", "y1", 100000000000, 4.16666906705097e-12, 2.33e-05},
     {"robertson", "k3", "y2", 100000000000, -2.77778504862889e-21, 5.87e-13},
+    {"springchain", "m", "p[3]", 6.8, -4.10883218496290e+00, 1.02e+01},
+    {"springchain", "c", "p[3]", 6.8, 2.46529931097774e+01, 6.13e+01},
+    {"springchain", "omega", "p[3]", 6.8, -2.17924649930481e+01, 5.77e+01},
+    {"springchain", "m", "p[3]", 20, -9.73482005718244e+00, 1.02e+01},
+    {"springchain", "c", "p[3]", 20, 5.84089203430946e+01, 6.13e+01},
+    {"springchain", "omega", "p[3]", 20, -4.04569121235669e+01, 5.77e+01},
     {"thermostat", "Thigh", "T", 680, 2.84367316023840e+00, 1.77e+01},
     {"thermostat", "Tlow", "T", 680, -1.57229547748631e+00, 1.96e+01},
     {"thermostat", "Toutside", "T", 680, 1.24840777574461e-01, 1.70e+00},
