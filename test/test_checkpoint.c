@@ -570,6 +570,57 @@ static void test_others(void **state)
     free(file.bytes);
 }
 
+/* A ball with one number of it in each place that no equation of the motion has. */
+static dae_problem *ball_of(const char *start, const char *bounce, const char *state,
+                            const char *lag, const char *limit)
+{
+    char text[700];
+    dae_problem *problem = NULL;
+    dae_diag diag = {0};
+    snprintf(text, sizeof text,
+             "model Ball Real h(start = %s, fixed = true), v, z(start = 1, fixed = true);\n"
+             "discrete Integer c(start = 0, fixed = true);\ninitial equation v = %s;\nequation\n"
+             "der(h) = v; der(v) = -9.81; der(z) = -delay(z, %s);\n"
+             "when h < 0 then reinit(v, -%s*pre(v)); c = pre(c) + 1; end when;\n"
+             "assert(h < %s, \"high\");\nend Ball;\n",
+             start, state, lag, bounce, limit);
+    if (dae_problem_from_model(&(dae_model){.text = text}, &problem, &diag) != DAE_OK)
+        fail_msg("%s", diag.text);
+    return problem;
+}
+
+/* What events do, delays, asserts, and where the run began belong to a model as equations do. */
+static void test_others_behind_equations(void **state)
+{
+    static const char *const words[][5] = {
+        {"1", "0.8", "0", "0.3", "9"},  {"2", "0.8", "0", "0.3", "9"},
+        {"1", "0.7", "0", "0.3", "9"},  {"1", "0.8", "0.5", "0.3", "9"},
+        {"1", "0.8", "0", "0.25", "9"}, {"1", "0.8", "0", "0.3", "8"}};
+    memory_file file = {0};
+    dae_diag diag = {0};
+    (void)state;
+    for (int k = 0; k < 7; k++) {
+        const char *const *w = words[k % 6];
+        dae_problem *problem = ball_of(w[0], w[1], w[2], w[3], w[4]);
+        dae_solver *s = NULL;
+        if (k == 6) assert_int_equal(dae_problem_set_start(problem, "z", 2.0, &diag), DAE_OK);
+        assert_int_equal(dae_solver_new(problem, NULL, &s, &diag), DAE_OK);
+        if (k == 0) {
+            assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+            for (int i = 0; i < 4; i++) assert_true(dae_solver_step(s, 3.0) > 0);
+            assert_int_equal(dae_solver_write(s, put, &file, &diag), DAE_OK);
+        }
+        file.at = 0;
+        const dae_status status = dae_solver_read(s, take, &file, &diag);
+        const char *says = k == 6 ? "start value of z" : "another model";
+        if (status != (k == 0 ? DAE_OK : DAE_ERR_ARGUMENT)) fail_msg("%d: %s", k, diag.text);
+        if (k > 0 && !strstr(diag.text, says)) fail_msg("no '%s' in: %s", says, diag.text);
+        dae_solver_free(s);
+        dae_problem_free(problem);
+    }
+    free(file.bytes);
+}
+
 /* y' = -k y, with a k that no description tells. */
 static int decay(double t, const double *y, const double *yp, double *f, void *user)
 {
@@ -673,12 +724,19 @@ static void test_checksum(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_models),          cmocka_unit_test(test_more_models),
-        cmocka_unit_test(test_methods),         cmocka_unit_test(test_formulations),
-        cmocka_unit_test(test_callbacks),       cmocka_unit_test(test_mechanism),
-        cmocka_unit_test(test_damage),          cmocka_unit_test(test_others),
-        cmocka_unit_test(test_other_callbacks), cmocka_unit_test(test_files),
-        cmocka_unit_test(test_full_disk),       cmocka_unit_test(test_checksum),
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_more_models),
+        cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_formulations),
+        cmocka_unit_test(test_callbacks),
+        cmocka_unit_test(test_mechanism),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_others),
+        cmocka_unit_test(test_others_behind_equations),
+        cmocka_unit_test(test_other_callbacks),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_checksum),
     };
     return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
 }

@@ -30,36 +30,114 @@ static uint64_t hash_node(uint64_t hash, const walk *w, const expr_node *n)
     return checksum(hash, &key, sizeof key);
 }
 
-/* Roots of all that a run computes. */
-static size_t collect_roots(const flat_model *m, expr *roots)
+/* Expressions of a model; without a list they are counted. */
+typedef struct root_list {
+    expr *list;
+    size_t count;
+} root_list;
+
+static void add_root(root_list *r, expr e)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < m->equation_count; i++) roots[count++] = m->equations[i].residual;
-    for (size_t i = 0; i < m->relation_count; i++) roots[count++] = m->relations[i].crossing;
-    for (size_t i = 0; i < m->discrete_count; i++) roots[count++] = m->discretes[i].value;
-    for (size_t i = 0; i < m->delay_count; i++) roots[count++] = m->delays[i].value;
-    for (size_t i = 0; i < m->sample_count; i++) {
-        roots[count++] = m->samples[i].start;
-        roots[count++] = m->samples[i].interval;
-    }
-    for (size_t w = 0; w < m->when_count; w++)
-        for (size_t b = 0; b < m->whens[w].branch_count; b++)
-            roots[count++] = m->whens[w].branches[b].condition;
-    return count;
+    if (r->list) r->list[r->count] = e;
+    r->count++;
 }
 
-static size_t most_roots(const flat_model *m)
+static void add_equations(root_list *r, const flat_equation *list, size_t count)
 {
-    size_t count = m->equation_count + m->relation_count + m->discrete_count + m->delay_count +
-                   2 * m->sample_count + 1;
-    for (size_t w = 0; w < m->when_count; w++) count += m->whens[w].branch_count;
-    return count;
+    for (size_t i = 0; i < count; i++) add_root(r, list[i].residual);
+}
+
+static void add_actions(root_list *r, const flat_action *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        add_root(r, list[i].value);
+        add_root(r, list[i].guard);
+    }
+}
+
+static void add_whens(root_list *r, const flat_model *m)
+{
+    for (size_t w = 0; w < m->when_count; w++)
+        for (size_t b = 0; b < m->whens[w].branch_count; b++) {
+            const flat_branch *branch = &m->whens[w].branches[b];
+            add_root(r, branch->condition);
+            add_actions(r, branch->actions, branch->action_count);
+        }
+}
+
+static void add_delays(root_list *r, const flat_model *m)
+{
+    for (size_t i = 0; i < m->delay_count; i++) {
+        add_root(r, m->delays[i].value);
+        add_root(r, m->delays[i].lag);
+        add_root(r, m->delays[i].most);
+    }
+}
+
+static void add_variables(root_list *r, const flat_model *m)
+{
+    for (size_t i = 0; i < m->variable_count; i++) {
+        add_root(r, m->variables[i].start);
+        add_root(r, m->variables[i].nominal);
+        add_root(r, m->variables[i].min);
+        add_root(r, m->variables[i].max);
+    }
+}
+
+/* Roots of all that a run computes, and of where it began. */
+static size_t collect_roots(const flat_model *m, expr *list)
+{
+    root_list r = {list, 0};
+    add_equations(&r, m->equations, m->equation_count);
+    add_equations(&r, m->initial_equations, m->initial_count);
+    for (size_t i = 0; i < m->relation_count; i++) add_root(&r, m->relations[i].crossing);
+    for (size_t i = 0; i < m->discrete_count; i++) add_root(&r, m->discretes[i].value);
+    for (size_t i = 0; i < m->sample_count; i++) {
+        add_root(&r, m->samples[i].start);
+        add_root(&r, m->samples[i].interval);
+    }
+    add_delays(&r, m);
+    add_whens(&r, m);
+    add_actions(&r, m->asserts, m->assert_count);
+    add_variables(&r, m);
+    return r.count;
+}
+
+static uint64_t hash_number(uint64_t hash, int64_t number)
+{
+    return checksum(hash, &number, sizeof number);
+}
+
+static uint64_t hash_actions(uint64_t hash, const flat_action *list, size_t count)
+{
+    hash = hash_number(hash, (int64_t)count);
+    for (size_t i = 0; i < count; i++) {
+        hash = hash_number(hash, (int64_t)list[i].kind);
+        hash = hash_number(hash, list[i].variable);
+        hash = hash_number(hash, list[i].warning);
+    }
+    return hash;
+}
+
+/* What events set, and in which order: the numbers beside the expressions. */
+static uint64_t hash_events(uint64_t hash, const flat_model *m)
+{
+    for (size_t i = 0; i < m->relation_count; i++) hash = hash_number(hash, m->relations[i].strict);
+    for (size_t i = 0; i < m->discrete_count; i++)
+        hash = hash_number(hash, m->discretes[i].variable);
+    for (size_t w = 0; w < m->when_count; w++)
+        for (size_t b = 0; b < m->whens[w].branch_count; b++) {
+            const flat_branch *branch = &m->whens[w].branches[b];
+            hash = hash_number(hash, branch->at_initial);
+            hash = hash_actions(hash, branch->actions, branch->action_count);
+        }
+    return hash_actions(hash, m->asserts, m->assert_count);
 }
 
 /* A hash of the equations; false: memory */
 static bool hash_equations(const flat_model *m, uint64_t *hash)
 {
-    expr *roots = DAE_ARRAY(expr, most_roots(m));
+    expr *roots = DAE_ARRAY(expr, collect_roots(m, NULL) + 1);
     walk w = {0};
     if (!roots) return false;
     const size_t count = collect_roots(m, roots);
@@ -71,6 +149,7 @@ static bool hash_equations(const flat_model *m, uint64_t *hash)
         const uint64_t place = roots[i] == EXPR_NONE ? 0 : 1 + walk_place(&w, roots[i]);
         *hash = checksum(*hash, &place, sizeof place);
     }
+    *hash = hash_events(*hash, m);
     walk_free(&w);
     graph_leave(m->graph);
     dae_free(roots);
@@ -108,6 +187,22 @@ static dae_status parameters_persist(dae_solver *s, persist *p)
         return diag_set(&s->diag, DAE_ERR_ARGUMENT,
                         "The checkpoint is of a run with parameter %s = %.17g; here it is %.17g.",
                         f->parameter_names[k], value, f->parameters[k]);
+    }
+    return DAE_OK;
+}
+
+/* Start values from outside, each by name where it differs. */
+static dae_status starts_persist(dae_solver *s, persist *p)
+{
+    const model_form *f = s->base->model;
+    for (size_t k = 0; k < f->flat->variable_count && persist_ok(p); k++) {
+        double value = f->start[k];
+        PERSIST(p, value);
+        if (!persist_ok(p) || memcmp(&value, &f->start[k], sizeof value) == 0) continue;
+        return diag_set(&s->diag, DAE_ERR_ARGUMENT,
+                        "The checkpoint is of a run with another start value of %s: %.17g, here "
+                        "%.17g (nan: that of the model).",
+                        f->flat->variables[k].name, value, f->start[k]);
     }
     return DAE_OK;
 }
@@ -187,6 +282,7 @@ dae_status identity_persist(dae_solver *s, persist *p)
     persist_same(p, hash, "it is of another model or problem");
     if (!persist_ok(p)) return DAE_OK;
     dae_status status = s->base->model ? parameters_persist(s, p) : DAE_OK;
+    if (status == DAE_OK && persist_ok(p) && s->base->model) status = starts_persist(s, p);
     return status == DAE_OK && persist_ok(p) ? options_persist(s, p) : status;
 }
 
