@@ -163,9 +163,12 @@ graph *graph_new(void)
     g->memo = memo_new();
     graph_set_limit(g, 0);
     start_lock(g);
-    if (g->table && g->walks && g->memo && add_block(g)) return g;
-    graph_free(g);
-    return NULL;
+    if (!g->table || !g->walks || !g->memo || !add_block(g)) {
+        graph_free(g);
+        return NULL;
+    }
+    g->nodes.blocks[0][EXPR_NONE] = (expr_node){.op = EXPR_CONSTANT, .value = NAN};
+    return g;
 }
 
 void graph_free(graph *g)

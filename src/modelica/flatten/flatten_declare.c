@@ -174,6 +174,7 @@ static value declare_variables(flattener *f, instance *in, const attributes *a, 
     if (value_is_error(&v) || !variable_room(f, v.count)) return v;
     for (size_t k = 0; k < v.count && !f->failed; k++)
         v.e[k] = declare_variable(f, in, a, t->type, k);
+    if (graph_failed(f->g)) f->failed = true; /* leaves that are none have no variable */
     return v;
 }
 
