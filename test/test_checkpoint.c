@@ -22,6 +22,7 @@
 #include "daedal.h"
 #include "models.h"
 #include "pendulum.h"
+#include "sanitized.h"
 
 enum { PATH_SIZE = 1024, MOST_STEPS = 400 };
 
@@ -367,14 +368,15 @@ static void test_methods(void **state)
     int saved = 0;
     (void)state;
     failures = 0;
+    const int stride = SANITIZED ? 4 : 1; /* a model in turn for each method, with sanitizers */
     for (int m = 0; m < 5; m++)
-        for (int i = 0; dae_method_name(i); i++) {
+        for (int i = m % stride; dae_method_name(i); i += stride) {
             dae_method_info info = dae_method_at(i);
             setting set = {.name = models[m], .problem = from_text, .method = info.name};
             if (info.constant_steps) set.fixed_step = 1e-2;
             saved += check(&set, (uint64_t)(31 + 7 * i + m));
         }
-    assert_true(saved > 600);
+    assert_true(saved > 600 / stride);
     assert_int_equal(failures, 0);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../bench/formulation_cells.h"
+#include "sanitized.h"
 
 #ifndef TEST_ROOT
 #define TEST_ROOT ".." /* where the sources are; the build says it */
@@ -83,14 +84,10 @@ static int check_row(const cell_problem *p, const char *formulation)
 }
 
 /* Derivative arrays are dense: Andrews' mechanism takes seconds a method, and with sanitizers the
- * car axis does, whose code is that of the pendulum. */
+ * others do, whose code is that of the circle. */
 static bool takes_long(const char *problem, const char *formulation)
 {
-#ifdef __SANITIZE_ADDRESS__
-    const bool large = !strcmp(problem, "andrews") || !strcmp(problem, "caraxis");
-#else
-    const bool large = !strcmp(problem, "andrews");
-#endif
+    const bool large = !strcmp(problem, "andrews") || (SANITIZED && strcmp(problem, "circle") != 0);
     return large && !strcmp(formulation, "array");
 }
 
@@ -139,9 +136,7 @@ static void caraxis(void **state)
 static void andrews(void **state)
 {
     (void)state;
-#ifdef __SANITIZE_ADDRESS__
-    skip(); /* the same code as the car axis, with more equations: it is slow */
-#endif
+    if (SANITIZED) skip(); /* the same code as the car axis, with more equations: it is slow */
     check_problem("andrews");
 }
 

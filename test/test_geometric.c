@@ -4,6 +4,7 @@
 #include "daedal.h"
 #include "mechanisms.h"
 #include "method/geometric/geometric.h"
+#include "sanitized.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -221,9 +222,7 @@ static void energy_fit(const mechanics *m, double h, long periods, double *slope
  * no trend, while the error itself is that of order 2. */
 static void check_energy(const mechanics *m, double h, long periods)
 {
-#if defined(__SANITIZE_ADDRESS__)
-    periods /= 50;
-#endif
+    if (SANITIZED) periods /= 50;
     double slope, deviation, largest;
     energy_fit(m, h, periods, &slope, &deviation, &largest);
     if (fabs(slope) >= fmax(3.0 * deviation, 1e-13) || largest >= 10.0 * h * h)

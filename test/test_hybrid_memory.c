@@ -1,13 +1,7 @@
 /* An event for whose values there is no memory is DAE_ERR_MEMORY, not a value that is no number. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
+#include "sanitized.h"
 
-#ifndef SANITIZED
+#if !SANITIZED
 
 #include "fault_alloc.h"
 

@@ -11,13 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sanitized.h"
 #include "solve/bind/solver.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
 
 static const double TURN = 6.283185307179586;
 

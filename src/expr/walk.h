@@ -38,6 +38,10 @@ static inline expr *walk_stacked(const walk *w, size_t depth)
  * of memory. Iterative: any depth will do. */
 bool walk_from(walk *w, const graph *g, const expr *roots, size_t count);
 
+/* As walk_from, for one root, as long as it reaches no more than `most` nodes; *whole: it does not.
+ * Else the walk has a part of them, after a work that goes with `most`. */
+bool walk_within(walk *w, const graph *g, expr root, size_t most, bool *whole);
+
 /* The nodes that another root reaches behind those of the walk so far. */
 bool walk_on(walk *w, const graph *g, expr root);
 

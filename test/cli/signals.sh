@@ -58,7 +58,7 @@ nothing_left() {
 }
 
 # translation, analysis, start, steps of a large model
-for delay in 0.2 0.7 1.5 3; do
+for delay in 0.1 0.4 1 2; do
     stopped TERM 143 $delay run "$models/ladder.mo" --set n=60000
     stopped INT 130 $delay check "$models/ladder.mo" --set n=60000
     stopped TERM 143 $delay emit "$models/ladder.mo" --set n=60000 -o large.c

@@ -23,6 +23,7 @@
 #include <cmocka.h>
 
 #include "daedal.h"
+#include "sanitized.h"
 
 enum { MOST_NAMES = 8, POINTS = 200, MOST_STEPS = 4000, DEGREE = 24, PANELS = 256 };
 
@@ -315,7 +316,7 @@ static int judge(const accuracy_run *r, const char *method, const char *formulat
     return bad;
 }
 
-#ifdef __SANITIZE_ADDRESS__ /* the same code at a few tolerances: it is slow */
+#if SANITIZED /* the same code at a few tolerances: it is slow */
 static const double tolerances[] = {1e-3, 1e-6};
 #else
 static const double tolerances[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10};

@@ -45,6 +45,7 @@ typedef struct scribe {
     int n;      /* unknowns of the set that count, and blocks of them: outputs come behind these */
     int blocks;
     int *offset; /* per flat variable, of a definition: how often it is differentiated */
+    int *output; /* per flat variable: its number among the evaluated ones, or -1 */
 } scribe;
 
 static void *room(record *r, size_t count, size_t size)
@@ -213,7 +214,6 @@ static const int *extend(record *r, const int *from, int count, int first, int m
 
 typedef struct entry_list {
     const scribe *w;
-    const int *number; /* per flat variable: of the output, or -1 */
     int *unknown, *order, count;
 } entry_list;
 
@@ -224,7 +224,7 @@ static void add_entry(void *context, const expr_node *node)
     const scribe *w = list->w;
     if (node->op != EXPR_VARIABLE) return;
     int top = w->f->alias[node->index].top, u = w->f->first_unknown[top];
-    int unknown = list->number[top] >= 0 ? w->n + list->number[top] : -1, order = 0;
+    int unknown = w->output[top] >= 0 ? w->n + w->output[top] : -1, order = 0;
     if (u >= 0) unknown = w->places[u].variable, order = w->places[u].order;
     if (unknown < 0) return; /* a constant */
     for (int k = list->count; k-- > 0;)
@@ -251,13 +251,11 @@ static bool write_entries(scribe *w)
     const signature *sigma = &w->s->sigma;
     int outputs = f->evaluated_count, own = w->n > 0 ? sigma->start[w->n] : 0;
     size_t nv = f->flat->variable_count;
-    int *work = DAE_ARRAY(int, 3 * nv + 2),
+    int *work = DAE_ARRAY(int, 2 * nv + 2),
         *start = room(r, (size_t)(w->n + outputs) + 1, sizeof *start);
     int *unknown = NULL, *order = NULL;
     bool ok = work && start;
-    entry_list list = {w, work, work ? work + nv : NULL, work ? work + 2 * nv + 1 : NULL, 0};
-    for (size_t v = 0; ok && v < nv; v++) work[v] = -1;
-    for (int k = 0; ok && k < outputs; k++) work[f->evaluated[k]] = k;
+    entry_list list = {w, work, work ? work + nv + 1 : NULL, 0};
     for (int i = 0; ok && i <= w->n; i++) start[i] = w->n > 0 ? sigma->start[i] : 0;
     for (int k = 0; ok && k < outputs; k++) {
         ok = output_entries(&list, k);
@@ -318,6 +316,15 @@ static bool find_levels(scribe *w)
 }
 
 /* ---- definitions ---- */
+
+static bool number_outputs(scribe *w)
+{
+    const size_t count = w->f->flat->variable_count;
+    w->output = DAE_ARRAY(int, count);
+    for (size_t v = 0; w->output && v < count; v++) w->output[v] = -1;
+    for (int k = 0; w->output && k < w->f->evaluated_count; k++) w->output[w->f->evaluated[k]] = k;
+    return w->output != NULL;
+}
 
 typedef struct use_scan {
     const scribe *w;
@@ -391,8 +398,10 @@ static void place_variable(const scribe *w, int v, dae_analysis_variable *out)
     out->index = w->r->a.agree ? 1 : -1;
     out->output = f->alias[top].evaluated && !f->alias[top].used;
     if (f->alias[top].used && w->r->a.agree) out->index = definition_index(w, top);
-    for (int k = 0; f->alias[top].evaluated && k < f->evaluated_count; k++)
-        if (f->evaluated[k] == top) out->unknown = w->n + k, out->sign = f->alias[v].top_sign;
+    if (w->output[top] >= 0) {
+        out->unknown = w->n + w->output[top];
+        out->sign = f->alias[v].top_sign;
+    }
     if (u < 0) return;
     const analysed_place *at = &w->places[u];
     out->differential = f->differential[u];
@@ -696,7 +705,7 @@ static bool write_regular(scribe *w, const mode_slots *slots, const model_point 
     a->index = a->agree ? m->index : -1;
     a->freedom = a->agree ? w->s->freedom : -1;
     w->places = analysed_places(w->set, w->f);
-    bool ok = w->places && find_levels(w) && find_definition_offsets(w);
+    bool ok = w->places && find_levels(w) && number_outputs(w) && find_definition_offsets(w);
     if (ok && a->agree)
         ok = initial_roles_find(&w->roles, w->set, w->s, w->f, w->places) && write_constraints(w);
     a->fixed_count = w->roles.fixed_count;
@@ -733,7 +742,7 @@ static dae_status write_analysis(scribe *w, const model_point *at, const double 
     graph_recover(g);
     graph_leave(g);
     mode_slots_free(&slots);
-    dae_free_all(w->places, w->level, w->offset);
+    dae_free_all(w->places, w->level, w->offset, w->output);
     initial_roles_free(&w->roles);
     return status;
 }

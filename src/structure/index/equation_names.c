@@ -61,8 +61,9 @@ const char *equation_set_variable(const equation_set *set, int j, int p, char *b
  * a graph of its own, where VARIABLE(n + k, q) is the q-th derivative of synonym k. */
 typedef struct page {
     const equation_set *set;
-    graph *g; /* owned */
-    walk w;
+    graph *g;    /* owned */
+    walk source; /* of the set's graph: each goes back to the pool of its own */
+    walk w;      /* of the page */
     expr *image; /* owned */
 } page;
 
@@ -85,7 +86,7 @@ static expr copy_leaf(page *p, const expr_node *n)
 
 static expr image_of(const page *p, expr operand)
 {
-    return operand == EXPR_NONE ? EXPR_NONE : p->image[walk_place(&p->w, operand)];
+    return operand == EXPR_NONE ? EXPR_NONE : p->image[walk_place(&p->source, operand)];
 }
 
 static bool is_op(const graph *g, expr e, expr_op op)
@@ -149,15 +150,15 @@ static expr copy_node(page *p, const expr_node *n)
 static expr copy_expression(page *p, expr e)
 {
     const graph *from = p->set->graph;
-    if (e == EXPR_NONE || !walk_from(&p->w, from, &e, 1)) return EXPR_NONE;
-    p->image = DAE_ARRAY(expr, p->w.count);
+    if (e == EXPR_NONE || !walk_from(&p->source, from, &e, 1)) return EXPR_NONE;
+    p->image = DAE_ARRAY(expr, p->source.count);
     if (!p->image) return EXPR_NONE;
-    for (size_t i = 0; i < p->w.count; i++) {
-        const expr_node *n = graph_node(from, p->w.order[i]);
+    for (size_t i = 0; i < p->source.count; i++) {
+        const expr_node *n = graph_node(from, p->source.order[i]);
         p->image[i] = graph_arity(n->op) == 0 ? copy_leaf(p, n) : copy_node(p, n);
         if (p->image[i] == EXPR_NONE) return EXPR_NONE;
     }
-    return p->image[p->w.count - 1];
+    return p->image[p->source.count - 1];
 }
 
 /* ---- left = right --------------------------------------------------------------------------- */
@@ -362,6 +363,7 @@ size_t equation_set_print(const equation_set *set, expr residual, char *buffer, 
         expr e = copy_expression(&p, residual);
         if (e != EXPR_NONE && find_sides(&p, e, side)) length = print_sides(&p, side, buffer, size);
     }
+    walk_free(&p.source);
     walk_free(&p.w);
     dae_free(p.image);
     graph_free(p.g);
