@@ -473,6 +473,66 @@ static void test_small_state(void **state)
     shut(&q);
 }
 
+/* The guess, which is 0, says nothing of units: the condition does. x'' = u from rest to rest over
+ * L takes u = 6 L (1 - 2t), and int u^2 = 12 L^2. */
+static void test_units_of_conditions(void **state)
+{
+    static const struct {
+        const char *cost, *end[2];
+        double length;
+    } cases[] = {{"1e18*u^2", {"x = 1e-9", "v = 0"}, 1e-9},
+                 {"1e-18*u^2", {"x = 1e9", "v = 0"}, 1e9}};
+    need_ipopt(state);
+    for (int k = 0; k < COUNT(cases); k++) {
+        const double length = cases[k].length;
+        optimal q;
+        const dae_optimise_stats *s =
+            optimise(&q,
+                     MODEL("  input Real u;\n  Real x(start = 0, fixed = true);\n"
+                           "  Real v(start = 0, fixed = true);\nequation\n  der(x) = v;\n"
+                           "  der(v) = u;"),
+                     &(dae_optimise_request){.end = 1.0,
+                                             .integral = cases[k].cost,
+                                             .controls = &FREE,
+                                             .control_count = 1,
+                                             .at_end = cases[k].end,
+                                             .end_count = 2,
+                                             .atol = 1e-6 * length});
+        expect_about(s->objective, 12.0, 1e-5);
+        expect_about(value_at(&q, "x", 1.0), length, 1e-9 * length);
+        expect_about(dae_optimum_control(q.best, 0, 0.0), 6.0 * length, 1e-5 * length);
+        shut(&q);
+    }
+}
+
+/* Riccati's problem where a start value tells the unit, and where the guess stays at 1 for 10^9 s:
+ * its objective is 10^9 times the least one, which is 1, and u is 10^9 times what moves x by 1 in
+ * that time. */
+static void test_units_of_equations(void **state)
+{
+    static const struct {
+        const char *start, *cost;
+        double end, least;
+    } cases[] = {{"1e-9", "1e18*(x^2 + u^2)", 1.0, 0.7615941559557649},
+                 {"1", "x^2 + u^2", 1e9, 1.0}};
+    need_ipopt(state);
+    for (int k = 0; k < COUNT(cases); k++) {
+        char text[200];
+        optimal q;
+        snprintf(text, sizeof text,
+                 MODEL("  input Real u;\n  Real x(start = %s, fixed = true);\nequation\n"
+                       "  der(x) = u;"),
+                 cases[k].start);
+        const dae_optimise_stats *s = optimise(&q, text,
+                                               &(dae_optimise_request){.end = cases[k].end,
+                                                                       .integral = cases[k].cost,
+                                                                       .controls = &FREE,
+                                                                       .control_count = 1});
+        expect_about(s->objective, cases[k].least, 2e-6);
+        shut(&q);
+    }
+}
+
 /* Bounds hold between points, too; those of 0 count; those of the model stay. */
 static void test_bounds(void **state)
 {
@@ -809,6 +869,8 @@ int main(void)
                                        cmocka_unit_test(test_units_of_runs),
                                        cmocka_unit_test(test_small_units),
                                        cmocka_unit_test(test_small_state),
+                                       cmocka_unit_test(test_units_of_conditions),
+                                       cmocka_unit_test(test_units_of_equations),
                                        cmocka_unit_test(test_bounds),
                                        cmocka_unit_test(test_unverified),
                                        cmocka_unit_test(test_between_samples),

@@ -343,7 +343,7 @@ static dae_status adapt(dae_optimum *q, double target, bool *stays, dae_diag *di
         const double small = opt_objective_tolerance(q, q->stats.objective);
         const bool fits = q->path_error <= 1.0 && q->stats.integral_error <= small,
                    met = q->stats.error <= target && fits,
-                   rests = q->stats.objective_change <= small;
+                   rests = !opt_units_of(q, &q->solution) && q->stats.objective_change <= small;
         const bool done = (met && rests) || *stays || round >= ROUNDS;
         if (done && !(q->stats.error <= 1.0 && rests && fits && q->stats.gap <= small) &&
             q->stats.end == DAE_OPTIMISE_CONVERGED)
