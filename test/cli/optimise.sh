@@ -250,4 +250,10 @@ expect 1 optimise "$osc" --integral 'u^2' --control u --end 'x1 = 100'
 says 'contradict each other'
 says 'Violated most is x1 = 100, at the end, by 9'
 
+# a min that is not asked for is told, and one that is holds
+sed 's/Real x(/Real x(min = 0.9, /' lq.mo >lqmin.mo
+ends 0 optimise lqmin.mo --control u --integral 'x^2 + u^2'
+says 'warning: x = 0.89.* lies below its min = 0.9'
+expect 0 optimise lqmin.mo --control u --integral 'x^2 + u^2' --bounds
+grep -q warning err && fail "a bound that holds is told"
 finish

@@ -68,8 +68,8 @@ static void complete_request(dae_optimise_request *r)
 {
     if (r->rtol == 0.0) r->rtol = dae_options_default().rtol;
     if (r->atol == 0.0) r->atol = r->rtol;
-    if (r->intervals == 0) r->intervals = 20;
-    if (r->max_intervals == 0) r->max_intervals = 1000;
+    if (r->max_intervals == 0) r->max_intervals = r->intervals > 1000 ? r->intervals : 1000;
+    if (r->intervals == 0) r->intervals = r->max_intervals < 20 ? r->max_intervals : 20;
     if (r->max_intervals < r->intervals) r->max_intervals = r->intervals;
     if (r->max_iterations == 0) r->max_iterations = 500;
     if (r->guess == DAE_BVP_GUESS_AUTO && r->rows > 0) r->guess = DAE_BVP_GUESS_TABLE;
