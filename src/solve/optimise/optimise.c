@@ -388,6 +388,7 @@ static dae_status by_collocation(dae_optimum *q, dae_diag *diag)
         status = opt_set_parameters(q, &q->solution, diag);
     } else if (status == DAE_OK) {
         status = adapt_all(q, diag);
+        if (status == DAE_OK) opt_note_start(q);
     }
     q->stats.intervals = q->solution.intervals;
     return status;

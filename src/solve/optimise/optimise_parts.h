@@ -203,6 +203,8 @@ void opt_verify(dae_optimum *q);
 /* Conditions along the path, and bounds of controls, between points: into the statistics, and where
  * error is not NULL into those of intervals, in tolerances. */
 void opt_look_between(dae_optimum *q, const opt_solution *s, double *error);
+/* A note where a condition along the path is violated at the start, whatever controls do. */
+void opt_note_start(dae_optimum *q);
 /* How far the integral at points of collocation is from that of what lies between them. Into share,
  * each interval's. */
 double opt_integral_error(dae_optimum *q, const opt_solution *s, double *share);
