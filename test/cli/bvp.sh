@@ -137,6 +137,17 @@ end Layer;
 END
 expect 1 bvp layer.mo --method radau
 says 'take Gauss points (method gauss)'
+cat >both.mo <<'END'
+model Both
+  Real x(start = 0, fixed = true), y;
+equation
+  der(x) = -1e4*(x - cos(time));
+  der(y) = 1e4*(y - sin(time));
+  annotation(experiment(StopTime = 1), __Daedal(terminal = {y == 2}));
+end Both;
+END
+expect 1 bvp both.mo --method radau --max-intervals 100
+says 'take Gauss points (method gauss)'
 expect 0 bvp layer.mo
 says '^  v  .* -10000 '
 # a throw of 1 s rises to 10/8: what forbids that is named, whatever the method; a max is told

@@ -254,12 +254,13 @@ static dae_status explain_mesh(const dae_bvp *q, const bvp_solution *s, const do
             "tolerances, and the limit of %d leaves none to confirm it by halving them. "
             "Allow more intervals.",
             s->intervals, error[worst], q->request.max_intervals);
-    return diag_set(diag, DAE_ERR_TOLERANCE,
-                    "Boundary values: with %d intervals the error is still %.3g tolerances between "
-                    "t = %.9g and %.9g. Allow more intervals (the limit is %d), or take a larger "
-                    "tolerance; a solution with a jump or a kink there has no place here.",
-                    s->intervals, error[worst], s->t[worst], s->t[worst + 1],
-                    q->request.max_intervals);
+    diag_set(diag, DAE_ERR_TOLERANCE,
+             "Boundary values: with %d intervals the error is still %.3g tolerances between "
+             "t = %.9g and %.9g. Allow more intervals (the limit is %d), or take a larger "
+             "tolerance; a solution with a jump or a kink there has no place here.",
+             s->intervals, error[worst], s->t[worst], s->t[worst + 1], q->request.max_intervals);
+    bvp_advise_points(q, diag);
+    return DAE_ERR_TOLERANCE;
 }
 
 /* A mesh on which the error would be a part of `target`; *moved: the last one had as many

@@ -100,13 +100,9 @@ static step_end damped_step(newton_work *w, dae_diag *diag)
 
 /* ---- words ---- */
 
-/* Another method, where this one may be the reason. */
-static void advise_method(const newton_work *w, dae_diag *diag)
+void bvp_advise_points(const dae_bvp *q, dae_diag *diag)
 {
-    const dae_bvp_method by = w->q->request.method;
-    if (by <= DAE_BVP_RADAU && w->q->instance->selection)
-        diag_append(diag, " If the states chosen at the start do not hold on the whole way, take "
-                          "shooting, or projected collocation.");
+    const dae_bvp_method by = q->request.method;
     if (by == DAE_BVP_RADAU || by == DAE_BVP_PROJECTED_RADAU)
         diag_append(diag,
                     " Radau points are for solutions that decay; where they grow, as in a "
@@ -129,7 +125,10 @@ static dae_status explain(newton_work *w, const char *why, dae_diag *diag)
     diag_append(diag, ". There may be no solution. Else give a better guess (start values, a "
                       "simulation, a table such as the solution for other parameters), or more "
                       "intervals.");
-    advise_method(w, diag);
+    if (w->q->request.method <= DAE_BVP_RADAU && w->q->instance->selection)
+        diag_append(diag, " If the states chosen at the start do not hold on the whole way, take "
+                          "shooting, or projected collocation.");
+    bvp_advise_points(w->q, diag);
     return DAE_ERR_CONVERGENCE;
 }
 

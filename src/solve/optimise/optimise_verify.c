@@ -265,14 +265,15 @@ void opt_look_between(dae_optimum *q, const opt_solution *s, double *error)
         }
 }
 
-static bool contains_controls(const dae_optimum *q, int k)
+/* Condition k is one of states alone, which do not jump. */
+static bool is_of_states(const dae_optimum *q, int k)
 {
     const opt_program *p = &q->at_point;
-    for (size_t e = 0; e < p->first_count; e++)
-        if (p->first_row[e] == q->rows + k && p->first_column[e] >= q->n + q->d &&
-            p->first_column[e] < opt_block(q))
-            return true;
-    return false;
+    for (size_t e = 0; e < p->first_count; e++) {
+        const int j = p->first_column[e];
+        if (p->first_row[e] == q->rows + k && (j >= q->n || q->number[j] < 0)) return false;
+    }
+    return true;
 }
 
 void opt_note_start(dae_optimum *q)
@@ -284,11 +285,10 @@ void opt_note_start(dae_optimum *q)
         const opt_condition *c = &q->path.list[k];
         const double value = q->at_point.value[q->rows + k];
         const double off = fmax(c->lower - value, value - c->upper);
-        if (off > row_tolerance(q, k) && !contains_controls(q, k))
+        if (off > row_tolerance(q, k) && is_of_states(q, k))
             snprintf(
                 q->stats.note, sizeof q->stats.note,
-                "%.150s is violated by %.3g at the start already, where no control changes it: "
-                "there is no solution.",
+                "%.150s is violated by %.3g at the start already, where no control changes it.",
                 c->text, off);
     }
 }
