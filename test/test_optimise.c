@@ -797,9 +797,11 @@ static void test_refused(void **state)
     static const char *const far[] = {"x1 = 100"};
     const dae_optimise_range u = {.name = "u"}, x = {.name = "x1"}, z = {.name = "z"};
     const dae_optimise_range empty = {.name = "u", .lower = 1.0, .upper = -1.0};
+    const dae_optimise_range open = {.name = "u", .lower = (double)NAN, .upper = 1.0};
+    const dae_optimise_range lost = {.name = "u", .guess = (double)NAN, .guess_given = true};
     const dae_optimise_request sound = {
         .end = 5.0, .integral = "u^2", .controls = &u, .control_count = 1};
-    dae_optimise_request r[11];
+    dae_optimise_request r[13];
     for (int k = 0; k < COUNT(r); k++) r[k] = sound;
     r[0].controls = &x;
     r[1].controls = &z;
@@ -812,6 +814,8 @@ static void test_refused(void **state)
     r[8].integral = "log(x1 - 5)";
     r[9].parameters = &z, r[9].parameter_count = 1;
     r[10].way = DAE_OPTIMISE_SIMULATION;
+    r[11].controls = &open;
+    r[12].controls = &lost;
     static const char *const words[] = {"x1 is no input",
                                         "no input z",
                                         "bounds of u",
@@ -822,7 +826,9 @@ static void test_refused(void **state)
                                         "nothing to minimise",
                                         "minimised is",
                                         "no parameter z",
-                                        "not controls such as u"};
+                                        "not controls such as u",
+                                        "guess of u is nan",
+                                        "guess of u is nan"};
     need_ipopt(state);
     for (int k = 0; k < COUNT(r); k++) {
         optimal q;

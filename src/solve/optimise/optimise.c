@@ -103,6 +103,9 @@ static dae_status take_range(dae_optimum *q, int k, const dae_optimise_range *r,
     const double lower = given ? fmax(least, r->lower) : least;
     const double upper = given ? fmin(most, r->upper) : most;
     diag_variable(diag, -1, r->name);
+    if (isnan(r->lower) || isnan(r->upper) || (r->guess_given && isnan(r->guess)))
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Optimisation: a bound or the guess of %s is nan.",
+                        r->name);
     if (!(lower < upper) && !(lower == upper && isfinite(lower)))
         return diag_set(diag, DAE_ERR_ARGUMENT,
                         "Optimisation: the bounds of %s, from %g to %g, are empty (the model has "
