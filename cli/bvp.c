@@ -93,8 +93,8 @@ static void print_method(const boundary *q)
     if (w->method == DAE_BVP_SHOOTING)
         say("  method    multiple shooting");
     else
-        say("  method    %scollocation at %d %s points", projected ? "projected " : "",
-            w->stages > 0 ? w->stages : 4, right ? "Radau" : "Gauss");
+        say("  method    %scollocation at %d %s point%s", projected ? "projected " : "",
+            w->stages > 0 ? w->stages : 4, right ? "Radau" : "Gauss", w->stages == 1 ? "" : "s");
     say(", %s, rtol %g, atol %g%s\n", PLURAL(c->intervals, "interval"), w->rtol, w->atol,
         c->simulated ? ", from a simulation" : "");
 }

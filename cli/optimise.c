@@ -293,6 +293,8 @@ static int complain_inaccurate(const optimisation *q, const dae_optimise_stats *
         return complain(CLI_UNFIT,
                         "the result is not verified: a run with these controls failed: %s",
                         c->deviation_text);
+    if (c->note[0])
+        return complain(CLI_UNFIT, "the result is less accurate than asked for: %s", c->note);
     return complain(CLI_UNFIT,
                     "the result is less accurate than asked for: states %.2g tolerances (a "
                     "simulation %.2g), %s%s%s; give '--max-intervals' or a larger '--rtol'",

@@ -498,8 +498,7 @@ void recorder_close(recorder *r)
 /* ---- integrating ------------------------------------------------------------------------------
  */
 
-/* Tell once about each variable outside of its min and max, by more than the tolerances. */
-static void watch_bounds(session *s, double t)
+void session_watch_bounds(session *s, double t)
 {
     for (int i = 0; s->lower && i < s->n; i++) {
         double y = s->y[i], bound = y < s->lower[i] ? s->lower[i] : s->upper[i];
@@ -546,7 +545,7 @@ const char *session_digits(const session *s, int i)
 
 static int add_row(session *s, recorder *rows, double t)
 {
-    watch_bounds(s, t);
+    session_watch_bounds(s, t);
     for (int k = 0; k < s->n_recorded; k++) s->row[k] = s->y[s->recorded[k]];
     if (s->more.fill) {
         int code = s->more.fill(s, t, s->row + s->n_recorded, s->more.user);

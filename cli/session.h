@@ -129,6 +129,8 @@ void session_listen(session *s, dae_options *options);
 /* Show a line of progress on the terminal, in place of the last one; take it away. */
 void session_tell(session *s, const char *text);
 void session_clear_progress(session *s);
+/* Tell once about each variable of s->y outside of its min and max, by more than the tolerances. */
+void session_watch_bounds(session *s, double t);
 /* Say why something failed. Exit code. */
 int session_complain(session *s, dae_status status, const char *text);
 /* Solver for the problem; monitor, interrupt and message of options are filled in. Exit code. */

@@ -62,6 +62,8 @@ static void print_conserved(const dae_steady_state *s)
         }
         say(", as it was where the search began\n");
     }
+    if (s->linear->zero_count > s->conserved_count)
+        say("  note       states beside this one rest, too: a run may come to another of them\n");
 }
 
 static void print_way(const linear_words *r, const steady_result *q)

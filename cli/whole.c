@@ -16,6 +16,7 @@ static int record(const whole_solution *w, const grid *g, recorder *rows)
         else if (!grid_time(g, k, &t))
             break;
         code = w->values(w->user, t);
+        if (code == CLI_OK) session_watch_bounds(s, t);
         for (int i = 0; i < s->n_recorded; i++) s->row[i] = s->y[s->recorded[i]];
         if (code == CLI_OK) code = recorder_add(rows, t, s->row, NULL);
         s->t = t;
@@ -58,6 +59,8 @@ int whole_report(const whole_solution *w, const request *r)
     const bool quiet = r->quiet || request_streams(r);
     const char *near = r->mat ? r->mat : r->json ? r->json : r->plot;
     int code = recorder_open(&rows, w->s, r->csv, near != NULL, near);
+    w->s->rtol = r->options.rtol; /* by which values may leave their bounds */
+    w->s->atol = r->atol >= 0.0 ? r->atol : r->options.rtol;
     if (code == CLI_OK) {
         code = record(w, &r->output, &rows);
         if (!quiet && code == CLI_OK) w->print(w->user, r);

@@ -483,6 +483,27 @@ static void test_conserved_mass(void **state)
     close_point(&p);
 }
 
+/* An epidemic at rest, without anybody who is ill: A has two null vectors, of which s + i + r alone
+ * is conserved. Where x' = -x + z and a hidden constraint says z = x, x itself is. */
+static void test_conserved_beside(void **state)
+{
+    (void)state;
+    point p;
+    open_point(&p, MODEL("Real s(start = 0.99, fixed = true), i(start = 0, fixed = true);"
+                         "Real r(start = 0, fixed = true); equation der(s) = -2*s*i;"
+                         "der(i) = 2*s*i - i; der(r) = i;"));
+    find_steady(&p, NULL);
+    assert_int_equal(p.steady->conserved_count, 1);
+    for (int i = 0; i < 3; i++) near(p.steady->conserved[i], 1.0, 1e-6);
+    close_point(&p);
+    open_point(&p, MODEL("Real x(start = 0.3, fixed = true), y, z; equation der(x) = -x + z;"
+                         "der(y) = 1 - 2*y - z; x + 2*y = 1;"));
+    find_steady(&p, NULL);
+    assert_int_equal(p.steady->conserved_count, 1);
+    near(value_of(&p, "z"), 0.3, 1e-9);
+    close_point(&p);
+}
+
 /* Robertson's reaction comes to rest at (0, 0, 1). */
 static void test_robertson(void **state)
 {
@@ -733,6 +754,7 @@ int main(void)
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_several),
         cmocka_unit_test(test_conserved_mass),
+        cmocka_unit_test(test_conserved_beside),
         cmocka_unit_test(test_robertson),
         cmocka_unit_test(test_slower_than_tolerances),
         cmocka_unit_test(test_hanging),

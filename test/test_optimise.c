@@ -473,6 +473,66 @@ static void test_small_state(void **state)
     shut(&q);
 }
 
+/* The guess, which is 0, says nothing of units: the condition does. x'' = u from rest to rest over
+ * L takes u = 6 L (1 - 2t), and int u^2 = 12 L^2. */
+static void test_units_of_conditions(void **state)
+{
+    static const struct {
+        const char *cost, *end[2];
+        double length;
+    } cases[] = {{"1e18*u^2", {"x = 1e-9", "v = 0"}, 1e-9},
+                 {"1e-18*u^2", {"x = 1e9", "v = 0"}, 1e9}};
+    need_ipopt(state);
+    for (int k = 0; k < COUNT(cases); k++) {
+        const double length = cases[k].length;
+        optimal q;
+        const dae_optimise_stats *s =
+            optimise(&q,
+                     MODEL("  input Real u;\n  Real x(start = 0, fixed = true);\n"
+                           "  Real v(start = 0, fixed = true);\nequation\n  der(x) = v;\n"
+                           "  der(v) = u;"),
+                     &(dae_optimise_request){.end = 1.0,
+                                             .integral = cases[k].cost,
+                                             .controls = &FREE,
+                                             .control_count = 1,
+                                             .at_end = cases[k].end,
+                                             .end_count = 2,
+                                             .atol = 1e-6 * length});
+        expect_about(s->objective, 12.0, 1e-5);
+        expect_about(value_at(&q, "x", 1.0), length, 1e-9 * length);
+        expect_about(dae_optimum_control(q.best, 0, 0.0), 6.0 * length, 1e-5 * length);
+        shut(&q);
+    }
+}
+
+/* Riccati's problem where a start value tells the unit, and where the guess stays at 1 for 10^9 s:
+ * its objective is 10^9 times the least one, which is 1, and u is 10^9 times what moves x by 1 in
+ * that time. */
+static void test_units_of_equations(void **state)
+{
+    static const struct {
+        const char *start, *cost;
+        double end, least;
+    } cases[] = {{"1e-9", "1e18*(x^2 + u^2)", 1.0, 0.7615941559557649},
+                 {"1", "x^2 + u^2", 1e9, 1.0}};
+    need_ipopt(state);
+    for (int k = 0; k < COUNT(cases); k++) {
+        char text[200];
+        optimal q;
+        snprintf(text, sizeof text,
+                 MODEL("  input Real u;\n  Real x(start = %s, fixed = true);\nequation\n"
+                       "  der(x) = u;"),
+                 cases[k].start);
+        const dae_optimise_stats *s = optimise(&q, text,
+                                               &(dae_optimise_request){.end = cases[k].end,
+                                                                       .integral = cases[k].cost,
+                                                                       .controls = &FREE,
+                                                                       .control_count = 1});
+        expect_about(s->objective, cases[k].least, 2e-6);
+        shut(&q);
+    }
+}
+
 /* Bounds hold between points, too; those of 0 count; those of the model stay. */
 static void test_bounds(void **state)
 {
@@ -737,9 +797,11 @@ static void test_refused(void **state)
     static const char *const far[] = {"x1 = 100"};
     const dae_optimise_range u = {.name = "u"}, x = {.name = "x1"}, z = {.name = "z"};
     const dae_optimise_range empty = {.name = "u", .lower = 1.0, .upper = -1.0};
+    const dae_optimise_range open = {.name = "u", .lower = (double)NAN, .upper = 1.0};
+    const dae_optimise_range lost = {.name = "u", .guess = (double)NAN, .guess_given = true};
     const dae_optimise_request sound = {
         .end = 5.0, .integral = "u^2", .controls = &u, .control_count = 1};
-    dae_optimise_request r[11];
+    dae_optimise_request r[13];
     for (int k = 0; k < COUNT(r); k++) r[k] = sound;
     r[0].controls = &x;
     r[1].controls = &z;
@@ -752,6 +814,8 @@ static void test_refused(void **state)
     r[8].integral = "log(x1 - 5)";
     r[9].parameters = &z, r[9].parameter_count = 1;
     r[10].way = DAE_OPTIMISE_SIMULATION;
+    r[11].controls = &open;
+    r[12].controls = &lost;
     static const char *const words[] = {"x1 is no input",
                                         "no input z",
                                         "bounds of u",
@@ -762,7 +826,9 @@ static void test_refused(void **state)
                                         "nothing to minimise",
                                         "minimised is",
                                         "no parameter z",
-                                        "not controls such as u"};
+                                        "not controls such as u",
+                                        "guess of u is nan",
+                                        "guess of u is nan"};
     need_ipopt(state);
     for (int k = 0; k < COUNT(r); k++) {
         optimal q;
@@ -809,6 +875,8 @@ int main(void)
                                        cmocka_unit_test(test_units_of_runs),
                                        cmocka_unit_test(test_small_units),
                                        cmocka_unit_test(test_small_state),
+                                       cmocka_unit_test(test_units_of_conditions),
+                                       cmocka_unit_test(test_units_of_equations),
                                        cmocka_unit_test(test_bounds),
                                        cmocka_unit_test(test_unverified),
                                        cmocka_unit_test(test_between_samples),

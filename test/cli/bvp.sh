@@ -124,4 +124,51 @@ expect 2 run bratu.mo --end 'u = 0'
 says "'--end' is for 'daedal bvp'"
 expect 1 bvp bratu.mo --set lambda=4
 says 'does not converge'
+says 'There may be no solution'
+# a layer at the end, which Radau points do not see: another method is named
+cat >layer.mo <<'END'
+model Layer
+  Real y(start = 1, fixed = true), v;
+equation
+  der(y) = v;
+  1e-4*der(v) = v;
+  annotation(experiment(StopTime = 1), __Daedal(terminal = {y == 0}));
+end Layer;
+END
+expect 1 bvp layer.mo --method radau
+says 'take Gauss points (method gauss)'
+cat >both.mo <<'END'
+model Both
+  Real x(start = 0, fixed = true), y;
+equation
+  der(x) = -1e4*(x - cos(time));
+  der(y) = 1e4*(y - sin(time));
+  annotation(experiment(StopTime = 1), __Daedal(terminal = {y == 2}));
+end Both;
+END
+expect 1 bvp both.mo --method radau --max-intervals 100
+says 'take Gauss points (method gauss)'
+expect 0 bvp layer.mo
+says '^  v  .* -10000 '
+# a throw of 1 s rises to 10/8: what forbids that is named, whatever the method; a max is told
+cat >high.mo <<'END'
+model High
+  parameter Real most = 1;
+  Real y(start = 0, fixed = true, max = 1.1), v(start = 1);
+equation
+  der(y) = v;
+  der(v) = -10;
+  assert(y < most, "too high");
+  annotation(experiment(StopTime = 1), __Daedal(terminal = {y == 0}));
+end High;
+END
+for m in gauss shooting; do
+    expect 1 bvp high.mo --method $m
+    says 'assertion failed .*too high'
+    ends 0 bvp high.mo --method $m --set most=2
+    says 'warning: y = 1.1.* lies above its max = 1.1'
+done
+# limits of intervals are kept
+expect 1 bvp bratu.mo --max-intervals 3
+says 'the limit of 3'
 finish

@@ -165,4 +165,20 @@ for command in linearise steady; do
     expect 0 help $command
     says "usage: daedal $command MODEL"
 done
+# an epidemic: all states without anybody ill rest; a reactor has one for its mass
+cat >sir.mo <<'END'
+model Sir
+  Real s(start = 0.99), i(start = 0), r(start = 0);
+equation
+  der(s) = -2*s*i;
+  der(i) = 2*s*i - i;
+  der(r) = i;
+end Sir;
+END
+expect 0 steady sir.mo
+says '^  conserved  s + i + r, as'
+says 'states beside this one rest, too'
+expect 0 steady "$models/hires.mo"
+says '^  conserved'
+silent_on 'states beside'
 finish

@@ -250,4 +250,21 @@ expect 1 optimise "$osc" --integral 'u^2' --control u --end 'x1 = 100'
 says 'contradict each other'
 says 'Violated most is x1 = 100, at the end, by 9'
 
+# a min that is not asked for is told, and one that is holds
+sed 's/Real x(/Real x(min = 0.9, /' lq.mo >lqmin.mo
+ends 0 optimise lqmin.mo --control u --integral 'x^2 + u^2'
+says 'warning: x = 0.89.* lies below its min = 0.9'
+expect 0 optimise lqmin.mo --control u --integral 'x^2 + u^2' --bounds
+grep -q warning err && fail "a bound that holds is told"
+# a condition on the way that the start violates
+expect 6 optimise lq.mo --control u --integral 'x^2 + u^2' --path 'x <= 0.5' --max-intervals 20
+says 'x <= 0.5 is violated by 0.5 at the start already'
+# .. which a control at the start can change
+expect 6 optimise lq.mo --control u --integral 'x^2 + u^2' --path 'x + u >= 3*cos(40*time)' --max-intervals 5
+silent_on 'at the start already'
+# an input that nothing drives has nothing to do with the index
+sed 's/input Real u;/input Real u, w;/' lq.mo >undriven.mo
+expect 1 optimise undriven.mo --control u --integral 'x^2 + u^2'
+says "input 'w' has no value"
+silent_on 'high index'
 finish

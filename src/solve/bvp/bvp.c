@@ -69,8 +69,8 @@ static void complete_request(dae_bvp_request *r)
     if (r->stages == 0) r->stages = 4;
     if (r->rtol == 0.0) r->rtol = dae_options_default().rtol;
     if (r->atol == 0.0) r->atol = r->rtol;
-    if (r->intervals == 0) r->intervals = 10;
-    if (r->max_intervals == 0) r->max_intervals = 5000;
+    if (r->max_intervals == 0) r->max_intervals = r->intervals > 5000 ? r->intervals : 5000;
+    if (r->intervals == 0) r->intervals = r->max_intervals < 10 ? r->max_intervals : 10;
     if (r->max_intervals < r->intervals) r->max_intervals = r->intervals;
     if (r->max_iterations == 0) r->max_iterations = 50;
     if (r->guess == DAE_BVP_GUESS_AUTO && r->rows > 0) r->guess = DAE_BVP_GUESS_TABLE;
@@ -254,12 +254,13 @@ static dae_status explain_mesh(const dae_bvp *q, const bvp_solution *s, const do
             "tolerances, and the limit of %d leaves none to confirm it by halving them. "
             "Allow more intervals.",
             s->intervals, error[worst], q->request.max_intervals);
-    return diag_set(diag, DAE_ERR_TOLERANCE,
-                    "Boundary values: with %d intervals the error is still %.3g tolerances between "
-                    "t = %.9g and %.9g. Allow more intervals (the limit is %d), or take a larger "
-                    "tolerance; a solution with a jump or a kink there has no place here.",
-                    s->intervals, error[worst], s->t[worst], s->t[worst + 1],
-                    q->request.max_intervals);
+    diag_set(diag, DAE_ERR_TOLERANCE,
+             "Boundary values: with %d intervals the error is still %.3g tolerances between "
+             "t = %.9g and %.9g. Allow more intervals (the limit is %d), or take a larger "
+             "tolerance; a solution with a jump or a kink there has no place here.",
+             s->intervals, error[worst], s->t[worst], s->t[worst + 1], q->request.max_intervals);
+    bvp_advise_points(q, diag);
+    return DAE_ERR_TOLERANCE;
 }
 
 /* A mesh on which the error would be a part of `target`; *moved: the last one had as many
@@ -280,7 +281,7 @@ static dae_status refine(dae_bvp *q, bvp_solution *s, const double *error, doubl
 }
 
 /* Solve with intervals halved: *error = what the difference says of the finer solution, which
- * stays. */
+ * stays: errors are 2^order times smaller there, and the order is `stages` at least. */
 static dae_status judge(dae_bvp *q, bvp_solution *s, double *error, dae_diag *diag)
 {
     bvp_solution next, coarse = *s;
@@ -288,7 +289,7 @@ static dae_status judge(dae_bvp *q, bvp_solution *s, double *error, dae_diag *di
     *s = (bvp_solution){0};
     dae_status status = solve_on(q, s, &next, diag);
     if (status == DAE_OK)
-        *error = bvp_difference(q, &coarse, s) / pow(2.0, q->method->stages);
+        *error = bvp_difference(q, &coarse, s) / (pow(2.0, q->method->stages) - 1.0);
     else
         mesh_solution_replace(s, &coarse);
     mesh_solution_free(&coarse);

@@ -1,5 +1,6 @@
 /* Newton's method with damping by the natural level function [Deu11 2.1.4, NLEQ-ERR]. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/diag.h"
 #include "base/interrupt.h"
@@ -16,6 +17,7 @@ typedef struct newton_work {
     dae_bvp *q;
     double *step, *bar, *weight, *residual; /* size each; owned in one block at step */
     double damping, norm, bar_norm, between;
+    char refused[300]; /* why the last point that was tried has no values; "": it has */
 } newton_work;
 
 /* Root mean square and largest of v - factor * from, in weights. */
@@ -49,7 +51,11 @@ static size_t largest(size_t size, const double *v, const double *weight)
 static bool try_step(newton_work *w, dae_diag *diag)
 {
     w->e->move(w->e->user, w->damping, w->step);
-    if (w->e->residual(w->e->user, w->bar, diag) != DAE_OK) return false;
+    w->refused[0] = '\0';
+    if (w->e->residual(w->e->user, w->bar, diag) != DAE_OK) {
+        if (diag) snprintf(w->refused, sizeof w->refused, "%.299s", diag->text);
+        return false;
+    }
     linear_solve(w->q->system.solver, w->bar);
     for (size_t k = 0; k < w->e->size; k++) w->bar[k] = -w->bar[k];
     w->bar_norm = step_norm(w, w->bar, 0.0, NULL, NULL);
@@ -94,6 +100,16 @@ static step_end damped_step(newton_work *w, dae_diag *diag)
 
 /* ---- words ---- */
 
+void bvp_advise_points(const dae_bvp *q, dae_diag *diag)
+{
+    const dae_bvp_method by = q->request.method;
+    if (by == DAE_BVP_RADAU || by == DAE_BVP_PROJECTED_RADAU)
+        diag_append(diag,
+                    " Radau points are for solutions that decay; where they grow, as in a "
+                    "layer at the end, take Gauss points (method %s).",
+                    by == DAE_BVP_RADAU ? "gauss" : "projected");
+}
+
 static dae_status explain(newton_work *w, const char *why, dae_diag *diag)
 {
     const bvp_equations *e = w->e;
@@ -105,11 +121,14 @@ static dae_status explain(newton_work *w, const char *why, dae_diag *diag)
         "Boundary values: Newton's method does not converge on a mesh of %d intervals: %s. The "
         "largest correction is that of %s; the equation that is off most is %s",
         e->intervals, why, variable, equation);
-    diag_append(diag, ". Give a better guess (start values, a table, a simulation), or more "
+    if (w->refused[0]) diag_append(diag, ". The last point has no values (%s)", w->refused);
+    diag_append(diag, ". There may be no solution. Else give a better guess (start values, a "
+                      "simulation, a table such as the solution for other parameters), or more "
                       "intervals.");
     if (w->q->request.method <= DAE_BVP_RADAU && w->q->instance->selection)
         diag_append(diag, " If the states chosen at the start do not hold on the whole way, take "
                           "shooting, or projected collocation.");
+    bvp_advise_points(w->q, diag);
     return DAE_ERR_CONVERGENCE;
 }
 

@@ -173,6 +173,8 @@ typedef struct bvp_equations {
     void (*name_equation)(void *user, size_t k, char *text, size_t size);
 } bvp_equations;
 dae_status bvp_newton(dae_bvp *q, const bvp_equations *e, dae_diag *diag);
+/* Where Radau points fail, others may do. */
+void bvp_advise_points(const dae_bvp *q, dae_diag *diag);
 
 /* bvp_collocation.c: Newton's method on the mesh of s, from what s holds. */
 dae_status bvp_solve_mesh(dae_bvp *q, bvp_solution *s, dae_diag *diag);

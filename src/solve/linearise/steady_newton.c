@@ -314,7 +314,99 @@ static bool is_kept(const newton_work *k, const double *w)
     return fabs(change) <= 1e-5 * size;
 }
 
-/* w = R U_0, the largest entry 1 */
+/* Slopes of the states beside the rest, at point p: each state is moved by up to a twentieth of
+ * what it was. False: there are none. */
+static bool rates_beside(newton_work *k, int p)
+{
+    const lead *l = &k->w->x->lead;
+    const binding *b = &l->solver->bound;
+    vector_copy(k->n, l->y, k->trial);
+    vector_zero(k->n, k->sp);
+    for (int i = 0; i < k->m; i++) {
+        const int v = k->w->states[i];
+        const double size = fmax(fmax(fabs(l->y[v]), fabs(k->q->began[v])), 1e4 * l->weights[v]);
+        k->trial[v] += 0.1 * size * (fmod(GOLDEN * (p * k->m + i + 1), 1.0) - 0.5);
+    }
+    if (initializer_project(b->init, k->q->t, k->q->unit, b->kinds, l->weights, k->trial, k->sp) !=
+        EVAL_OK)
+        return false;
+    for (int i = 0; i < k->m; i++) k->rates[i] = k->sp[k->w->states[i]];
+    return vector_finite(k->m, k->rates);
+}
+
+/* Null vectors of A are conserved to first order at the rest. Which combinations are so beside it,
+ * too: those in the null space of M, M_pa = w_a' x' at point p, whose columns are in units of the
+ * terms. */
+typedef struct conserved_search {
+    int count, points;
+    double *w, *size; /* m x count: w = R U_0; count; owned, in one block at w */
+    double *M;        /* points x count */
+    rank_split split;
+} conserved_search;
+
+static bool conserved_open(conserved_search *c, const newton_work *k)
+{
+    const size_t m = (size_t)k->m, f = m - (size_t)k->split.rank;
+    *c = (conserved_search){.count = (int)f, .points = (int)f + 2};
+    c->w = DAE_ARRAY(double, m *f + f + (f + 2) * f);
+    if (!c->w) return false;
+    c->size = c->w + m * f;
+    c->M = c->size + f;
+    for (size_t a = 0; a < f; a++)
+        for (size_t i = 0; i < m; i++)
+            c->w[i + a * m] = k->row[i] * rank_left_null(&k->split)[i + a * m];
+    return true;
+}
+
+static void conserved_close(conserved_search *c)
+{
+    rank_split_free(&c->split);
+    dae_free(c->w);
+}
+
+static bool conserved_solve(conserved_search *c, newton_work *k)
+{
+    static const double ALIKE = 1e-7; /* a sum of rates that is zero, over its terms */
+    const lead *l = &k->w->x->lead;
+    const size_t points = (size_t)c->points;
+    for (int p = 0; p < c->points; p++) {
+        if (!rates_beside(k, p)) continue;
+        for (int a = 0; a < c->count; a++) {
+            const double *w = c->w + (size_t)a * (size_t)k->m;
+            double sum = 0.0, size = 0.0;
+            for (int i = 0; i < k->m;
+                 i++) { /* rates below 1e-4 tolerances per unit count as zero */
+                const double least = 1e-4 / ALIKE * l->weights[k->w->states[i]] / k->q->unit;
+                sum += w[i] * k->rates[i];
+                size += fabs(w[i]) * fmax(fabs(k->rates[i]), least);
+            }
+            c->M[(size_t)p + (size_t)a * points] = sum;
+            c->size[a] = fmax(c->size[a], size);
+        }
+    }
+    for (int a = 0; a < c->count; a++) {
+        if (!(c->size[a] > 0.0)) c->size[a] = 1.0;
+        for (size_t p = 0; p < points; p++) c->M[p + (size_t)a * points] /= c->size[a];
+    }
+    return rank_split_new(&c->split, c->points, c->count, c->M, ALIKE, 1.0, NULL);
+}
+
+/* Number b of the conserved combinations; where all null vectors are, number b of these. */
+static void conserved_vector(const conserved_search *c, int m, int b, double *w)
+{
+    const double *V = rank_null(&c->split) + (size_t)b * (size_t)c->count;
+    double largest = 0.0;
+    for (int i = 0; i < m; i++) {
+        w[i] = 0.0;
+        for (int a = 0; a < c->count; a++) {
+            const double part = c->split.rank > 0 ? V[a] / c->size[a] : a == b;
+            w[i] += part * c->w[i + a * m];
+        }
+        if (fabs(w[i]) > fabs(largest)) largest = w[i];
+    }
+    for (int i = 0; i < m && largest != 0.0; i++) w[i] /= largest;
+}
+
 static bool name_conserved(newton_work *k)
 {
     const size_t m = (size_t)k->m;
@@ -323,16 +415,16 @@ static bool name_conserved(newton_work *k)
     k->q->conserved_count = 0;
     k->q->conserved = DAE_ARRAY(double, (size_t)most *m);
     if (!k->q->conserved) return false;
-    for (int a = 0; a < most; a++) {
-        double *w = k->q->conserved + (size_t)k->q->conserved_count * m, largest = 0.0;
-        for (size_t i = 0; i < m; i++) {
-            w[i] = k->row[i] * rank_left_null(&k->split)[i + (size_t)a * m];
-            if (fabs(w[i]) > fabs(largest)) largest = w[i];
-        }
-        for (size_t i = 0; i < m && largest != 0.0; i++) w[i] /= largest;
+    if (most == 0) return true;
+    conserved_search c;
+    const bool ok = conserved_open(&c, k) && conserved_solve(&c, k);
+    for (int b = 0; ok && b < c.count - c.split.rank; b++) {
+        double *w = k->q->conserved + (size_t)k->q->conserved_count * m;
+        conserved_vector(&c, k->m, b, w);
         k->q->conserved_count += is_kept(k, w);
     }
-    return true;
+    conserved_close(&c);
+    return ok;
 }
 
 /* w'x' for number a of w = R U_0, and *rounding of its terms. */

@@ -68,8 +68,8 @@ static void complete_request(dae_optimise_request *r)
 {
     if (r->rtol == 0.0) r->rtol = dae_options_default().rtol;
     if (r->atol == 0.0) r->atol = r->rtol;
-    if (r->intervals == 0) r->intervals = 20;
-    if (r->max_intervals == 0) r->max_intervals = 1000;
+    if (r->max_intervals == 0) r->max_intervals = r->intervals > 1000 ? r->intervals : 1000;
+    if (r->intervals == 0) r->intervals = r->max_intervals < 20 ? r->max_intervals : 20;
     if (r->max_intervals < r->intervals) r->max_intervals = r->intervals;
     if (r->max_iterations == 0) r->max_iterations = 500;
     if (r->guess == DAE_BVP_GUESS_AUTO && r->rows > 0) r->guess = DAE_BVP_GUESS_TABLE;
@@ -103,6 +103,9 @@ static dae_status take_range(dae_optimum *q, int k, const dae_optimise_range *r,
     const double lower = given ? fmax(least, r->lower) : least;
     const double upper = given ? fmin(most, r->upper) : most;
     diag_variable(diag, -1, r->name);
+    if (isnan(r->lower) || isnan(r->upper) || (r->guess_given && isnan(r->guess)))
+        return diag_set(diag, DAE_ERR_ARGUMENT, "Optimisation: a bound or the guess of %s is nan.",
+                        r->name);
     if (!(lower < upper) && !(lower == upper && isfinite(lower)))
         return diag_set(diag, DAE_ERR_ARGUMENT,
                         "Optimisation: the bounds of %s, from %g to %g, are empty (the model has "
@@ -343,7 +346,7 @@ static dae_status adapt(dae_optimum *q, double target, bool *stays, dae_diag *di
         const double small = opt_objective_tolerance(q, q->stats.objective);
         const bool fits = q->path_error <= 1.0 && q->stats.integral_error <= small,
                    met = q->stats.error <= target && fits,
-                   rests = q->stats.objective_change <= small;
+                   rests = !opt_units_of(q, &q->solution) && q->stats.objective_change <= small;
         const bool done = (met && rests) || *stays || round >= ROUNDS;
         if (done && !(q->stats.error <= 1.0 && rests && fits && q->stats.gap <= small) &&
             q->stats.end == DAE_OPTIMISE_CONVERGED)
@@ -388,6 +391,7 @@ static dae_status by_collocation(dae_optimum *q, dae_diag *diag)
         status = opt_set_parameters(q, &q->solution, diag);
     } else if (status == DAE_OK) {
         status = adapt_all(q, diag);
+        if (status == DAE_OK) opt_note_start(q);
     }
     q->stats.intervals = q->solution.intervals;
     return status;

@@ -14,6 +14,20 @@
 
 /* ---- the form ---- */
 
+/* There are no consistent values with controls at their guesses. */
+static void explain_guess(const dae_optimum *q, bool asserted, dae_diag *diag)
+{
+    const char *name = q->request.controls[0].name;
+    diag_append(diag, "%s Controls are at their guesses there (%s = %g).", asserted ? "." : "",
+                name, q->base[0]);
+    if (!asserted)
+        diag_append(diag,
+                    " Where equations of a high index tie a control to the states, give a guess "
+                    "that fits, or write der(%s) = w in the model and let the input w be the "
+                    "control.",
+                    name);
+}
+
 /* Bind the form of index 1 at consistent values. */
 static dae_status bind_form(dae_optimum *q, dae_diag *diag)
 {
@@ -23,11 +37,7 @@ static dae_status bind_form(dae_optimum *q, dae_diag *diag)
     dae_status status =
         lead_companion_start(q->problem, &o, q->request.start, "Optimisation", &q->companion, diag);
     if (status != DAE_OK && status != DAE_ERR_MEMORY && q->c > 0)
-        diag_append(diag,
-                    " Controls are at their guesses there (%s = %g). Where equations of a high "
-                    "index tie a control to the states, give a guess that fits, or write "
-                    "der(%s) = w in the model and let the input w be the control.",
-                    q->request.controls[0].name, q->base[0], q->request.controls[0].name);
+        explain_guess(q, status == DAE_ERR_ASSERT, diag);
     if (status != DAE_OK) return status;
     q->instance = q->companion->hybrid->instance;
     q->form = q->instance->form;

@@ -493,62 +493,14 @@ static void bound_rows(opt_nlp *p)
     }
 }
 
-/* Units, from what the guess has: once for all meshes. */
-static void choose_units(dae_optimum *q, const opt_solution *s)
-{
-    const int block = opt_block(q), points = opt_points(q, s->intervals);
-    const double span = s->t[s->intervals] - s->t[0];
-    if (q->scale[0] > 0.0) return;
-    for (int j = 0; j < block; j++)
-        for (int k = 0; k < points; k++)
-            q->scale[j] = fmax(q->scale[j], fabs(s->x[opt_at(q, k) + (size_t)j]));
-    for (int j = 0; j < q->n; j++)
-        if (!(q->scale[j] > 1e-8)) q->scale[j] = 1.0;
-    for (int k = 0; k < q->d; k++)
-        q->scale[q->n + k] = fmax(q->scale[q->n + k], q->scale[q->state[k]] / span);
-    for (int k = 0; k < q->c + q->m; k++) {
-        double size = fabs(q->guess[k] + (k < q->c ? q->base[k] : 0.0));
-        if (isfinite(q->lower[k]) && isfinite(q->upper[k]))
-            size = fmax(size, 0.5 * (q->upper[k] - q->lower[k]));
-        q->scale[q->n + q->d + k] = size > 1e-8 ? size : 1.0;
-    }
-}
-
-/* The largest size of number j of blocks. */
-static double size_of(const dae_optimum *q, const opt_solution *s, int j)
-{
-    double most = 0.0;
-    for (int k = 0; k < opt_points(q, s->intervals); k++)
-        most = fmax(most, fabs(s->x[opt_at(q, k) + (size_t)j]));
-    return most;
-}
-
-/* Zeros of a guess say nothing about units: the solution does, unless it is zero, too. */
-bool opt_units_of(dae_optimum *q, const opt_solution *s)
-{
-    const double span = s->t[s->intervals] - s->t[0], floor = fmin(1e-8, 1e-2 * q->request.atol);
-    bool moved = false;
-    for (int j = 0; j < opt_block(q); j++) {
-        const int k = j - q->n - q->d;
-        if (j >= q->n && k < 0) continue;
-        if (k >= 0 && isfinite(q->lower[k]) && isfinite(q->upper[k])) continue;
-        const double size = fmax(size_of(q, s, j), k < 0 ? 0.0 : fabs(q->base[k]));
-        if (!(size > floor) || (size > 0.1 * q->scale[j] && size < 10.0 * q->scale[j])) continue;
-        q->scale[j] = size;
-        moved = true;
-    }
-    for (int k = 0; k < q->d && moved; k++)
-        q->scale[q->n + k] = fmax(size_of(q, s, q->n + k), q->scale[q->state[k]] / span);
-    return moved;
-}
-
 dae_status opt_nlp_new(opt_nlp *p, dae_optimum *q, const opt_solution *s, dae_diag *diag)
 {
     *p = (opt_nlp){.q = q, .mesh = s};
     const size_t size = opt_size(q, s->intervals);
     const double rows = (double)first_end(q, s->intervals) + q->end.count;
     if ((double)size > INT_MAX / 4.0 || rows > INT_MAX / 4.0) return opt_no_memory(diag);
-    choose_units(q, s);
+    opt_programs_prepare(q);
+    if (!opt_choose_units(q, s)) return opt_no_memory(diag);
     p->size = (int)size;
     p->rows = first_end(q, s->intervals) + q->end.count;
     p->lower = DAE_ARRAY(double, size);
@@ -571,7 +523,6 @@ dae_status opt_nlp_new(opt_nlp *p, dae_optimum *q, const opt_solution *s, dae_di
     }
     bound_unknowns(p);
     bound_rows(p);
-    opt_programs_prepare(q);
     return DAE_OK;
 }
 
@@ -799,30 +750,55 @@ static ipopt_end search_to(opt_nlp *p, bool warm, double products, double *gap)
                 : ipopt_solve_aside(&problem, p->x, gap, p->lambda);
 }
 
-/* Searches, the next from the end of the last and to a finer tolerance, until the distance from
- * bounds costs less than a tenth of the tolerance of the objective. One that fails leaves the last.
- */
+/* The search ends where gradients are below its tolerance, in units of the objective. These come
+ * from a guess, whose objective may be much larger than what is found: make them so small that the
+ * tolerance of the objective at x is ten of the search. False: they are. */
+static bool sharpen_objective(opt_nlp *p, double value)
+{
+    const double enough = 10.0 * search_tolerance(p->q) / opt_objective_tolerance(p->q, value);
+    if (p->objective_scale >= enough) return false;
+    p->objective_scale = enough;
+    return true;
+}
+
+/* The next search from the end of the last, where it leaves the objective less accurate than asked
+ * for: in smaller units of it, or nearer to bounds, which are to cost less than a tenth of its
+ * tolerance. False: there is none to make. */
+static bool sharpen(opt_nlp *p, double *products)
+{
+    const double finest = 1e-14;
+    double value;
+    if (!opt_nlp_objective(p, p->x, &value)) return false;
+    const double most = 0.1 * opt_objective_tolerance(p->q, value), gap = p->q->stats.gap;
+    if (sharpen_objective(p, value)) return true;
+    if (gap <= most || *products <= finest) return false;
+    *products = fmax(finest, fmin(0.1, 0.5 * most / gap) * *products);
+    return true;
+}
+
+/* Searches, until the last one is as sharp as the tolerance of the objective asks for. One that
+ * fails leaves the one before, and what that may be off counts as its gap. */
 static ipopt_end search(opt_nlp *p, bool warm)
 {
-    enum { TIMES = 3 };
-    const double finest = 1e-14;
+    enum { TIMES = 8 };
     dae_optimum *q = p->q;
-    double products = search_tolerance(q), value, gap;
+    double products = search_tolerance(q), value, gap, scale;
     double *kept = DAE_ARRAY(double, p->size);
     if (!kept) return IPOPT_NO_MEMORY;
+    if (warm && opt_nlp_objective(p, p->x, &value)) sharpen_objective(p, value);
     ipopt_end ended = search_to(p, warm, products, &q->stats.gap);
-    for (int k = 1; k < TIMES && ended == IPOPT_SOLVED && products > finest; k++) {
+    for (int k = 1; k < TIMES && ended == IPOPT_SOLVED; k++) {
         const long before = p->iterations;
-        if (!opt_nlp_objective(p, p->x, &value)) break;
-        const double most = 0.1 * opt_objective_tolerance(q, value);
-        if (q->stats.gap <= most) break;
-        products = fmax(finest, fmin(0.1, 0.5 * most / q->stats.gap) * products);
+        scale = p->objective_scale;
+        if (!sharpen(p, &products)) break;
         vector_copy(p->size, p->x, kept);
         const ipopt_end again = search_to(p, true, products, &gap);
         p->iterations += before;
         if (again == IPOPT_STOPPED || again == IPOPT_NO_MEMORY) ended = again;
         if (again != IPOPT_SOLVED) {
             vector_copy(p->size, kept, p->x);
+            if (p->objective_scale > scale)
+                q->stats.gap = fmax(q->stats.gap, search_tolerance(q) / scale);
             break;
         }
         q->stats.gap = gap;

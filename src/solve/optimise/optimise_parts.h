@@ -143,9 +143,6 @@ void opt_programs_prepare(dae_optimum *q);
 dae_status opt_solve_mesh(dae_optimum *q, opt_solution *s, bool warm, ipopt_end *ended,
                           dae_diag *diag);
 
-/* Units by the solution s, where they differ much from those so far. Whether there were such. */
-bool opt_units_of(dae_optimum *q, const opt_solution *s);
-
 /* What IPOPT sees of one mesh; for tests, too. */
 typedef struct opt_nlp {
     dae_optimum *q;
@@ -171,6 +168,13 @@ bool opt_nlp_rows(opt_nlp *p, const double *x, double *g);
 bool opt_nlp_jacobian(opt_nlp *p, const double *x, double *values);
 bool opt_nlp_hessian(opt_nlp *p, const double *x, double factor, const double *lambda,
                      double *values);
+
+/* ---- optimise_units.c ---- */
+
+/* Units by the guess s, once for all meshes. False: memory. */
+bool opt_choose_units(dae_optimum *q, const opt_solution *s);
+/* Units by the solution s, where they differ much from those so far. Whether there were such. */
+bool opt_units_of(dae_optimum *q, const opt_solution *s);
 
 /* ---- optimise_mesh.c ---- */
 
@@ -199,6 +203,8 @@ void opt_verify(dae_optimum *q);
 /* Conditions along the path, and bounds of controls, between points: into the statistics, and where
  * error is not NULL into those of intervals, in tolerances. */
 void opt_look_between(dae_optimum *q, const opt_solution *s, double *error);
+/* A note where a condition along the path is violated at the start, whatever controls do. */
+void opt_note_start(dae_optimum *q);
 /* How far the integral at points of collocation is from that of what lies between them. Into share,
  * each interval's. */
 double opt_integral_error(dae_optimum *q, const opt_solution *s, double *share);

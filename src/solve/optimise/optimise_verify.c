@@ -265,6 +265,34 @@ void opt_look_between(dae_optimum *q, const opt_solution *s, double *error)
         }
 }
 
+/* Condition k is one of states alone, which do not jump. */
+static bool is_of_states(const dae_optimum *q, int k)
+{
+    const opt_program *p = &q->at_point;
+    for (size_t e = 0; e < p->first_count; e++) {
+        const int j = p->first_column[e];
+        if (p->first_row[e] == q->rows + k && (j >= q->n || q->number[j] < 0)) return false;
+    }
+    return true;
+}
+
+void opt_note_start(dae_optimum *q)
+{
+    const opt_solution *s = &q->solution;
+    if (!(q->path_error > 1.0) || !evaluate_at(q, s, s->t[0])) return;
+    opt_program_run(q, &q->at_point, s->t[0], 1);
+    for (int k = 0; k < q->path.count; k++) {
+        const opt_condition *c = &q->path.list[k];
+        const double value = q->at_point.value[q->rows + k];
+        const double off = fmax(c->lower - value, value - c->upper);
+        if (off > row_tolerance(q, k) && is_of_states(q, k))
+            snprintf(
+                q->stats.note, sizeof q->stats.note,
+                "%.150s is violated by %.3g at the start already, where no control changes it.",
+                c->text, off);
+    }
+}
+
 /* The integrand at the points of a rule in interval i. The stages hold as they were found; a rule
  * between them sees the states' polynomials and controls within their bounds. */
 static double integrate(dae_optimum *q, const opt_solution *s, int i, const collocation *rule)
