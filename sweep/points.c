@@ -5,6 +5,7 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,9 +106,6 @@ static const char *equals_of(const char *text)
 
 /* ---- ranges ---- */
 
-/* A last value of rounding beyond the end still counts. */
-static const double SLACK = 1e-9;
-
 typedef struct range {
     double first, step, last;
     bool factor; /* step is one */
@@ -127,27 +125,38 @@ static bool range_read(const char *text, range *r)
     return is_number(end + 1, &r->last) && isfinite(r->first) && isfinite(r->step);
 }
 
-/* How many values; 0: none, and *why says so */
-static double range_count(const range *r, const char **why)
+/* Steps from the first to the last value, in general no whole number. */
+static double range_steps(const range *r)
 {
-    double steps;
-    *why = NULL;
-    if (r->factor) {
-        bool sound = r->first != 0.0 && r->last / r->first > 0.0 && r->step > 0.0;
-        if (!sound || r->step == 1.0) {
-            *why = "a factor needs ends of one sign that are not 0, and be above 0 and not 1";
-            return 0.0;
-        }
-        steps = log(r->last / r->first) / log(r->step);
-    } else {
-        if (r->step == 0.0) {
-            *why = "its step is 0";
-            return 0.0;
-        }
-        steps = (r->last - r->first) / r->step;
-    }
-    if (steps < -SLACK) *why = "it is empty: the step leads away from its end";
-    return steps < -SLACK ? 0.0 : floor(steps + SLACK) + 1.0;
+    return r->factor ? log(r->last / r->first) / log(r->step) : (r->last - r->first) / r->step;
+}
+
+/* The part of a step that rounding may be worth: a value so close to the end is the end. Each text
+ * is rounded by half a unit of its last digit, and so is what is made of them. */
+static double slack(const range *r)
+{
+    double steps = fabs(range_steps(r)), size = fabs(r->first) + fabs(r->last);
+    double rounding =
+        r->factor ? (4.0 + steps) / fabs(r->step - 1.0) : 2.0 * size / fabs(r->step) + steps;
+    return fmax(1e-9, DBL_EPSILON * rounding);
+}
+
+/* What is wrong with a range; NULL: nothing. */
+static const char *range_fault(const range *r)
+{
+    bool one_sign = r->first != 0.0 && r->last / r->first > 0.0;
+    if (r->factor && (!one_sign || !(r->step > 0.0) || r->step == 1.0))
+        return "a factor needs ends of one sign that are not 0, and be above 0 and not 1";
+    if (r->step == 0.0) return "its step is 0";
+    if (r->first == r->last) return NULL;
+    if (slack(r) > 0.25) return "its values are the same but for rounding: the step is too small";
+    if (range_steps(r) < -slack(r)) return "it is empty: the step leads away from its end";
+    return NULL;
+}
+
+static double range_count(const range *r)
+{
+    return r->first == r->last ? 1.0 : floor(range_steps(r) + slack(r)) + 1.0;
 }
 
 /* Each value follows from the first one, so that rounding does not add up. */
@@ -155,15 +164,15 @@ static double range_value(const range *r, size_t k)
 {
     double x = r->factor ? r->first * pow(r->step, (double)k) : r->first + (double)k * r->step;
     double unit = r->factor ? fabs(x * (r->step - 1.0)) : fabs(r->step);
-    return fabs(x - r->last) <= SLACK * unit ? r->last : x;
+    return fabs(x - r->last) <= slack(r) * unit ? r->last : x;
 }
 
 static report_status range_points(const char *text, const range *r, sweep_points **points,
                                   report_error *error)
 {
-    const char *why;
-    double count = range_count(r, &why);
+    const char *why = range_fault(r);
     if (why) return report_fail(error, REPORT_ERR_ARGUMENT, "The range '%.200s': %s.", text, why);
+    double count = range_count(r);
     if (count > SWEEP_MOST_POINTS)
         return report_fail(error, REPORT_ERR_ARGUMENT,
                            "The range '%.200s' has %.3g values; more than %d are refused.", text,
