@@ -24,6 +24,7 @@ void sweep_points_free(sweep_points *points)
         for (int k = 0; k < column->word_count; k++) free(column->words[k]);
         free(column->words);
         free(column->name);
+        free(column->unit);
     }
     if (points) {
         free(points->column);
@@ -149,7 +150,6 @@ static const char *range_fault(const range *r)
         return "a factor needs ends of one sign that are not 0, and be above 0 and not 1";
     if (r->step == 0.0) return "its step is 0";
     if (r->first == r->last) return NULL;
-    if (slack(r) > 0.25) return "its values are the same but for rounding: the step is too small";
     if (range_steps(r) < -slack(r)) return "it is empty: the step leads away from its end";
     return NULL;
 }
@@ -177,6 +177,11 @@ static report_status range_points(const char *text, const range *r, sweep_points
         return report_fail(error, REPORT_ERR_ARGUMENT,
                            "The range '%.200s' has %.3g values; more than %d are refused.", text,
                            count, SWEEP_MOST_POINTS);
+    if (count > 1.0 && slack(r) > 0.25)
+        return report_fail(error, REPORT_ERR_ARGUMENT,
+                           "The range '%.200s': its step is too small, its values are the same but "
+                           "for rounding.",
+                           text);
     *points = points_new((size_t)count, 1);
     if (!*points) return no_memory(error);
     for (size_t k = 0; k < (*points)->count; k++) (*points)->value[k] = range_value(r, k);
@@ -303,6 +308,17 @@ static bool cells_row(cells *c, long line)
     return true;
 }
 
+/* What is wrong with the quotes of the field at `at`; NULL: nothing */
+static const char *quote_fault(const char *at, char separator)
+{
+    at += strspn(at, " ");
+    if (*at++ != '"') return NULL;
+    while (*at && (*at != '"' || at[1] == '"')) at += *at == '"' ? 2 : 1;
+    if (!*at) return "a quote is not closed";
+    at += 1 + strspn(at + 1, " ");
+    return *at == '\0' || *at == separator ? NULL : "something stands behind a closing quote";
+}
+
 /* The field at *at, without quotes [RFC 4180]; *at is behind it. NULL: memory */
 static char *take_field(const char **at, char separator)
 {
@@ -336,6 +352,9 @@ static report_status split_line(cells *c, const char *path, char *line, long num
     line[strcspn(line, "\r\n")] = '\0';
     if (line[strspn(line, " \t")] == '\0') return REPORT_OK;
     for (const char *at = line;; at++, columns++) {
+        const char *fault = quote_fault(at, separator);
+        if (fault)
+            return report_fail(error, REPORT_ERR_READ, "%.300s:%ld: %s.", path, number, fault);
         if (!cells_add(c, take_field(&at, separator))) return no_memory(error);
         if (c->rows > 0 && columns < c->columns && !*c->text[c->count - 1])
             return report_fail(error, REPORT_ERR_READ,
@@ -357,15 +376,21 @@ static report_status read_cells(const char *path, cells *c, report_error *error)
     char *line = NULL, separator = ',';
     size_t size = 0;
     long number = 0;
+    ssize_t length;
     report_status status = REPORT_OK;
     if (!file)
         return report_fail(error, REPORT_ERR_READ, "Cannot read '%.300s': %s.", path,
                            strerror(errno));
     errno = 0;
-    while (status == REPORT_OK && getline(&line, &size, file) >= 0) {
+    while (status == REPORT_OK && (length = getline(&line, &size, file)) >= 0) {
         char *from = number == 0 && strncmp(line, "\xEF\xBB\xBF", 3) == 0 ? line + 3 : line;
-        if (number++ == 0) separator = separator_of(from);
-        status = split_line(c, path, from, number, separator, error);
+        if (c->rows == 0) separator = separator_of(from);
+        number++;
+        if (strlen(line) == (size_t)length)
+            status = split_line(c, path, from, number, separator, error);
+        else
+            status =
+                report_fail(error, REPORT_ERR_READ, "%.300s:%ld: this is no text.", path, number);
     }
     if (status == REPORT_OK && ferror(file))
         status =
@@ -379,11 +404,17 @@ static report_status read_cells(const char *path, cells *c, report_error *error)
     return status;
 }
 
-/* "k [1/s]" without its unit */
-static void drop_unit(char *name)
+/* "k [1/s]": the name and, if there is one, the unit. False: memory */
+static bool name_column(sweep_column *column, char *text)
 {
-    char *open = strstr(name, " [");
-    if (open && open > name && name[strlen(name) - 1] == ']') *open = '\0';
+    char *open = strstr(text, " ["), *close = text + strlen(text);
+    if (open && open > text && close[-1] == ']') {
+        column->unit = strndup(open + 2, (size_t)(close - open - 3));
+        if (!column->unit) return false;
+        *open = '\0';
+    }
+    column->name = trimmed(text, strlen(text));
+    return column->name != NULL;
 }
 
 report_status sweep_points_list(const char *path, sweep_points **points, report_error *error)
@@ -396,10 +427,9 @@ report_status sweep_points_list(const char *path, sweep_points **points, report_
         *points = p;
         if (!p) status = no_memory(error);
         for (int k = 0; k < c.columns && status == REPORT_OK; k++) {
-            drop_unit(c.text[k]);
-            p->column[k].name = strdup(c.text[k]);
             size_t width = (size_t)c.columns;
-            if (!p->column[k].name || !fill_column(p, k, c.text + width + k, width))
+            if (!name_column(&p->column[k], c.text[k]) ||
+                !fill_column(p, k, c.text + width + k, width))
                 status = no_memory(error);
             else if (!*p->column[k].name)
                 status = report_fail(error, REPORT_ERR_READ, "%.300s:1: column %d has no name.",

@@ -51,6 +51,7 @@ double sweep_normal_quantile(double u);
 /* What varies: a name, and its values at all points. Cells that are no numbers are words. */
 typedef struct sweep_column {
     char *name;   /* owned */
+    char *unit;   /* behind the name in a file, owned; NULL: none was given */
     char **words; /* of cells, owned; NULL: all cells are numbers */
     int word_count;
 } sweep_column;

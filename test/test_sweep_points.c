@@ -338,6 +338,10 @@ static void lists_of_points(void **unused)
                 {"k,mode\n1,\n", "'mode' is empty"},
                 {"k,mode\n", "no points"},
                 {"", "no points"},
+                {"\nk;mode\n1;fast\n2.5;\"slow, very\" \n", NULL}, /* the first line is empty */
+                {"k,mode\n1,\"a\n", ":2: a quote is not closed"},
+                {"k,mode\n1,\"a\"\"\n", ":2: a quote is not closed"},
+                {"k,mode\n\"1\"2,a\n", "behind a closing quote"},
                 {"k,\n1,2\n", "no name"}};
     char path[] = "/tmp/sweep_list_XXXXXX";
     int file = mkstemp(path);
@@ -357,6 +361,8 @@ static void lists_of_points(void **unused)
         assert_int_equal(status, REPORT_OK);
         assert_int_equal(p->count, 2);
         assert_string_equal(p->column[0].name, "k");
+        assert_string_equal(p->column[0].unit ? p->column[0].unit : "none",
+                            k == 0 ? "1/s" : "none");
         assert_true(p->value[2] == 2.5);
         assert_string_equal(p->column[1].words[(int)p->value[3]], "slow, very");
         sweep_points_free(p);
