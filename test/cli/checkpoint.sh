@@ -77,6 +77,18 @@ for model in "$models"/*.mo; do
     cmp -s "$m.mat" "$m-whole.mat" || fail "$m: the file of a run that went on differs"
 done
 
+# ---- a start in between cannot be saved: the run goes on, and is saved behind it ----
+
+ends 0 run "$models/pendulumloop.mo" --method glm -o glm-whole.csv
+ends 0 run "$models/pendulumloop.mo" --method glm -o glm.csv --checkpoint glm.ck --every 3steps
+cmp -s glm.csv glm-whole.csv || fail "saves of glm change the csv file"
+
+# ---- what can never be saved is told at the start ----
+
+expect 2 run "$models/traps/bridge_ideal.mo" --checkpoint array.ck --every 1h
+says 'cannot be saved at t = 0: its equations are integrated by their derivative array'
+[ -e array.ck ] || [ -e array.ck.rows ] && fail "a checkpoint of nothing"
+
 # ---- all digits, and another engine ----
 
 ends 0 run "$models/pendulum.mo" --method taylor --precision quad -o quad-whole.csv
