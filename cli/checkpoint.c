@@ -328,6 +328,17 @@ static bool is_due(const session *s)
     return c->seconds > 0.0 && done > 0 && wall_time() - c->written >= c->seconds;
 }
 
+int checkpoint_start(session *s)
+{
+    run_checkpoint *c = s->checkpoint;
+    dae_diag diag = {0};
+    if (!c) return CLI_OK;
+    dae_status status = dae_solver_save(s->solver, NULL, &diag); /* into nothing */
+    if (status == DAE_OK || status == DAE_ERR_STATE) return CLI_OK;
+    unlink(c->rows_path);
+    return session_complain(s, status, diag.text);
+}
+
 int checkpoint_step(session *s, const grid *g, const recorder *rows, long next)
 {
     run_checkpoint *c = s->checkpoint;

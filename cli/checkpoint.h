@@ -28,6 +28,8 @@ int checkpoint_resume(session *s, const grid *g, recorder *rows, long *next);
 
 /* A row was recorded; digits: NULL, or the texts of all of its values. Exit code. */
 int checkpoint_row(run_checkpoint *c, int n, double t, const double *y, const char *digits);
+/* Behind the start: whether the run can be saved at all, before it has taken an hour. Exit code. */
+int checkpoint_start(session *s);
 /* Behind a step: save the run where that is due. Exit code. */
 int checkpoint_step(session *s, const grid *g, const recorder *rows, long next);
 /* The run ends before its end: the last point at which it was saved goes to the disk. */

@@ -599,6 +599,7 @@ static int begin(session *s, const grid *g, recorder *rows)
     if (dae_solver_start(s->solver, g->t0, y0, yp0) < 0)
         return complain_diagnostic(s, dae_solver_diag(s->solver));
     int code = let_watch(s, WATCH_START);
+    if (code == CLI_OK) code = checkpoint_start(s);
     return code == CLI_OK && g->kind != GRID_NONE ? add_row_at(s, rows, g->t0) : code;
 }
 

@@ -118,12 +118,29 @@ static int open_other(sweep_work *w, const double *point)
 
 /* ---- a run ---- */
 
+/* Whether all parameters lie within their bounds, as a translation with these values would want:
+ * one that was set first, or was not set, may lie outside of bounds that follow from another. */
+static bool within_bounds(const dae_problem *problem, char *text, size_t size)
+{
+    for (int p = 0; p < dae_problem_parameter_count(problem); p++) {
+        dae_parameter_info info = dae_problem_parameter_info(problem, p);
+        double x = dae_problem_parameter_value(problem, p);
+        bool below = x < info.min;
+        if (info.type == DAE_TYPE_STRING || (!below && !(x > info.max))) continue;
+        snprintf(text, size, "Parameter %s = %.15g lies %s its %s = %.15g.",
+                 dae_problem_parameter(problem, p), x, below ? "below" : "above",
+                 below ? "min" : "max", below ? info.min : info.max);
+        return false;
+    }
+    return true;
+}
+
 /* All numbers of the point. The bounds of one may depend on another: what is refused is tried again
  * once the others are set. */
 static bool set_values(const sweep_work *w, dae_problem *problem, const double *point, char *text,
                        size_t size, dae_status *status)
 {
-    bool refused = true;
+    bool refused = true, parameters = false;
     dae_diag diag = {0};
     for (int pass = 0; pass < w->points->columns && refused; pass++) {
         refused = false;
@@ -131,6 +148,7 @@ static bool set_values(const sweep_work *w, dae_problem *problem, const double *
             const bound_column *b = &w->columns[c];
             dae_diag own = {0};
             if (b->structural) continue;
+            parameters = parameters || b->parameter >= 0;
             *status = b->parameter >= 0
                           ? dae_problem_set_parameter(problem, b->name, point[c], &own)
                           : dae_problem_set_start(problem, b->name, point[c], &own);
@@ -139,7 +157,9 @@ static bool set_values(const sweep_work *w, dae_problem *problem, const double *
     }
     if (refused) snprintf(text, size, "%s", diag.text);
     if (refused) *status = diag.status;
-    return !refused;
+    if (refused || !parameters || within_bounds(problem, text, size)) return !refused;
+    *status = DAE_ERR_ARGUMENT;
+    return false;
 }
 
 static dae_status watch_run(watch_when when, dae_solver *solver, void *user)

@@ -193,12 +193,26 @@ static int bind_column(sweep_work *w, int c)
     return code == CLI_OK ? check_values(w->points, c, p.type, p.literal_count) : code;
 }
 
+/* Numbers are taken in the units of the model: a list that says otherwise is not understood. */
+static int check_unit(const sweep_work *w, int c)
+{
+    const char *given = w->points->column[c].unit, *own = w->columns[c].report.unit;
+    if (!given || !own || !*own || strcmp(given, own) == 0) return CLI_OK;
+    return complain(CLI_USAGE,
+                    "'%s' has the unit '%s' in the list and '%s' in the model: give its values in "
+                    "that, or its name alone",
+                    w->columns[c].name, given, own);
+}
+
 int sweep_bind(sweep_work *w)
 {
     int code = CLI_OK;
     w->columns = calloc((size_t)w->points->columns, sizeof *w->columns);
     if (!w->columns) return no_memory();
-    for (int c = 0; c < w->points->columns && code == CLI_OK; c++) code = bind_column(w, c);
+    for (int c = 0; c < w->points->columns && code == CLI_OK; c++) {
+        code = bind_column(w, c);
+        if (code == CLI_OK) code = check_unit(w, c);
+    }
     for (int c = 0; c < w->points->columns && code == CLI_OK; c++)
         for (int k = 0; k < c && code == CLI_OK; k++)
             if (strcmp(w->columns[c].name, w->columns[k].name) == 0)

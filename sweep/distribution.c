@@ -59,12 +59,31 @@ double sweep_normal_quantile(double u)
     return upper ? -x : x;
 }
 
+/* Probabilities below two bounds, or, where both lie above the mean, above them: those have all of
+ * their digits. Whether they are those above. */
+static bool bound_tails(const double *a, double tail[2])
+{
+    bool above = a[2] > a[0];
+    double sign = above ? -1.0 : 1.0;
+    for (int k = 0; k < 2; k++) tail[k] = normal_cdf(sign * (a[2 + k] - a[0]) / a[1]);
+    return above;
+}
+
 /* Of the part between two bounds. */
 static double bounded_normal(const double *a, double u)
 {
-    double low = normal_cdf((a[2] - a[0]) / a[1]), high = normal_cdf((a[3] - a[0]) / a[1]);
-    double p = low + u * (high - low), x = a[0] + a[1] * sweep_normal_quantile(p);
+    double tail[2], sign = bound_tails(a, tail) ? -1.0 : 1.0;
+    double p = fmin(tail[0] + u * (tail[1] - tail[0]), 1.0 - 0x1p-53);
+    double x = a[0] + sign * a[1] * sweep_normal_quantile(p);
     return fmin(fmax(x, a[2]), a[3]);
+}
+
+/* Whether the part between the bounds has a probability that numbers can tell. */
+static bool has_mass(const double *a)
+{
+    double tail[2];
+    (void)bound_tails(a, tail);
+    return fabs(tail[1] - tail[0]) > 1e-290;
 }
 
 static double triangular(const double *a, double u)
@@ -105,9 +124,7 @@ static const char *fault(const sweep_distribution *d)
         if (!(a[1] > 0.0)) return "sigma must be above 0";
         if (d->count < 4) return NULL;
         if (!(a[2] < a[3])) return "the lower bound must lie below the upper one";
-        return bounded_normal(a, 0.5) > a[2] && bounded_normal(a, 0.5) < a[3]
-                   ? NULL
-                   : "hardly any value lies between the bounds";
+        return has_mass(a) ? NULL : "hardly any value lies between the bounds";
     case UNIFORM: return a[0] < a[1] ? NULL : "low must lie below high";
     case LOGNORMAL: return a[1] > 0.0 ? NULL : "sigma must be above 0";
     case LOGUNIFORM: return a[0] > 0.0 && a[0] < a[1] ? NULL : "0 < low < high must hold";

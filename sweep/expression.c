@@ -53,7 +53,7 @@ typedef struct operation {
 } operation;
 
 struct sweep_expression {
-    int count;
+    int count, switches;
     bool truth, derivatives;
     operation list[MOST_OPERATIONS];
 };
@@ -75,16 +75,47 @@ static double smaller(double x, double y)
     return x < y || isnan(x) ? x : y;
 }
 
+/* Changes its sign at whole numbers, where floor and ceil jump. */
+static double wave(double x)
+{
+    return sin(3.14159265358979323846 * x);
+}
+
+static double itself(double x)
+{
+    return x;
+}
+
+static double difference(double x, double y)
+{
+    return x - y;
+}
+
+/* atan2 jumps where the first one is 0 */
+static double first(double x, double y)
+{
+    (void)y;
+    return x;
+}
+
+/* one or two arguments; bends1, bends2: what is 0 where the value jumps or bends */
 static const struct {
     const char *name;
     double (*one)(double);
     double (*two)(double, double);
+    double (*bends1)(double);
+    double (*bends2)(double, double);
 } functions[] = {
-    {"abs", fabs, NULL},  {"sign", sign_of, NULL}, {"sqrt", sqrt, NULL},  {"exp", exp, NULL},
-    {"log", log, NULL},   {"log10", log10, NULL},  {"sin", sin, NULL},    {"cos", cos, NULL},
-    {"tan", tan, NULL},   {"asin", asin, NULL},    {"acos", acos, NULL},  {"atan", atan, NULL},
-    {"sinh", sinh, NULL}, {"cosh", cosh, NULL},    {"tanh", tanh, NULL},  {"floor", floor, NULL},
-    {"ceil", ceil, NULL}, {"atan2", NULL, atan2},  {"max", NULL, larger}, {"min", NULL, smaller},
+    {"abs", fabs, NULL, itself, NULL},       {"sign", sign_of, NULL, itself, NULL},
+    {"sqrt", sqrt, NULL, NULL, NULL},        {"exp", exp, NULL, NULL, NULL},
+    {"log", log, NULL, NULL, NULL},          {"log10", log10, NULL, NULL, NULL},
+    {"sin", sin, NULL, NULL, NULL},          {"cos", cos, NULL, NULL, NULL},
+    {"tan", tan, NULL, NULL, NULL},          {"asin", asin, NULL, NULL, NULL},
+    {"acos", acos, NULL, NULL, NULL},        {"atan", atan, NULL, NULL, NULL},
+    {"sinh", sinh, NULL, NULL, NULL},        {"cosh", cosh, NULL, NULL, NULL},
+    {"tanh", tanh, NULL, NULL, NULL},        {"floor", floor, NULL, wave, NULL},
+    {"ceil", ceil, NULL, wave, NULL},        {"atan2", NULL, atan2, NULL, first},
+    {"max", NULL, larger, NULL, difference}, {"min", NULL, smaller, NULL, difference},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
@@ -108,6 +139,14 @@ static void fail(reader *r, const char *what, const char *word)
                       (int)(r->end - r->text < 300 ? r->end - r->text : 300), r->text, what, word);
 }
 
+/* Whether the value jumps or bends somewhere by this operation. */
+static bool is_switch(const operation *o)
+{
+    if (o->code == CALL1) return functions[o->index].bends1 != NULL;
+    if (o->code == CALL2) return functions[o->index].bends2 != NULL;
+    return o->code >= LESS && o->code <= DIFFERENT;
+}
+
 /* effect: what it adds to the stack */
 static void put(reader *r, operation o, int effect)
 {
@@ -118,6 +157,7 @@ static void put(reader *r, operation o, int effect)
         fail(r, "it is too long", "");
     else
         r->to->list[r->to->count++] = o;
+    r->to->switches += is_switch(&o);
 }
 
 static void skip(reader *r)
@@ -406,13 +446,22 @@ static double pair_value(code c, double a, double b)
     }
 }
 
-/* The stack after the first `count` operations; *top: how many values it has. */
-static void run(const sweep_expression *e, int count, const sweep_values *at, double *stack,
-                int *top)
+/* What changes its sign where the operation, with the end of a stack before it, jumps or bends. */
+static double margin_of(const operation *o, const double *end)
 {
+    if (o->code == CALL1) return functions[o->index].bends1(end[-1]);
+    if (o->code == CALL2) return functions[o->index].bends2(end[-2], end[-1]);
+    return end[-2] - end[-1];
+}
+
+/* margin: of its switches; NULL: not wanted */
+static double run(const sweep_expression *e, const sweep_values *at, double *margin)
+{
+    double stack[DEPTH];
     int n = 0;
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < e->count; k++) {
         const operation *o = &e->list[k];
+        if (margin && is_switch(o)) *margin++ = margin_of(o, stack + n);
         switch (o->code) {
         case NUMBER: stack[n++] = o->number; break;
         case TIME: stack[n++] = at->t; break;
@@ -429,27 +478,22 @@ static void run(const sweep_expression *e, int count, const sweep_values *at, do
         default: n--; stack[n - 1] = pair_value(o->code, stack[n - 1], stack[n]);
         }
     }
-    *top = n;
+    return stack[0];
 }
 
 double sweep_expression_value(const sweep_expression *e, const sweep_values *at)
 {
-    double stack[DEPTH];
-    int top;
-    run(e, e->count, at, stack, &top);
-    return stack[0];
+    return run(e, at, NULL);
 }
 
-bool sweep_expression_margin(const sweep_expression *e, const sweep_values *at, double *margin)
+int sweep_expression_switches(const sweep_expression *e)
 {
-    code last = e->list[e->count - 1].code;
-    double stack[DEPTH];
-    int top;
-    if (last < LESS || last > GREATER_EQUAL) return false;
-    run(e, e->count - 1, at, stack, &top);
-    bool up = last == GREATER || last == GREATER_EQUAL;
-    *margin = up ? stack[0] - stack[1] : stack[1] - stack[0];
-    return true;
+    return e->switches;
+}
+
+void sweep_expression_margins(const sweep_expression *e, const sweep_values *at, double *margin)
+{
+    (void)run(e, at, margin);
 }
 
 bool sweep_expression_derivatives(const sweep_expression *e)

@@ -31,7 +31,7 @@ typedef enum kind {
 static const char *const names[KINDS] = {"end",  "start", "at",       "max",  "min",  "timemax",
                                          "mean", "rms",   "integral", "time", "curve"};
 
-enum { INSIDE = 7, NODES = INSIDE + 2, MOST_HALVINGS = 12 };
+enum { INSIDE = 7, NODES = SWEEP_NODES, MOST_HALVINGS = 12, MOST_CUTS = 64 };
 
 typedef struct item {
     kind kind;
@@ -41,6 +41,8 @@ typedef struct item {
     int column;          /* the first of its columns */
     double best, where;  /* of MAX, MIN, WHEN_MAX; sums of integrals in best */
     double value[NODES]; /* at the nodes of the step */
+    int switches;        /* of its expression: where it jumps or bends */
+    double *margin;      /* of each of them, and for one time more; owned */
     bool done;           /* AT, TIME: found */
 } item;
 
@@ -111,81 +113,32 @@ static void offer(item *i, double t, double x)
     i->done = true;
 }
 
-/* The height of the parabola through three points, at its vertex; that of the middle if there is
- * none. */
-static double vertex(const double *t, const double *h)
+/* A function of time that is to be largest: the height of an item, or what is left to a switch. */
+typedef struct curve {
+    sweep_keep *keep;
+    const item *item;
+    int which;   /* switch */
+    double sign; /* of its margin */
+} curve;
+
+static double item_height(double t, void *user)
 {
-    double left = (h[1] - h[0]) / (t[1] - t[0]), right = (h[2] - h[1]) / (t[2] - t[1]);
-    double bend = (right - left) / (t[2] - t[0]);
-    if (!(bend < 0.0)) return h[1];
-    double slope = left + bend * (t[1] - t[0]); /* at t[1] */
-    return h[1] - 0.25 * slope * slope / bend;
+    const curve *c = user;
+    return height(c->item, value_at(c->keep, c->item, t));
 }
 
-/* A function of time that is to be largest. */
-typedef double (*curve)(sweep_keep *k, const item *i, double t);
-
-static double item_height(sweep_keep *k, const item *i, double t)
-{
-    return height(i, value_at(k, i, t));
-}
-
-/* The place of the largest value between t[0] and t[2], where t[1] is above both: parabolas, and
- * golden sections where they do not help [Brent73 5]. */
-static double climb(sweep_keep *k, const item *i, curve f, const double *t, double *top)
-{
-    const double golden = 0.3819660112501051;
-    double a = t[0], b = t[2], x = t[1], w = x, v = x, fx = f(k, i, x), fw = fx, fv = fx;
-    double d = 0.0, e = 0.0, small = 1e-9 * (b - a);
-    for (int n = 0; n < 60 && k->status >= 0; n++) {
-        double middle = 0.5 * (a + b);
-        if (fabs(x - middle) <= 2.0 * small - 0.5 * (b - a)) break;
-        double r = (x - w) * (fx - fv), q = (x - v) * (fx - fw);
-        double p = (x - v) * q - (x - w) * r;
-        q = 2.0 * (q - r);
-        if (q > 0.0) p = -p;
-        q = fabs(q);
-        bool parabola =
-            fabs(e) > small && fabs(p) < fabs(0.5 * q * e) && p > q * (a - x) && p < q * (b - x);
-        e = parabola ? d : (x < middle ? b - x : a - x);
-        d = parabola ? p / q : golden * e;
-        double u = fabs(d) >= small ? x + d : x + (d > 0.0 ? small : -small), fu = f(k, i, u);
-        if (fu >= fx) {
-            if (u < x)
-                b = x;
-            else
-                a = x;
-            v = w, fv = fw, w = x, fw = fx, x = u, fx = fu;
-        } else {
-            if (u < x)
-                a = u;
-            else
-                b = u;
-            if (fu >= fw || w == x)
-                v = w, fv = fw, w = u, fw = fu;
-            else if (fu >= fv || v == x || v == w)
-                v = u, fv = fu;
-        }
-    }
-    *top = fx;
-    return x;
-}
-
-/* The largest value within the step: at the nodes, and near those that stand out. */
+/* The largest value within the nodes: at them, and near those that stand out. */
 static void look_for_largest(sweep_keep *k, item *i, const double *t)
 {
-    double h[NODES];
+    double h[NODES], where, top;
+    curve c = {.keep = k, .item = i};
     for (int j = 0; j < NODES; j++) {
         h[j] = height(i, i->value[j]);
         offer(i, t[j], i->value[j]);
     }
-    for (int j = 1; j + 1 < NODES; j++) {
-        if (!(h[j] >= h[j - 1] && h[j] >= h[j + 1] && (h[j] > h[j - 1] || h[j] > h[j + 1])))
-            continue;
-        if (!(vertex(t + j - 1, h + j - 1) > i->best - 1e-9 * fabs(i->best))) continue;
-        double top, where = climb(k, i, item_height, t + j - 1, &top);
-        offer(i, where, height(i, top));
-    }
+    for (int j = 0; j < NODES && k->status >= 0; j++)
+        if (sweep_peak(item_height, &c, t, h, j, i->best, &where, &top))
+            offer(i, where, height(i, top));
 }
 
 /* ---- first times ---- */
@@ -212,35 +165,6 @@ static void found_between(sweep_keep *k, item *i, double before, double after)
     i->done = true;
 }
 
-static double margin_at(sweep_keep *k, const item *i, double t)
-{
-    double margin = -1.0;
-    read_at(k, t);
-    sweep_values at = values_of(k);
-    if (i->expression) (void)sweep_expression_margin(i->expression, &at, &margin);
-    return margin;
-}
-
-/* A relation that holds between two nodes only: where its margin has a peak above 0. */
-static bool peak_between(sweep_keep *k, item *i, const double *t)
-{
-    double margin[NODES], top;
-    sweep_values at = values_of(k);
-    if (!i->expression || !sweep_expression_margin(i->expression, &at, &top)) return false;
-    for (int j = 0; j < NODES; j++) margin[j] = margin_at(k, i, t[j]);
-    for (int j = 1; j + 1 < NODES && k->status >= 0; j++) {
-        const double *m = margin + j - 1;
-        if (!(m[1] >= m[0] && m[1] >= m[2]) || !(vertex(t + j - 1, m) > -fabs(0.1 * m[1])))
-            continue;
-        double where = climb(k, i, margin_at, t + j - 1, &top);
-        read_at(k, where);
-        if (!holds(k, i)) continue;
-        found_between(k, i, t[j - 1], where);
-        return true;
-    }
-    return false;
-}
-
 static void look_for_first(sweep_keep *k, item *i, const double *t)
 {
     if (i->done) return;
@@ -249,19 +173,84 @@ static void look_for_first(sweep_keep *k, item *i, const double *t)
         i->done = true;
         return;
     }
-    if (i->value[NODES - 1] == 0.0 || i->value[1] == 0.0) {
-        bool any = false;
-        for (int j = 1; j < NODES; j++) any = any || i->value[j] != 0.0;
-        if (!any) {
-            (void)peak_between(k, i, t);
-            return;
-        }
-    }
     for (int j = 1; j < NODES; j++)
         if (i->value[j] != 0.0) {
             found_between(k, i, t[j - 1], t[j]);
             return;
         }
+}
+
+/* ---- where expressions jump and bend ---- */
+
+/* The side of a switch on which a margin lies. */
+static int side(double margin)
+{
+    return isnan(margin) ? 2 : (margin > 0.0) - (margin < 0.0);
+}
+
+static double margin_at(sweep_keep *k, const item *i, int which, double t)
+{
+    double *now = i->margin + (size_t)NODES * (size_t)i->switches;
+    read_at(k, t);
+    sweep_values at = values_of(k);
+    sweep_expression_margins(i->expression, &at, now);
+    return now[which];
+}
+
+/* How close a margin comes to 0, or how far beyond. */
+static double approach(double t, void *user)
+{
+    const curve *c = user;
+    return -c->sign * margin_at(c->keep, c->item, c->which, t);
+}
+
+/* Times within a step between which an expression is smooth. */
+typedef struct cuts {
+    double t[MOST_CUTS];
+    int count;
+} cuts;
+
+/* The side changes between two times: where, to a part of 1e-13 of the step. */
+static void cut_between(sweep_keep *k, const item *i, int which, double a, double b, double step,
+                        cuts *to)
+{
+    const int before = side(margin_at(k, i, which, a));
+    while (b - a > 1e-13 * step && k->status >= 0) {
+        double middle = a + 0.5 * (b - a);
+        if (middle <= a || middle >= b) break;
+        if (side(margin_at(k, i, which, middle)) == before)
+            a = middle;
+        else
+            b = middle;
+    }
+    int n = to->count < MOST_CUTS ? to->count++ : MOST_CUTS - 1;
+    for (; n > 0 && to->t[n - 1] > b; n--) to->t[n] = to->t[n - 1];
+    to->t[n] = b;
+}
+
+/* One switch: changes from node to node, and margins that come to 0 and go back between them. */
+static void cut_by(sweep_keep *k, const item *i, int which, const double *t, cuts *to)
+{
+    const double *m = i->margin + (size_t)NODES * (size_t)which, step = t[NODES - 1] - t[0];
+    double near[NODES], where, top;
+    for (int j = 0; j + 1 < NODES; j++)
+        if (side(m[j]) != side(m[j + 1])) cut_between(k, i, which, t[j], t[j + 1], step, to);
+    for (int j = 0; j < NODES && k->status >= 0; j++) {
+        int left = j > 0 ? j - 1 : 0, right = j + 1 < NODES ? j + 1 : j, own = side(m[j]);
+        if (own == 0 || own == 2 || side(m[left]) != own || side(m[right]) != own) continue;
+        curve c = {.keep = k, .item = i, .which = which, .sign = own};
+        for (int n = 0; n < NODES; n++) near[n] = -own * m[n];
+        if (!sweep_peak(approach, &c, t, near, j, 0.0, &where, &top)) continue;
+        cut_between(k, i, which, t[left], where, step, to);
+        cut_between(k, i, which, where, t[right], step, to);
+    }
+}
+
+/* The times of a step at which the expression of an item jumps or bends. */
+static void find_cuts(sweep_keep *k, const item *i, const double *t, cuts *to)
+{
+    to->count = 0;
+    for (int s = 0; s < i->switches && k->status >= 0; s++) cut_by(k, i, s, t, to);
 }
 
 /* ---- integrals ---- */
@@ -287,8 +276,10 @@ static void make_nodes(double a, double b, double t[NODES])
     t[NODES - 1] = b;
 }
 
-/* The integral from values at the inner nodes; false: its halves are to be looked at. */
-static bool apply_rule(const sweep_keep *k, double a, double b, const double *x, double *sum)
+/* The integral from values at the inner nodes; false: its halves are to be looked at. Of squares
+ * the tolerance is that of what is squared. */
+static bool apply_rule(const sweep_keep *k, const item *i, double a, double b, const double *x,
+                       double *sum)
 {
     double fine = 0.0, coarse = 0.0, size = 0.0, half = 0.5 * (b - a);
     for (int j = 0; j < INSIDE; j++) {
@@ -297,7 +288,8 @@ static bool apply_rule(const sweep_keep *k, double a, double b, const double *x,
         size += kronrod[j] * fabs(x[j]);
     }
     *sum = half * fine;
-    return !(fabs(fine - coarse) > k->rtol * size + k->atol);
+    double small = i->kind == RMS ? k->atol * sqrt(size) : k->atol;
+    return !(fabs(fine - coarse) > k->rtol * size + small);
 }
 
 static double integrate(sweep_keep *k, const item *i, double a, double b, const double *known,
@@ -306,7 +298,7 @@ static double integrate(sweep_keep *k, const item *i, double a, double b, const 
     double t[NODES], x[INSIDE], sum;
     make_nodes(a, b, t);
     for (int j = 0; j < INSIDE; j++) x[j] = known ? known[j] : value_at(k, i, t[j + 1]);
-    if (apply_rule(k, a, b, x, &sum) || halvings == MOST_HALVINGS || k->status < 0) return sum;
+    if (apply_rule(k, i, a, b, x, &sum) || halvings == MOST_HALVINGS || k->status < 0) return sum;
     double middle = t[NODES / 2];
     return integrate(k, i, a, middle, NULL, halvings + 1) +
            integrate(k, i, middle, b, NULL, halvings + 1);
@@ -331,6 +323,55 @@ static void look_at_point(sweep_keep *k, double t)
     }
 }
 
+/* What an item is at a node, for look_in. */
+static void note_node(const sweep_keep *k, item *i, int j)
+{
+    double x = value_of(k, i);
+    i->value[j] = i->kind == RMS ? x * x : x;
+}
+
+/* .. and how far it is from places where it jumps or bends. */
+static void note_margins(const sweep_keep *k, item *i, int j)
+{
+    double *now = i->margin + (size_t)NODES * (size_t)i->switches;
+    sweep_values at = values_of(k);
+    sweep_expression_margins(i->expression, &at, now);
+    for (int s = 0; s < i->switches; s++) i->margin[NODES * s + j] = now[s];
+}
+
+/* One item between two times, from its values at the nodes. */
+static void look_in(sweep_keep *k, item *i, const double *t)
+{
+    if (i->kind == MAX || i->kind == MIN || i->kind == WHEN_MAX) look_for_largest(k, i, t);
+    if (i->kind == TIME) look_for_first(k, i, t);
+    if (i->kind == MEAN || i->kind == RMS || i->kind == INTEGRAL)
+        i->best += integrate(k, i, t[0], t[NODES - 1], i->value + 1, 0);
+}
+
+/* An item that jumps or bends: piece by piece between these places. */
+static void look_in_pieces(sweep_keep *k, item *i, const double *t)
+{
+    cuts at;
+    double from = t[0], piece[NODES];
+    if (i->kind == TIME && i->done) return;
+    find_cuts(k, i, t, &at);
+    if (at.count == 0) {
+        look_in(k, i, t);
+        return;
+    }
+    for (int c = 0; c <= at.count && k->status >= 0; c++) {
+        double to = c < at.count ? at.t[c] : t[NODES - 1];
+        if (!(to > from)) continue;
+        make_nodes(from, to, piece);
+        for (int j = 0; j < NODES; j++) {
+            read_at(k, piece[j]);
+            note_node(k, i, j);
+        }
+        look_in(k, i, piece);
+        from = to;
+    }
+}
+
 static void look_at_step(sweep_keep *k, double a, double b)
 {
     double t[NODES];
@@ -340,16 +381,17 @@ static void look_at_step(sweep_keep *k, double a, double b)
         for (int n = 0; n < k->count; n++) {
             item *i = &k->list[n];
             if (!is_sampled(i->kind)) continue;
-            double x = value_of(k, i);
-            i->value[j] = i->kind == RMS ? x * x : x;
+            note_node(k, i, j);
+            if (i->switches > 0) note_margins(k, i, j);
         }
     }
     for (int n = 0; n < k->count && k->status >= 0; n++) {
         item *i = &k->list[n];
-        if (i->kind == MAX || i->kind == MIN || i->kind == WHEN_MAX) look_for_largest(k, i, t);
-        if (i->kind == TIME) look_for_first(k, i, t);
-        if (i->kind == MEAN || i->kind == RMS || i->kind == INTEGRAL)
-            i->best += integrate(k, i, a, b, i->value + 1, 0);
+        if (!is_sampled(i->kind)) continue;
+        if (i->switches > 0)
+            look_in_pieces(k, i, t);
+        else
+            look_in(k, i, t);
     }
 }
 
@@ -597,8 +639,13 @@ static report_status read_item(sweep_keep *k, const dae_problem *problem, const 
             report_fail(error, REPORT_ERR_ARGUMENT,
                         "'%.*s': time(..) takes a condition, as time(x > 1).", (int)length, text);
     k->derivatives = k->derivatives || sweep_expression_derivatives(i.expression);
+    i.switches = is_sampled(i.kind) ? sweep_expression_switches(i.expression) : 0;
+    if (i.switches > 0)
+        i.margin = calloc((size_t)(NODES + 1) * (size_t)i.switches, sizeof *i.margin);
+    if (status == REPORT_OK && i.switches > 0 && !i.margin) status = no_memory(error);
     if (status == REPORT_OK) status = add_item(k, &i, error);
     if (status != REPORT_OK) {
+        free(i.margin);
         sweep_expression_free(i.expression);
         return status;
     }
@@ -670,7 +717,10 @@ report_status sweep_keep_new(const dae_problem *problem, const sweep_keep_reques
 void sweep_keep_free(sweep_keep *k)
 {
     if (!k) return;
-    for (int n = 0; n < k->count; n++) sweep_expression_free(k->list[n].expression);
+    for (int n = 0; n < k->count; n++) {
+        sweep_expression_free(k->list[n].expression);
+        free(k->list[n].margin);
+    }
     for (int c = 0; c < k->columns; c++) {
         free(k->name[c]);
         free(k->unit[c]);

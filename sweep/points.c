@@ -5,6 +5,7 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ void sweep_points_free(sweep_points *points)
         for (int k = 0; k < column->word_count; k++) free(column->words[k]);
         free(column->words);
         free(column->name);
+        free(column->unit);
     }
     if (points) {
         free(points->column);
@@ -105,9 +107,6 @@ static const char *equals_of(const char *text)
 
 /* ---- ranges ---- */
 
-/* A last value of rounding beyond the end still counts. */
-static const double SLACK = 1e-9;
-
 typedef struct range {
     double first, step, last;
     bool factor; /* step is one */
@@ -127,27 +126,37 @@ static bool range_read(const char *text, range *r)
     return is_number(end + 1, &r->last) && isfinite(r->first) && isfinite(r->step);
 }
 
-/* How many values; 0: none, and *why says so */
-static double range_count(const range *r, const char **why)
+/* Steps from the first to the last value, in general no whole number. */
+static double range_steps(const range *r)
 {
-    double steps;
-    *why = NULL;
-    if (r->factor) {
-        bool sound = r->first != 0.0 && r->last / r->first > 0.0 && r->step > 0.0;
-        if (!sound || r->step == 1.0) {
-            *why = "a factor needs ends of one sign that are not 0, and be above 0 and not 1";
-            return 0.0;
-        }
-        steps = log(r->last / r->first) / log(r->step);
-    } else {
-        if (r->step == 0.0) {
-            *why = "its step is 0";
-            return 0.0;
-        }
-        steps = (r->last - r->first) / r->step;
-    }
-    if (steps < -SLACK) *why = "it is empty: the step leads away from its end";
-    return steps < -SLACK ? 0.0 : floor(steps + SLACK) + 1.0;
+    return r->factor ? log(r->last / r->first) / log(r->step) : (r->last - r->first) / r->step;
+}
+
+/* The part of a step that rounding may be worth: a value so close to the end is the end. Each text
+ * is rounded by half a unit of its last digit, and so is what is made of them. */
+static double slack(const range *r)
+{
+    double steps = fabs(range_steps(r)), size = fabs(r->first) + fabs(r->last);
+    double rounding =
+        r->factor ? (4.0 + steps) / fabs(r->step - 1.0) : 2.0 * size / fabs(r->step) + steps;
+    return fmax(1e-9, DBL_EPSILON * rounding);
+}
+
+/* What is wrong with a range; NULL: nothing. */
+static const char *range_fault(const range *r)
+{
+    bool one_sign = r->first != 0.0 && r->last / r->first > 0.0;
+    if (r->factor && (!one_sign || !(r->step > 0.0) || r->step == 1.0))
+        return "a factor needs ends of one sign that are not 0, and be above 0 and not 1";
+    if (r->step == 0.0) return "its step is 0";
+    if (r->first == r->last) return NULL;
+    if (range_steps(r) < -slack(r)) return "it is empty: the step leads away from its end";
+    return NULL;
+}
+
+static double range_count(const range *r)
+{
+    return r->first == r->last ? 1.0 : floor(range_steps(r) + slack(r)) + 1.0;
 }
 
 /* Each value follows from the first one, so that rounding does not add up. */
@@ -155,19 +164,24 @@ static double range_value(const range *r, size_t k)
 {
     double x = r->factor ? r->first * pow(r->step, (double)k) : r->first + (double)k * r->step;
     double unit = r->factor ? fabs(x * (r->step - 1.0)) : fabs(r->step);
-    return fabs(x - r->last) <= SLACK * unit ? r->last : x;
+    return fabs(x - r->last) <= slack(r) * unit ? r->last : x;
 }
 
 static report_status range_points(const char *text, const range *r, sweep_points **points,
                                   report_error *error)
 {
-    const char *why;
-    double count = range_count(r, &why);
+    const char *why = range_fault(r);
     if (why) return report_fail(error, REPORT_ERR_ARGUMENT, "The range '%.200s': %s.", text, why);
+    double count = range_count(r);
     if (count > SWEEP_MOST_POINTS)
         return report_fail(error, REPORT_ERR_ARGUMENT,
                            "The range '%.200s' has %.3g values; more than %d are refused.", text,
                            count, SWEEP_MOST_POINTS);
+    if (count > 1.0 && slack(r) > 0.25)
+        return report_fail(error, REPORT_ERR_ARGUMENT,
+                           "The range '%.200s': its step is too small, its values are the same but "
+                           "for rounding.",
+                           text);
     *points = points_new((size_t)count, 1);
     if (!*points) return no_memory(error);
     for (size_t k = 0; k < (*points)->count; k++) (*points)->value[k] = range_value(r, k);
@@ -294,6 +308,17 @@ static bool cells_row(cells *c, long line)
     return true;
 }
 
+/* What is wrong with the quotes of the field at `at`; NULL: nothing */
+static const char *quote_fault(const char *at, char separator)
+{
+    at += strspn(at, " ");
+    if (*at++ != '"') return NULL;
+    while (*at && (*at != '"' || at[1] == '"')) at += *at == '"' ? 2 : 1;
+    if (!*at) return "a quote is not closed";
+    at += 1 + strspn(at + 1, " ");
+    return *at == '\0' || *at == separator ? NULL : "something stands behind a closing quote";
+}
+
 /* The field at *at, without quotes [RFC 4180]; *at is behind it. NULL: memory */
 static char *take_field(const char **at, char separator)
 {
@@ -327,6 +352,9 @@ static report_status split_line(cells *c, const char *path, char *line, long num
     line[strcspn(line, "\r\n")] = '\0';
     if (line[strspn(line, " \t")] == '\0') return REPORT_OK;
     for (const char *at = line;; at++, columns++) {
+        const char *fault = quote_fault(at, separator);
+        if (fault)
+            return report_fail(error, REPORT_ERR_READ, "%.300s:%ld: %s.", path, number, fault);
         if (!cells_add(c, take_field(&at, separator))) return no_memory(error);
         if (c->rows > 0 && columns < c->columns && !*c->text[c->count - 1])
             return report_fail(error, REPORT_ERR_READ,
@@ -348,15 +376,21 @@ static report_status read_cells(const char *path, cells *c, report_error *error)
     char *line = NULL, separator = ',';
     size_t size = 0;
     long number = 0;
+    ssize_t length;
     report_status status = REPORT_OK;
     if (!file)
         return report_fail(error, REPORT_ERR_READ, "Cannot read '%.300s': %s.", path,
                            strerror(errno));
     errno = 0;
-    while (status == REPORT_OK && getline(&line, &size, file) >= 0) {
+    while (status == REPORT_OK && (length = getline(&line, &size, file)) >= 0) {
         char *from = number == 0 && strncmp(line, "\xEF\xBB\xBF", 3) == 0 ? line + 3 : line;
-        if (number++ == 0) separator = separator_of(from);
-        status = split_line(c, path, from, number, separator, error);
+        if (c->rows == 0) separator = separator_of(from);
+        number++;
+        if (strlen(line) == (size_t)length)
+            status = split_line(c, path, from, number, separator, error);
+        else
+            status =
+                report_fail(error, REPORT_ERR_READ, "%.300s:%ld: this is no text.", path, number);
     }
     if (status == REPORT_OK && ferror(file))
         status =
@@ -370,11 +404,17 @@ static report_status read_cells(const char *path, cells *c, report_error *error)
     return status;
 }
 
-/* "k [1/s]" without its unit */
-static void drop_unit(char *name)
+/* "k [1/s]": the name and, if there is one, the unit. False: memory */
+static bool name_column(sweep_column *column, char *text)
 {
-    char *open = strstr(name, " [");
-    if (open && open > name && name[strlen(name) - 1] == ']') *open = '\0';
+    char *open = strstr(text, " ["), *close = text + strlen(text);
+    if (open && open > text && close[-1] == ']') {
+        column->unit = strndup(open + 2, (size_t)(close - open - 3));
+        if (!column->unit) return false;
+        *open = '\0';
+    }
+    column->name = trimmed(text, strlen(text));
+    return column->name != NULL;
 }
 
 report_status sweep_points_list(const char *path, sweep_points **points, report_error *error)
@@ -387,10 +427,9 @@ report_status sweep_points_list(const char *path, sweep_points **points, report_
         *points = p;
         if (!p) status = no_memory(error);
         for (int k = 0; k < c.columns && status == REPORT_OK; k++) {
-            drop_unit(c.text[k]);
-            p->column[k].name = strdup(c.text[k]);
             size_t width = (size_t)c.columns;
-            if (!p->column[k].name || !fill_column(p, k, c.text + width + k, width))
+            if (!name_column(&p->column[k], c.text[k]) ||
+                !fill_column(p, k, c.text + width + k, width))
                 status = no_memory(error);
             else if (!*p->column[k].name)
                 status = report_fail(error, REPORT_ERR_READ, "%.300s:1: column %d has no name.",

@@ -24,10 +24,11 @@ uint64_t sweep_bits(uint64_t seed, uint64_t stream, uint64_t index)
     return mix(start + (index + 1) * GOLDEN);
 }
 
-/* The middle of one of 2^53 parts: neither 0 nor 1. */
+/* The middle of one of 2^53 parts, that of the last one rounded downwards: neither 0 nor 1. */
 static double unit(uint64_t bits)
 {
-    return ((double)(bits >> 11) + 0.5) * 0x1p-53;
+    double u = ((double)(bits >> 11) + 0.5) * 0x1p-53;
+    return u < 1.0 ? u : 1.0 - 0x1p-53;
 }
 
 /* ---- Latin hypercubes ---- */

@@ -51,6 +51,7 @@ double sweep_normal_quantile(double u);
 /* What varies: a name, and its values at all points. Cells that are no numbers are words. */
 typedef struct sweep_column {
     char *name;   /* owned */
+    char *unit;   /* behind the name in a file, owned; NULL: none was given */
     char **words; /* of cells, owned; NULL: all cells are numbers */
     int word_count;
 } sweep_column;
@@ -104,10 +105,23 @@ void sweep_expression_free(sweep_expression *e);
 double sweep_expression_value(const sweep_expression *e, const sweep_values *at);
 bool sweep_expression_derivatives(const sweep_expression *e); /* whether it has some */
 bool sweep_expression_true(const sweep_expression *e);        /* it is a condition, 0 or 1 */
-/* For "a > b": the value of a - b, whose sign is that of the condition. False: no such relation. */
-bool sweep_expression_margin(const sweep_expression *e, const sweep_values *at, double *margin);
+/* Where its value jumps or bends: at relations, abs, min, floor, .. For each of these, a number
+ * that changes its sign there. */
+int sweep_expression_switches(const sweep_expression *e);
+void sweep_expression_margins(const sweep_expression *e, const sweep_values *at, double *margin);
 /* The variable that it is, alone; -1: none, or more. */
 int sweep_expression_variable(const sweep_expression *e);
+
+/* ---------------------------------------------------------------------------------------------
+ * Peaks of a function of time
+ * ------------------------------------------------------------------------------------------- */
+
+enum { SWEEP_NODES = 9 };
+typedef double (*sweep_function)(double t, void *user);
+/* Whether the function, which has values h at SWEEP_NODES times t, has a peak above `level` around
+ * the j-th of them (at both ends: between it and the one beside it); its place and height. */
+bool sweep_peak(sweep_function f, void *user, const double *t, const double *h, int j, double level,
+                double *where, double *top);
 
 /* ---------------------------------------------------------------------------------------------
  * What is kept of a run: "end, max(x), at(2, y), time(x > 1)"

@@ -623,6 +623,63 @@ static void test_others_behind_equations(void **state)
     free(file.bytes);
 }
 
+/* x'' = -x with two invariants, as words and tables of the options tell it to integrate. */
+static dae_solver *oscillator(dae_problem **problem, const char *const *invariants, double stage)
+{
+    static const char text[] =
+        "model O Real x(start = 1, fixed = true), v(start = 0, fixed = true);"
+        "Real e = x^2 + v^2, f = 2*x^2 + 2*v^2;\nequation der(x) = v; der(v) = -x;\n"
+        "end O;\n";
+    dae_options options = dae_options_default();
+    dae_table table = dae_table_empty();
+    dae_solver *s = NULL;
+    dae_diag diag = {0};
+    table.stages = 1;
+    table.order = 1;
+    table.A[0][0] = table.c[0] = stage;
+    table.b[0] = 1.0;
+    options.method = invariants ? "dopri" : "irk";
+    options.invariants = invariants;
+    options.invariant_count = invariants ? 1 : 0;
+    if (!invariants) options.table = &table, options.fixed_step = 0.125;
+    if (dae_problem_from_model(&(dae_model){.text = text}, problem, &diag) != DAE_OK ||
+        dae_solver_new(*problem, &options, &s, &diag) != DAE_OK)
+        fail_msg("%s", diag.text);
+    return s;
+}
+
+/* Options that are behind a pointer belong to a run as others do. */
+static void test_others_behind_options(void **state)
+{
+    static const char *const names[][1] = {{"e"}, {"f"}};
+    static const struct {
+        const char *const *invariants;
+        double stage;
+    } pairs[][2] = {{{names[0], 0.0}, {names[1], 0.0}}, {{NULL, 0.75}, {NULL, 0.625}}};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        memory_file file = {0};
+        for (int i = 0; i < 3; i++) {
+            dae_problem *problem;
+            dae_solver *s = oscillator(&problem, pairs[k][i % 2].invariants, pairs[k][i % 2].stage);
+            dae_diag diag = {0};
+            if (i == 0) {
+                assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+                for (int n = 0; n < 4; n++) assert_true(dae_solver_step(s, 30.0) > 0);
+                assert_int_equal(dae_solver_write(s, put, &file, &diag), DAE_OK);
+            }
+            file.at = 0;
+            dae_status status = dae_solver_read(s, take, &file, &diag);
+            if (status != (i == 1 ? DAE_ERR_ARGUMENT : DAE_OK))
+                fail_msg("%d, %d: %s", k, i, diag.text);
+            if (i == 1) assert_non_null(strstr(diag.text, "other options"));
+            dae_solver_free(s);
+            dae_problem_free(problem);
+        }
+        free(file.bytes);
+    }
+}
+
 /* y' = -k y, with a k that no description tells. */
 static int decay(double t, const double *y, const double *yp, double *f, void *user)
 {
@@ -735,6 +792,7 @@ int main(void)
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_others),
         cmocka_unit_test(test_others_behind_equations),
+        cmocka_unit_test(test_others_behind_options),
         cmocka_unit_test(test_other_callbacks),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_full_disk),

@@ -159,6 +159,9 @@ static void distributions_have_their_moments(void **unused)
         {"choice(1, 2, 6)", 3.0, 14.0 / 3.0, 1e-4},
         /* of the standard normal between -1 and 1: 1 - 2 phi(1)/(2 Phi(1) - 1) */
         {"normal(0, 1, -1, 1)", 0.0, 0.2911250947727933, 1e-4},
+        /* far above the mean, where 1 - u has few digits: phi(8)/(1 - Phi(8)) */
+        {"normal(0, 1, 8, 40)", 8.1213681122361127, 0.01432488344334091, 1e-4},
+        {"normal(0, 2, -40, -16)", -16.242736224472225, 0.057299533773363641, 5e-4},
     };
     (void)unused;
     assert_int_equal(sweep_uniform(SWEEP_SOBOL, 0, N, 1, u, NULL), REPORT_OK);
@@ -223,7 +226,15 @@ static void ranges_have_their_ends(void **unused)
                 {"k=1e-3:*10:1e3", 7, 1e-3, 1e3},
                 {"k=8:*0.5:1", 4, 8, 1},
                 {"k=-1:*10:-1000", 4, -1, -1000},
-                {"k=0:1e-3:1", 1001, 0, 1}};
+                {"k=0:1e-3:1", 1001, 0, 1},
+                /* rounding of the ends is worth much of a step */
+                {"k=100000.1:0.00001:100000.10003", 4, 100000.1, 100000.10003},
+                {"k=1000.7:1e-5:1000.71", 1001, 1000.7, 1000.71},
+                {"k=100000.1:0.001:100007.099", 7000, 100000.1, 100007.099},
+                {"k=1.3:*1.0000001:1.300130006493716", 1001, 1.3, 1.300130006493716},
+                {"k=0.1:1e-6:1.1", 1000001, 0.1, 1.1},
+                {"k=1000.71:-1e-5:1000.7", 1001, 1000.71, 1000.7},
+                {"k=1000.5:0.25:1000.9", 2, 1000.5, 1000.75}};
     (void)unused;
     for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
         sweep_points *p = over(list[k].text);
@@ -253,10 +264,25 @@ static void values_may_be_words(void **unused)
 
 static void wrong_ranges_are_named(void **unused)
 {
-    static const char *const wrong[] = {
-        "k",         "k=",        "=1,2",       "k=1:0:5",       "k=5:1:1",  "k=1:2",
-        "k=1:x:2",   "k=1:2:",    "k=1,,2",     "k=1:1e-12:1e9", "k=1:*1:5", "k=0:*2:8",
-        "k=-1:*2:8", "k=1:*-2:8", "k=1:*2:0.5", "k=1:2:3:4",     "k=nan:1:2"};
+    static const char *const wrong[] = {"k",
+                                        "k=",
+                                        "=1,2",
+                                        "k=1:0:5",
+                                        "k=5:1:1",
+                                        "k=1:2",
+                                        "k=1:x:2",
+                                        "k=1:2:",
+                                        "k=1,,2",
+                                        "k=1:1e-12:1e9",
+                                        "k=1:*1:5",
+                                        "k=0:*2:8",
+                                        "k=-1:*2:8",
+                                        "k=1:*-2:8",
+                                        "k=1:*2:0.5",
+                                        "k=1:2:3:4",
+                                        "k=nan:1:2",
+                                        "k=1e16:1:1e16000000",
+                                        "k=1e17:1:100000000000000100"};
     (void)unused;
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         sweep_points *p;
@@ -312,6 +338,10 @@ static void lists_of_points(void **unused)
                 {"k,mode\n1,\n", "'mode' is empty"},
                 {"k,mode\n", "no points"},
                 {"", "no points"},
+                {"\nk;mode\n1;fast\n2.5;\"slow, very\" \n", NULL}, /* the first line is empty */
+                {"k,mode\n1,\"a\n", ":2: a quote is not closed"},
+                {"k,mode\n1,\"a\"\"\n", ":2: a quote is not closed"},
+                {"k,mode\n\"1\"2,a\n", "behind a closing quote"},
                 {"k,\n1,2\n", "no name"}};
     char path[] = "/tmp/sweep_list_XXXXXX";
     int file = mkstemp(path);
@@ -331,6 +361,8 @@ static void lists_of_points(void **unused)
         assert_int_equal(status, REPORT_OK);
         assert_int_equal(p->count, 2);
         assert_string_equal(p->column[0].name, "k");
+        assert_string_equal(p->column[0].unit ? p->column[0].unit : "none",
+                            k == 0 ? "1/s" : "none");
         assert_true(p->value[2] == 2.5);
         assert_string_equal(p->column[1].words[(int)p->value[3]], "slow, very");
         sweep_points_free(p);

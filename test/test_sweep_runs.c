@@ -162,6 +162,65 @@ static void integrals_and_means(void **unused)
     dae_problem_free(problem);
 }
 
+static const char wave_text[] =
+    "model W\n  parameter Real p = 0;\n  Real x(start = sin(p), fixed = true);\n"
+    "  Real v(start = cos(p), fixed = true);\nequation\n  der(x) = v;\n  der(v) = -x;\nend W;\n";
+
+/* The time from 0 to t with sin(t) > 0.5, and the integral of |sin(t)| up to there. */
+static double time_above(double t)
+{
+    const double pi = acos(-1.0), rest = fmod(t, 2.0 * pi), whole = (t - rest) / (2.0 * pi);
+    return whole * 2.0 * pi / 3.0 + fmin(fmax(rest - pi / 6.0, 0.0), 2.0 * pi / 3.0);
+}
+
+static double sum_of_sizes(double t)
+{
+    const double pi = acos(-1.0), rest = fmod(t, pi);
+    return 2.0 * (t - rest) / pi + 1.0 - cos(rest);
+}
+
+static void check_phase(const char *method, double p, const double *got)
+{
+    const double pi = acos(-1.0), high = asin(0.999999);
+    double first = sin(p) > 0.999999 ? 0.0 : fmod(high - p + 2.0 * pi, 2.0 * pi);
+    const double right[] = {1.0,
+                            -1.0,
+                            first,
+                            first,
+                            (time_above(p + stop) - time_above(p)) / stop,
+                            sum_of_sizes(p + stop) - sum_of_sizes(p)};
+    /* local errors add up to some hundred tolerances; time(..) grazes: sqrt(2e-6) divides them */
+    const double allowed[] = {5e-8, 5e-8, 5e-5, 5e-5, 1e-7, 5e-7};
+    for (int c = 0; c < 6; c++)
+        if (!(fabs(got[c] - right[c]) <= allowed[c]))
+            fail_msg("column %d by %s at phase %g: %.15g, not %.15g", c, method, p, got[c],
+                     right[c]);
+}
+
+/* Peaks lie anywhere in steps, beside their ends too; so do jumps and bends of expressions. Steps
+ * of taylor are half a wave long. */
+static void peaks_and_jumps_anywhere_in_steps(void **unused)
+{
+    static const char *const methods[] = {"radau", "taylor"};
+    dae_problem *problem = NULL;
+    dae_model m = {.text = wave_text, .file = "W.mo", .engine = DAE_ENGINE_TAPE};
+    sweep_keep_request request =
+        request_of("max(x), min(x), time(x > 0.999999), time(x > 0.999999 and (v < 2 or x > 3)), "
+                   "mean(x > 0.5), integral(abs(x))");
+    sweep_keep *keep = NULL;
+    (void)unused;
+    assert_int_equal(dae_problem_from_model(&m, &problem, NULL), DAE_OK);
+    assert_int_equal(sweep_keep_new(problem, &request, &keep, NULL), REPORT_OK);
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
+        for (double p = 0.0; p < 6.28; p += 0.05) {
+            assert_int_equal(dae_problem_set_parameter(problem, "p", p, NULL), DAE_OK);
+            keep_run(problem, keep, methods[k]);
+            check_phase(methods[k], p, sweep_keep_values(keep));
+        }
+    sweep_keep_free(keep);
+    dae_problem_free(problem);
+}
+
 static void lists_have_columns(void **unused)
 {
     dae_problem *problem = make_problem();
@@ -425,6 +484,7 @@ int main(void)
         cmocka_unit_test(values_at_times),
         cmocka_unit_test(extrema_and_first_times),
         cmocka_unit_test(integrals_and_means),
+        cmocka_unit_test(peaks_and_jumps_anywhere_in_steps),
         cmocka_unit_test(lists_have_columns),
         cmocka_unit_test(wrong_lists_are_named),
         cmocka_unit_test(endless_expressions_are_refused),

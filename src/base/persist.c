@@ -15,6 +15,12 @@ void persist_refuse(persist *p, const char *what)
     if (!p->wrong) p->wrong = what;
 }
 
+void persist_postpone(persist *p, const char *what)
+{
+    p->later = p->later || !p->wrong;
+    persist_refuse(p, what);
+}
+
 static void put(persist *p, const void *data, size_t size)
 {
     if (!persist_ok(p) || size == 0) return;

@@ -18,6 +18,7 @@ typedef struct persist {
     size_t at;            /* reading: the next one */
     bool no_memory;       /* writing: it ran out; reading: of whoever makes what is read */
     const char *wrong;    /* the first thing that does not fit, static; NULL: nothing so far */
+    bool later;           /* writing: it will fit behind one of the next steps */
 } persist;
 
 void persist_free(persist *p); /* what was written goes */
@@ -28,6 +29,8 @@ static inline bool persist_ok(const persist *p)
 }
 /* Something does not fit: what follows is neither read nor written. */
 void persist_refuse(persist *p, const char *what);
+/* Writing: something does not fit yet. */
+void persist_postpone(persist *p, const char *what);
 
 /* Reading past the end refuses, and leaves zeros. */
 void persist_bytes(persist *p, void *data, size_t size);

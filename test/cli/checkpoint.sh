@@ -77,6 +77,40 @@ for model in "$models"/*.mo; do
     cmp -s "$m.mat" "$m-whole.mat" || fail "$m: the file of a run that went on differs"
 done
 
+# ---- a start in between cannot be saved: the run goes on, and is saved behind it ----
+
+ends 0 run "$models/pendulumloop.mo" --method glm -o glm-whole.csv
+ends 0 run "$models/pendulumloop.mo" --method glm -o glm.csv --checkpoint glm.ck --every 3steps
+cmp -s glm.csv glm-whole.csv || fail "saves of glm change the csv file"
+
+# ---- inputs follow the tables that they followed ----
+
+cat >driven.mo <<'END_OF_MODEL'
+model Driven
+  input Real u;
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = u - x;
+  annotation(experiment(StopTime = 10));
+end Driven;
+END_OF_MODEL
+printf 'time,u\n0,1\n3,2\n9,5\n10,5\n' >u.csv
+sed 's/^9,5/9,6/' u.csv >later.csv
+ends 0 run driven.mo --input u.csv -o driven-whole.csv
+"$daedal" run driven.mo --input u.csv -o driven.csv --checkpoint driven.ck --every 5steps --max-steps 10 \
+    >out 2>err
+[ -e driven.ck ] || fail "no checkpoint of driven.mo"
+refused run driven.mo --input later.csv -o driven.csv --resume driven.ck
+says 'inputs follow other tables'
+ends 0 run driven.mo --input u.csv -o driven.csv --resume driven.ck
+cmp -s driven.csv driven-whole.csv || fail "a driven run that went on differs"
+
+# ---- what can never be saved is told at the start ----
+
+expect 2 run "$models/traps/bridge_ideal.mo" --checkpoint array.ck --every 1h
+says 'cannot be saved at t = 0: its equations are integrated by their derivative array'
+[ -e array.ck ] || [ -e array.ck.rows ] && fail "a checkpoint of nothing"
+
 # ---- all digits, and another engine ----
 
 ends 0 run "$models/pendulum.mo" --method taylor --precision quad -o quad-whole.csv

@@ -115,4 +115,6 @@ expect 2 run heat.mo --petsc '-ts_type nosuch'
 says 'nosuch'
 expect 2 run heat.mo --engine petsc --method radau
 says 'exclude each other'
+expect 2 run heat.mo --engine petsc --checkpoint heat.ck
+says 'cannot be saved at t = 0: an integrator from outside'
 finish

@@ -70,6 +70,28 @@ printf 'k,mode\n1,slow\n0.2,fast\n' >points.csv
 expect 0 sweep decay.mo --list points.csv --keep 'end(x)' --csv list.csv
 near 2 4 list.csv "$(exp -2)"
 
+# units of a list are those of the model, or none
+printf 'k [1/s],x [m]\r\n1,2\r\n' >units.csv
+expect 0 sweep decay.mo --list units.csv --keep 'end(x)' --csv list.csv
+near 1 4 list.csv "$(awk 'BEGIN { printf "%.15g", 2*exp(-1) }')"
+printf 'k [1/min],x\n60,2\n' >units.csv
+expect 2 sweep decay.mo --list units.csv --keep 'end(x)' --csv list.csv
+says "'k' has the unit '1/min' in the list and '1/s' in the model"
+printf 'k\n1\n\0002\n' >units.csv
+expect 2 sweep decay.mo --list units.csv --keep 'end(x)' --csv list.csv
+says 'units.csv:3: this is no text'
+
+# bounds that follow from parameters hold as in 'daedal run', whatever was set first or before
+sed 's/^  final/  parameter Real a(min = low) = 5, low = 1;\n&/' decay.mo >bounds.mo
+for order in 'a=2,2,9 low=1,3,8' 'low=1,3,8 a=2,2,9'; do
+    set -- $order
+    expect 0 sweep bounds.mo --over "$1" --over "$2" --keep 'end(a)' --csv bounds.csv --jobs 1
+    [ "$(cut -d, -f5 bounds.csv | tr '\n' ' ')" = 'status ok DAE_ERR_ARGUMENT ok ' ] || fail "bounds by $order"
+    grep -q 'a = 2 lies below its min = 3' bounds.csv || fail "the message of a bound"
+done
+expect 0 sweep bounds.mo --over low=7,2 --keep 'end(a)' --csv bounds.csv
+grep -q 'a = 5 lies below its min = 7' bounds.csv || fail "a bound of a parameter that does not vary"
+
 # ---- samples: the same whoever draws, with the seed in the table ----
 
 for by in random lhs sobol; do

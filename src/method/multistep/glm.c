@@ -535,7 +535,7 @@ static void glm_persist(void *state, const method_context *ctx, persist *p)
 {
     const glm_state *s = state;
     (void)ctx;
-    if (s->taken == 0) persist_refuse(p, "the starting method of glm is at work");
+    if (s->taken == 0) persist_postpone(p, "the starting method of glm is at work");
 }
 
 const method method_glm3 = {

@@ -118,11 +118,12 @@ dae_status checkpoint_take(dae_solver *s, persist *p, dae_diag *diag)
     if (status != DAE_OK) return status;
     status = identity_persist(s, p);
     if (status == DAE_OK) status = state_persist(s, p);
-    if (status == DAE_OK && p->wrong)
-        status = diag_set(&s->diag, DAE_ERR_UNSUPPORTED, "The run cannot be saved at t = %.9g: %s.",
-                          s->run.t, p->wrong);
+    const char *wrong = p->wrong;
     p->wrong = NULL;
-    return hand_over(s, p, status, diag);
+    if (status != DAE_OK || !wrong) return hand_over(s, p, status, diag);
+    return diag_set(diag, p->later ? DAE_ERR_STATE : DAE_ERR_UNSUPPORTED,
+                    "The run cannot be saved at t = %.9g: %s%s.", s->run.t, wrong,
+                    p->later ? "; take another step, and save behind it" : "");
 }
 
 bool checkpoint_has_place(dae_solver *s)

@@ -119,6 +119,32 @@ static uint64_t hash_actions(uint64_t hash, const flat_action *list, size_t coun
     return hash;
 }
 
+static uint64_t hash_numbers(uint64_t hash, const double *list, size_t count)
+{
+    return count > 0 && list ? checksum(hash, list, count * sizeof *list) : hash;
+}
+
+static uint64_t hash_schedule(uint64_t hash, const flat_schedule *s)
+{
+    hash = hash_number(hash, (int64_t)s->rows);
+    hash = hash_number(hash, s->hold);
+    hash = hash_numbers(hash, s->time, s->rows);
+    for (size_t k = 0; k < s->track_count; k++) {
+        hash = hash_number(hash, (int64_t)s->tracks[k].curve);
+        hash = hash_numbers(hash, s->tracks[k].value, s->rows);
+    }
+    return hash;
+}
+
+/* Inputs that follow tables: all rows, those to come too. Jumps of functions cannot be known. */
+static uint64_t hash_inputs(const flat_model *m)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < m->sample_count; i++)
+        if (m->samples[i].schedule) hash = hash_schedule(hash, m->samples[i].schedule);
+    return hash;
+}
+
 /* What events set, and in which order: the numbers beside the expressions. */
 static uint64_t hash_events(uint64_t hash, const flat_model *m)
 {
@@ -233,7 +259,39 @@ static dae_status word_persist(dae_solver *s, persist *p, const char *name, cons
                     "The checkpoint is of a run with %s = %s; here it is %s.", name, then, now);
 }
 
-/* All that has no name above, in one number: numbers of the struct, arrays per unknown, tables. */
+static uint64_t hash_table(uint64_t hash, const dae_table *t)
+{
+    if (!t) return hash;
+    const int64_t whole[] = {t->stages, t->order, t->index, t->embedded_order, t->has_embedded};
+    hash = checksum(hash, whole, sizeof whole);
+    hash = checksum(hash, t->A, sizeof t->A);
+    hash = checksum(hash, t->b, sizeof t->b);
+    hash = checksum(hash, t->c, sizeof t->c);
+    return checksum(hash, t->embedded, sizeof t->embedded);
+}
+
+static uint64_t hash_herk(uint64_t hash, const dae_herk_options *h)
+{
+    if (!h) return hash;
+    const double numbers[] = {h->adaptive_steps,  h->safety,           h->newton_tolerance,
+                              h->pivot_tolerance, h->increment,        h->given_jacobian,
+                              h->constant_E,      h->simplified_newton};
+    return checksum(hash, numbers, sizeof numbers);
+}
+
+/* What options point to: arrays per unknown, tables, names. */
+static uint64_t hash_behind(const dae_options *o, size_t n, uint64_t hash)
+{
+    hash = hash_numbers(hash, o->rtol_by_unknown, n);
+    hash = hash_numbers(hash, o->atol_by_unknown, n);
+    if (o->y_tags) hash = checksum(hash, o->y_tags, n * sizeof *o->y_tags);
+    if (o->yp_tags) hash = checksum(hash, o->yp_tags, n * sizeof *o->yp_tags);
+    hash = hash_numbers(hash, o->step_sequence, (size_t)o->step_count);
+    hash = hash_text(hash, o->variant);
+    return hash_herk(hash_table(hash, o->table), o->herk);
+}
+
+/* All that has no name above, in one number. */
 static uint64_t hash_options(const dae_solver *s, bool *no_memory)
 {
     const dae_options *o = &s->base_options;
@@ -251,11 +309,9 @@ static uint64_t hash_options(const dae_solver *s, bool *no_memory)
     *no_memory = all.no_memory;
     if (!all.no_memory) hash = checksum(0, all.bytes, all.count);
     persist_free(&all);
-    if (o->rtol_by_unknown) hash = checksum(hash, o->rtol_by_unknown, n * sizeof(double));
-    if (o->atol_by_unknown) hash = checksum(hash, o->atol_by_unknown, n * sizeof(double));
-    if (o->step_count > 0)
-        hash = checksum(hash, o->step_sequence, (size_t)o->step_count * sizeof(double));
-    return hash;
+    for (int k = 0; s->monitors && s->monitors->names && k < o->invariant_count; k++)
+        hash = hash_text(hash, s->monitors->names[k]);
+    return hash_behind(o, n, hash);
 }
 
 static dae_status options_persist(dae_solver *s, persist *p)
@@ -280,6 +336,8 @@ dae_status identity_persist(dae_solver *s, persist *p)
     if (!hash_problem(s->base, &hash))
         return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for a checkpoint.");
     persist_same(p, hash, "it is of another model or problem");
+    if (s->base->model)
+        persist_same(p, hash_inputs(s->base->model->flat), "its inputs follow other tables");
     if (!persist_ok(p)) return DAE_OK;
     dae_status status = s->base->model ? parameters_persist(s, p) : DAE_OK;
     if (status == DAE_OK && persist_ok(p) && s->base->model) status = starts_persist(s, p);
