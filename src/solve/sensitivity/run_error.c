@@ -24,6 +24,7 @@
 #include "base/vector.h"
 #include "solve/run/run.h"
 #include "solve/sensitivity/stage_system.h"
+#include "solve/sensitivity/tangent_past.h"
 
 /* In tolerances of S: what is told. */
 static const double FAR_OFF = 100.0;
@@ -264,6 +265,7 @@ static bool linearise_beside(dae_sensitivity *x, double t)
     if (status == EVAL_OK && lead_has_forms(l)) status = lead_sharpen(x, t);
     if (status != EVAL_OK || j->layout_version != version) return false;
     if (l->form) {
+        tangent_past_load(x, t);
         tape_inputs at = lead_point(x, t);
         model_tangent_at(l->tangents->rows, &at);
     }
