@@ -908,20 +908,6 @@ const double *jump_slopes(const struct jump *j)
     return j->behind;
 }
 
-/* What breaks then moves with the event. */
-static dae_status note_break(dae_sensitivity *x, double t)
-{
-    const struct jump *j = x->jump;
-    double *tau = x->past ? dae_copy(j->tau, (size_t)x->directions.count, sizeof *tau) : NULL;
-    if (!x->past) return DAE_OK;
-    if (!tau) return sensitivity_no_memory(x);
-    for (int k = 0; k < x->directions.count; k++)
-        if (j->apart[k]) tau[k] = NAN;
-    dae_status status = tangent_past_break(x, t, tau);
-    dae_free(tau);
-    return status;
-}
-
 /* S -= Y' tau of the states, and the rest by the equations. The slopes of time are lost. */
 static void record_leaving(dae_sensitivity *x)
 {
@@ -970,7 +956,7 @@ dae_status jump_after(void *user)
     pieces_drop(x);
     run_error_restart(x->error);
     x->t = t;
-    dae_status status = note_break(x, t);
+    dae_status status = tangent_past_break(x, t, j->tau, j->apart);
     if (status == DAE_OK) status = lead_take(x, t, true);
     if (status == DAE_OK && !sensitivity_room(x)) status = sensitivity_no_memory(x);
     if (status == DAE_OK) status = look(x, t);

@@ -421,6 +421,8 @@ dae_status lead_linearise(dae_sensitivity *x, double t)
         status = ITERATION_RETRY;
     if (status != ITERATION_OK) return explain_matrix(x, t, status);
     if (l->form) {
+        dae_status checked = tangent_past_check(x, t);
+        if (checked != DAE_OK) return checked;
         tangent_past_load(x, t);
         tape_inputs at = lead_point(x, t);
         model_tangent_at(l->tangents->rows, &at);

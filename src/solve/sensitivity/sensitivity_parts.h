@@ -93,6 +93,7 @@ typedef struct form_tangents {
     model_tangent *actions;   /* of what events compute (jump.c), */
     model_tangent *delayed;   /* and of what is delayed; NULL: not asked for so far */
     bool delayed_states;      /* which reads states alone */
+    bool past_checked;        /* rows have no derivatives by time of delayed values */
     struct form_tangents *next;
 } form_tangents;
 

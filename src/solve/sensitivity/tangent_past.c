@@ -18,11 +18,17 @@ static const double FINE = 0.1;
 /* A piece of S that is so much shorter than that of x has no numbers on the latter's scale. */
 static const double SHORT = 0.125;
 
-/* When something broke, and how that time moves in each direction; NAN: not known. */
+/* When something broke, and how that time moves in each direction. */
 typedef struct moving_break {
     double time;
     double *tau; /* columns; owned */
+    bool *apart; /* per column: jumps do, and who knows of bends; owned */
 } moving_break;
+
+static void moving_break_free(moving_break *b)
+{
+    dae_free_all(b->tau, b->apart);
+}
 
 struct tangent_past {
     size_t delays, columns;
@@ -57,7 +63,7 @@ static void forget_breaks(tangent_past *q, double before)
         if (q->breaks[i].time >= before)
             q->breaks[kept++] = q->breaks[i];
         else
-            dae_free(q->breaks[i].tau);
+            moving_break_free(&q->breaks[i]);
     }
     q->break_count = kept;
 }
@@ -219,6 +225,79 @@ void tangent_past_load(dae_sensitivity *x, double t)
     model_instance_recall(m, t, x->lead.y, x->lead.yp);
     memcpy(q->memory, m->memory, (size_t)m->form->flat->memory_count * sizeof *q->memory);
     for (size_t i = 0; i < q->delays; i++) load_delay(x, i, t);
+}
+
+/* ---- equations that were differentiated ---- */
+
+/* Memory in which no polynomial of the past is special, near that of the last load. */
+static void disturb(const dae_sensitivity *x, double *memory)
+{
+    const flat_model *m = x->lead.form->flat;
+    memcpy(memory, x->past->memory, (size_t)m->memory_count * sizeof *memory);
+    for (size_t i = 0; i < m->delay_count; i++) {
+        double *slot = memory + m->delays[i].memory, size = 1.0;
+        for (int j = 0; j < DELAY_NODES; j++) size = fmax(size, fabs(slot[DELAY_FIRST + j]));
+        for (int j = 0; j < DELAY_NODES; j++)
+            slot[DELAY_FIRST + j] +=
+                1e-3 * size * (0.5 + fmod(((double)i * DELAY_NODES + j) * GOLDEN, 1.0));
+    }
+}
+
+static dae_status refuse_derivative(const dae_sensitivity *x, size_t i)
+{
+    const int line = x->run->diag.line = x->lead.form->flat->delays[i].place.line;
+    return diag_set(&x->run->diag, DAE_ERR_UNSUPPORTED,
+                    "%s: the delay at %.100s:%d stands in a constraint that is differentiated by "
+                    "time, and the past of derivatives by parameters is not smooth enough for "
+                    "that. Approximate the delay by states.",
+                    x->what, model_file(x->run), line);
+}
+
+/* A row reads delay i as the value P(z) = c0 + z (c1 + ..) alone, if its derivative by c1 is z times
+ * that by c0: P' has c1 without c0. */
+static bool reads_value(const dae_sensitivity *x, size_t i, const double *memory, double t,
+                        double *unit, double *row)
+{
+    const lead *l = &x->lead;
+    const flat_delay *d = &l->form->flat->delays[i];
+    const model_instance *m = l->solver->hybrid->instance;
+    const int *input = x->directions.inputs.memory + d->memory + DELAY_FIRST;
+    const double *slot = memory + d->memory;
+    const double then = t - model_instance_lag(m, i, t, l->y, l->yp);
+    const double z = (then - slot[DELAY_FROM]) * slot[DELAY_SCALE];
+    for (int j = 0; j < 2; j++) {
+        unit[input[j]] = 1.0;
+        model_tangent_apply(l->tangents->rows, NULL, NULL, unit, 0.0, row + j * l->form->rows);
+        unit[input[j]] = 0.0;
+    }
+    for (int r = 0; r < l->form->rows; r++) {
+        const double value = z * row[r], off = fabs(row[l->form->rows + r] - value);
+        if (off > 1e-6 * fabs(value) && off > 1e-9 * fabs(row[r])) return false; /* z rounds */
+    }
+    return true;
+}
+
+dae_status tangent_past_check(dae_sensitivity *x, double t)
+{
+    lead *l = &x->lead;
+    if (!x->past || l->tangents->past_checked) return DAE_OK;
+    tangent_past_load(x, t);
+    const size_t inputs = (size_t)x->directions.inputs.count;
+    double *memory = DAE_ARRAY(double, (size_t)l->form->flat->memory_count + inputs +
+                                           2 * (size_t)l->form->rows);
+    if (!memory) return sensitivity_no_memory(x);
+    double *unit = memory + l->form->flat->memory_count;
+    disturb(x, memory);
+    tape_inputs at = lead_point(x, t);
+    at.memory = memory;
+    model_tangent_at(l->tangents->rows, &at);
+    dae_status status = DAE_OK;
+    for (size_t i = 0; i < x->past->delays && status == DAE_OK; i++)
+        if (!table_of(x)->past[i].identity && !reads_value(x, i, memory, t, unit, unit + inputs))
+            status = refuse_derivative(x, i);
+    dae_free(memory);
+    l->tangents->past_checked = status == DAE_OK;
+    return status;
 }
 
 /* ---- the start ---- */
@@ -475,18 +554,18 @@ static const moving_break *break_at(const dae_sensitivity *x, double t, double s
     return NULL;
 }
 
-/* How a break at time t moves; NAN: not known. The start does not. */
-static double break_moves(const dae_sensitivity *x, double t, double slack, int k)
+/* How a break moves; NAN: not known. The start does not. */
+static double break_moves(const dae_sensitivity *x, const tangent_return *r, int k)
 {
-    const moving_break *found = break_at(x, t, slack);
-    if (found) return found->tau[k];
-    return fabs(t - x->run->hybrid->started) <= slack ? 0.0 : NAN;
+    const double slack = delay_slack(r->from, table_of(x)->past[r->delay].most);
+    const moving_break *found = break_at(x, r->from, slack);
+    if (found) return r->bend && found->apart[k] ? NAN : found->tau[k];
+    return fabs(r->from - x->run->hybrid->started) <= slack ? 0.0 : NAN;
 }
 
 double tangent_past_moves(const dae_sensitivity *x, const tangent_return *r, int k)
 {
-    const double slack = delay_slack(r->from, table_of(x)->past[r->delay].most);
-    return break_moves(x, r->from, slack, k) +
+    return break_moves(x, r, k) +
            model_tangent_row(x->past->lags, (int)r->delay, NULL, NULL,
                              directions_moved(&x->directions, k), 0.0);
 }
@@ -500,30 +579,33 @@ bool tangent_past_due(const dae_sensitivity *x, double t, const tangent_return *
         const double passed = last && last->delay == i ? last->from : p->passed;
         const delay_piece *next = delay_break_behind(p, passed, DELAY_JUMP, DELAY_KINK);
         if (!next || !delay_returns(p, next, t)) continue;
-        *found = (tangent_return){i, next->from};
+        *found = (tangent_return){i, next->from, next->rank != DELAY_JUMP};
         return true;
     }
     return false;
 }
 
-static dae_status add_break(dae_sensitivity *x, double t, double **tau)
+/* One more, which rests; NULL: memory. */
+static moving_break *add_break(dae_sensitivity *x, double t)
 {
     tangent_past *q = x->past;
-    *tau = NULL;
-    if (!dae_grow(&q->breaks, &q->break_room, q->break_count + 1, sizeof *q->breaks) ||
-        !(*tau = DAE_ARRAY(double, q->columns)))
-        return sensitivity_no_memory(x);
-    q->breaks[q->break_count++] = (moving_break){t, *tau};
-    return DAE_OK;
+    moving_break b = {t, DAE_ARRAY(double, q->columns), DAE_ARRAY(bool, q->columns)};
+    if (b.tau && b.apart &&
+        dae_grow(&q->breaks, &q->break_room, q->break_count + 1, sizeof *q->breaks)) {
+        q->breaks[q->break_count] = b;
+        return &q->breaks[q->break_count++];
+    }
+    moving_break_free(&b);
+    return NULL;
 }
 
-dae_status tangent_past_break(dae_sensitivity *x, double t, const double *tau)
+dae_status tangent_past_break(dae_sensitivity *x, double t, const double *tau, const bool *apart)
 {
-    double *kept;
     if (!x->past) return DAE_OK;
-    dae_status status = add_break(x, t, &kept);
-    if (status != DAE_OK) return status;
-    memcpy(kept, tau, x->past->columns * sizeof *kept);
+    moving_break *b = add_break(x, t);
+    if (!b) return sensitivity_no_memory(x);
+    memcpy(b->tau, tau, x->past->columns * sizeof *tau);
+    memcpy(b->apart, apart, x->past->columns * sizeof *apart);
     x->past->broken = true;
     x->past->reached = t;
     return DAE_OK;
@@ -532,18 +614,18 @@ dae_status tangent_past_break(dae_sensitivity *x, double t, const double *tau)
 dae_status tangent_past_pass(dae_sensitivity *x)
 {
     tangent_past *q = x->past;
-    double *tau = NULL;
+    moving_break *b = NULL;
     for (size_t i = 0; q && i < q->delays; i++) {
         delay_past *p = &table_of(x)->past[i];
         const delay_piece *returned = delay_break_at(p, x->t);
-        if (!returned || (!tau && break_at(x, x->t, delay_slack(x->t, p->most)))) continue;
-        const bool first = !tau;
-        if (first && add_break(x, x->t, &tau) != DAE_OK) return x->run->diag.status;
-        const tangent_return r = {i, returned->from};
+        if (!returned || (!b && break_at(x, x->t, delay_slack(x->t, p->most)))) continue;
+        const bool first = !b;
+        const tangent_return r = {i, returned->from, true};
+        if (first && !(b = add_break(x, x->t))) return sensitivity_no_memory(x);
         for (int k = 0; k < (int)q->columns; k++) {
             const double own = tangent_past_moves(x, &r, k);
-            if (first) tau[k] = own;
-            if (!(fabs(tau[k] - own) <= 1e-9 * fabs(own))) tau[k] = NAN;
+            if (first) b->tau[k] = own;
+            if (!(fabs(b->tau[k] - own) <= 1e-9 * fabs(own))) b->apart[k] = true;
         }
     }
     return DAE_OK;

@@ -20,6 +20,9 @@ void tangent_past_free(tangent_past *q); /* NULL is fine */
 dae_status tangent_past_open(dae_sensitivity *x);
 /* S stands there, with such a past: what delayed values have been before moves as they do. */
 dae_status tangent_past_begin(dae_sensitivity *x);
+/* Whether the lead's equations, at its values, have no derivatives by time of delayed values: the
+ * past of S is not smooth enough for them. Looks at each form once. */
+dae_status tangent_past_check(dae_sensitivity *x, double t);
 /* Rates of delayed values at time t and the lead's values, and the memory that goes with them. */
 void tangent_past_load(dae_sensitivity *x, double t);
 /* The memory of the last load; NULL: there are no delays. */
@@ -28,19 +31,21 @@ const double *tangent_past_memory(const tangent_past *q);
 dae_status tangent_past_record(dae_sensitivity *x, double from);
 /* A step of the run begins at x->t: smooth breaks that come back there break S, too. */
 dae_status tangent_past_pass(dae_sensitivity *x);
-/* An event at t, whose time moves by tau (per direction), is behind us. */
-dae_status tangent_past_break(dae_sensitivity *x, double t, const double *tau);
+/* An event at t, whose time moves by tau (per direction), is behind us. apart (likewise): something
+ * came back then, too, that moves otherwise, and has changed no value. */
+dae_status tangent_past_break(dae_sensitivity *x, double t, const double *tau, const bool *apart);
 
 /* A break that comes back. */
 typedef struct tangent_return {
     size_t delay;
-    double from; /* when it was */
+    double from; /* when it was, */
+    bool bend;   /* which was one of the slope */
 } tangent_return;
 
 /* The next one after `last` (NULL: the first) that an event at t passes; false: none. */
 bool tangent_past_due(const dae_sensitivity *x, double t, const tangent_return *last,
                       tangent_return *found);
-/* How its time moves in direction k; NAN: not known, or not one number. */
+/* How its time moves in direction k; NAN: not known. */
 double tangent_past_moves(const dae_sensitivity *x, const tangent_return *r, int k);
 
 #endif
