@@ -180,7 +180,8 @@ static const delay_piece *piece_of(const model_instance *m, size_t i, double t, 
                                    const double *yp)
 {
     delay_past *p = &m->delays->past[i];
-    double lag = model_instance_lag(m, i, t, y, yp), then = t - lag, slack = delay_slack(t, p->most);
+    double lag = model_instance_lag(m, i, t, y, yp), then = t - lag,
+           slack = delay_slack(t, p->most);
     if (!m->form->flat->delays[i].varies) return delay_find(p, t, then);
     bool sound = lag >= -slack && lag <= p->most + slack;
     return sound && then <= m->delays->reached + slack ? delay_find(p, t, then) : NULL;

@@ -185,7 +185,7 @@ struct dae_sensitivity {
     double *rough_work;        /* owned */
     const char *broken;        /* what the run has met that S cannot pass; static, NULL: nothing */
     double broken_t;
-    struct jump *jump; /* an event at work, or the last one; owned */
+    struct jump *jump;         /* an event at work, or the last one; owned */
     struct tangent_past *past; /* of derivatives of delayed values; owned, NULL: there are none */
     dae_sensitivity_stats stats;
 };

@@ -32,21 +32,24 @@ static void moving_break_free(moving_break *b)
 
 struct tangent_past {
     size_t delays, columns;
-    delay_past *past;    /* per delay and column: d(value)/dp; pieces owned */
+    size_t kept;         /* columns, and one more for slopes, if a delay time moves */
+    delay_past *past;    /* per delay and kept column: d(value)/dp, d(value)/dt; pieces owned */
     double *memory;      /* of the lead, with the pieces that rates belong to; owned */
     model_tangent *lags; /* of delay times by what moves, where these are constant; owned */
+    double *lag_moves;   /* per delay and column: the derivative; owned */
+    double *time;        /* per input: see tangent_past_time; owned */
     moving_break *breaks;
     size_t break_count, break_room;
     bool broken;    /* S jumps where the next piece begins */
     double reached; /* all is recorded up to here */
-    double *values; /* samples rows of delays x columns; owned, with the next */
+    double *values; /* samples rows of delays x kept; owned, with the next */
     double *s;      /* 2 n of the lead */
     size_t room;    /* of s */
 };
 
 static delay_past *past_of(const tangent_past *q, size_t delay, size_t column)
 {
-    return &q->past[delay * q->columns + column];
+    return &q->past[delay * q->kept + column];
 }
 
 static const delay_table *table_of(const dae_sensitivity *x)
@@ -72,9 +75,9 @@ void tangent_past_free(tangent_past *q)
 {
     if (!q) return;
     forget_breaks(q, INFINITY);
-    for (size_t i = 0; q->past && i < q->delays * q->columns; i++) dae_free(q->past[i].piece);
+    for (size_t i = 0; q->past && i < q->delays * q->kept; i++) dae_free(q->past[i].piece);
     model_tangent_free(q->lags);
-    dae_free_all(q->past, q->memory, q->breaks, q->values, q->s, q);
+    dae_free_all(q->past, q->memory, q->lag_moves, q->time, q->breaks, q->values, q->s, q);
 }
 
 static tangent_past *tangent_past_new(const dae_sensitivity *x)
@@ -85,15 +88,18 @@ static tangent_past *tangent_past_new(const dae_sensitivity *x)
     if (q && lag) {
         q->delays = m->delay_count;
         q->columns = (size_t)x->directions.count;
+        q->kept = q->columns + 1;
         for (size_t i = 0; i < q->delays; i++)
             lag[i] = m->delays[i].varies ? EXPR_NONE : m->delays[i].lag;
-        q->past = DAE_ARRAY(delay_past, q->delays * q->columns);
+        q->past = DAE_ARRAY(delay_past, q->delays * q->kept);
         q->memory = DAE_ARRAY(double, m->memory_count);
-        q->values = DAE_ARRAY(double, SAMPLES *q->delays *q->columns);
+        q->lag_moves = DAE_ARRAY(double, q->delays * q->columns);
+        q->time = DAE_ARRAY(double, x->directions.inputs.count);
+        q->values = DAE_ARRAY(double, SAMPLES * q->delays * q->kept);
         q->lags = model_tangent_new(m->graph, lag, q->delays, 0, &x->directions.inputs, false);
     }
     dae_free(lag);
-    if (q && q->past && q->memory && q->values && q->lags) return q;
+    if (q && q->past && q->memory && q->lag_moves && q->time && q->values && q->lags) return q;
     tangent_past_free(q);
     return NULL;
 }
@@ -101,6 +107,16 @@ static tangent_past *tangent_past_new(const dae_sensitivity *x)
 const double *tangent_past_memory(const tangent_past *q)
 {
     return q ? q->memory : NULL;
+}
+
+static bool keeps_slopes(const tangent_past *q)
+{
+    return q->kept > q->columns;
+}
+
+const double *tangent_past_time(const tangent_past *q)
+{
+    return q && keeps_slopes(q) ? q->time : NULL;
 }
 
 static bool make_room(dae_sensitivity *x)
@@ -126,31 +142,39 @@ static dae_status refuse_zero(const dae_sensitivity *x, size_t i)
                     x->what, model_file(x->run), line);
 }
 
-static dae_status check_zero_lags(const dae_sensitivity *x)
+/* Derivatives of delay times, none of which is 0 and moves. */
+static dae_status take_lags(dae_sensitivity *x)
 {
-    const tangent_past *q = x->past;
+    tangent_past *q = x->past;
+    const model_instance *m = x->run->hybrid->instance;
+    const tape_inputs at = {.parameters = m->parameters, .memory = m->memory};
+    bool any = false;
+    model_tangent_at(q->lags, &at);
     for (size_t i = 0; i < q->delays; i++)
-        for (int k = 0; table_of(x)->past[i].identity && k < directions_asked(&x->directions); k++)
-            if (model_tangent_row(q->lags, (int)i, NULL, NULL, directions_moved(&x->directions, k),
-                                  0.0) != 0.0)
-                return refuse_zero(x, i);
+        for (size_t k = 0; k < q->columns; k++) {
+            double *moves = &q->lag_moves[i * q->columns + k];
+            *moves = model_tangent_row(q->lags, (int)i, NULL, NULL,
+                                       directions_moved(&x->directions, (int)k), 0.0);
+            any = any || *moves != 0.0;
+            if (*moves != 0.0 && table_of(x)->past[i].identity) return refuse_zero(x, i);
+        }
+    q->kept = q->columns + any;
     return DAE_OK;
 }
 
 dae_status tangent_past_open(dae_sensitivity *x)
 {
     const delay_table *table = x->run->hybrid ? table_of(x) : NULL;
-    const model_instance *m = table ? x->run->hybrid->instance : NULL;
     if (!table) return DAE_OK;
-    if (!x->past && !(x->past = tangent_past_new(x))) return sensitivity_no_memory(x);
+    tangent_past_free(x->past); /* of a run before */
+    if (!(x->past = tangent_past_new(x))) return sensitivity_no_memory(x);
     tangent_past *q = x->past;
-    const tape_inputs at = {.parameters = m->parameters, .memory = m->memory};
-    model_tangent_at(q->lags, &at);
-    forget_breaks(q, INFINITY);
+    dae_status status = take_lags(x);
+    if (status != DAE_OK) return status;
     q->broken = true;
     q->reached = x->run->run.t;
-    for (size_t i = 0; i < q->delays * q->columns; i++) {
-        const delay_past *of = &table->past[i / q->columns];
+    for (size_t i = 0; i < q->delays * q->kept; i++) {
+        const delay_past *of = &table->past[i / q->kept];
         q->past[i].count = q->past[i].hint = 0;
         delay_piece *first = delay_append(&q->past[i]);
         if (!first) return sensitivity_no_memory(x);
@@ -160,7 +184,7 @@ dae_status tangent_past_open(dae_sensitivity *x)
         q->past[i].most = of->most;
         q->past[i].identity = of->identity;
     }
-    return check_zero_lags(x);
+    return DAE_OK;
 }
 
 /* ---- rates at a point ---- */
@@ -198,6 +222,19 @@ static void shorten_piece(double *slot, const delay_piece *to)
     carry_over(&p, to->from, to->to - to->from, slot + DELAY_FIRST);
 }
 
+/* How much less the kept slope of delay i at `then` is than that of the piece in memory. */
+static double slope_gap(const dae_sensitivity *x, size_t i, double t, double then)
+{
+    const tangent_past *q = x->past;
+    const double *slot = q->memory + x->lead.form->flat->delays[i].memory;
+    if (!keeps_slopes(q) || x->lead.form->flat->delays[i].varies) return 0.0;
+    const delay_piece *p = piece_at(x, i, q->columns, t, then);
+    const double kept = delay_at(p->c, (then - p->from) / (p->to - p->from));
+    const double z = (then - slot[DELAY_FROM]) * slot[DELAY_SCALE];
+    const double gap = delay_slope(slot + DELAY_FIRST, z) * slot[DELAY_SCALE] - kept;
+    return isfinite(gap) ? gap : 0.0;
+}
+
 /* The polynomials of S for delay i, over the piece of x in memory, as rates. */
 static void load_delay(dae_sensitivity *x, size_t i, double t)
 {
@@ -210,9 +247,12 @@ static void load_delay(dae_sensitivity *x, size_t i, double t)
     if (table_of(x)->past[i].identity || isnan(slot[DELAY_FROM]) || !isfinite(then)) return;
     const delay_piece *first = piece_at(x, i, 0, t, then);
     if ((first->to - first->from) * slot[DELAY_SCALE] < SHORT) shorten_piece(slot, first);
+    const double gap = slope_gap(x, i, t, then);
+    q->time[input[DELAY_FIRST]] = -gap;
     for (size_t k = 0; k < q->columns; k++) {
         double *moved = directions_moved(&x->directions, (int)k), c[DELAY_NODES];
         carry_over(piece_at(x, i, k, t, then), slot[DELAY_FROM], 1.0 / slot[DELAY_SCALE], c);
+        c[0] += gap * q->lag_moves[i * q->columns + k];
         for (int j = 0; j < DELAY_NODES; j++) moved[input[DELAY_FIRST + j]] = c[j];
     }
 }
@@ -253,8 +293,8 @@ static dae_status refuse_derivative(const dae_sensitivity *x, size_t i)
                     x->what, model_file(x->run), line);
 }
 
-/* A row reads delay i as the value P(z) = c0 + z (c1 + ..) alone, if its derivative by c1 is z times
- * that by c0: P' has c1 without c0. */
+/* A row reads delay i as the value P(z) = c0 + z (c1 + ..) alone, if its derivative by c1 is z
+ * times that by c0: P' has c1 without c0. */
 static bool reads_value(const dae_sensitivity *x, size_t i, const double *memory, double t,
                         double *unit, double *row)
 {
@@ -283,8 +323,8 @@ dae_status tangent_past_check(dae_sensitivity *x, double t)
     if (!x->past || l->tangents->past_checked) return DAE_OK;
     tangent_past_load(x, t);
     const size_t inputs = (size_t)x->directions.inputs.count;
-    double *memory = DAE_ARRAY(double, (size_t)l->form->flat->memory_count + inputs +
-                                           2 * (size_t)l->form->rows);
+    double *memory =
+        DAE_ARRAY(double, (size_t)l->form->flat->memory_count + inputs + 2 * (size_t)l->form->rows);
     if (!memory) return sensitivity_no_memory(x);
     double *unit = memory + l->form->flat->memory_count;
     disturb(x, memory);
@@ -410,7 +450,24 @@ dae_status tangent_past_begin(dae_sensitivity *x)
 
 /* ---- along a step ---- */
 
-/* d(value)/dp of all delays and columns at t, into a row of samples. */
+/* d(value)/dt of all delays at t, by the equations, whose states factor. */
+static dae_status sample_slopes(dae_sensitivity *x, double t, double *row)
+{
+    tangent_past *q = x->past;
+    const lead *l = &x->lead;
+    const model_tangent *delayed = NULL;
+    double *s = q->s, *sp = s + l->n;
+    dae_status status = lead_settle(x, t);
+    if (status == DAE_OK) status = lead_delayed(x, t, &delayed);
+    for (int i = 0; i < l->n; i++) s[i] = lead_is_state(l, i) ? l->yp[i] : 0.0;
+    if (status == DAE_OK) status = lead_complete(x, t, -1, 1.0, s, sp);
+    for (size_t i = 0; i < q->delays && status == DAE_OK; i++)
+        row[i * q->kept + q->columns] = model_tangent_row(delayed, (int)i, s, sp, q->time, 1.0);
+    x->lead.at = NAN; /* what has settled is no value of the run */
+    return status;
+}
+
+/* d(value)/dp of all delays and columns at t, into a row of samples; d(value)/dt as the last. */
 static dae_status sample_at(dae_sensitivity *x, double t, double *row)
 {
     tangent_past *q = x->past;
@@ -418,19 +475,21 @@ static dae_status sample_at(dae_sensitivity *x, double t, double *row)
     const int asked = directions_asked(&x->directions);
     const model_tangent *delayed = NULL;
     double *s = q->s, *sp = s + l->n;
+    const bool slopes = keeps_slopes(q) && !l->plain;
     const bool complete = t != x->t && !l->plain && !l->tangents->delayed_states;
     dae_status status = lead_values(x, t);
-    if (status == DAE_OK && complete) status = lead_linearise(x, t);
-    if (status == DAE_OK && complete) status = lead_factor_states(x);
+    if (status == DAE_OK && (complete || slopes)) status = lead_linearise(x, t);
+    if (status == DAE_OK && (complete || slopes)) status = lead_factor_states(x);
     if (status == DAE_OK) status = lead_delayed(x, t, &delayed);
     for (size_t k = 0; k < q->columns && status == DAE_OK; k++) {
         pieces_at(x, t, (int)k, s, sp);
         if (complete && (int)k < asked) status = lead_complete(x, t, (int)k, 0.0, s, sp);
         for (size_t i = 0; i < q->delays; i++)
-            row[i * q->columns + k] = model_tangent_row(
-                delayed, (int)i, s, sp, directions_moved(&x->directions, (int)k), 0.0);
+            row[i * q->kept + k] = model_tangent_row(delayed, (int)i, s, sp,
+                                                     directions_moved(&x->directions, (int)k), 0.0);
     }
-    return status;
+    for (size_t i = 0; i < q->delays && keeps_slopes(q); i++) row[i * q->kept + q->columns] = NAN;
+    return status == DAE_OK && slopes ? sample_slopes(x, t, row) : status;
 }
 
 /* What an error of 1 is in column k of a value of this size. */
@@ -447,7 +506,7 @@ static double tolerance(const dae_sensitivity *x, size_t k, double size)
 static bool fits(const dae_sensitivity *x, size_t at, double *c)
 {
     const tangent_past *q = x->past;
-    const size_t all = q->delays * q->columns, k = at % q->columns;
+    const size_t all = q->delays * q->kept, k = at % q->kept;
     double v[SAMPLES], size = 0.0, off = 0.0;
     for (size_t j = 0; j < SAMPLES; j++) v[j] = q->values[j * all + at];
     delay_fit(v, c);
@@ -463,8 +522,8 @@ static dae_status append_pieces(dae_sensitivity *x, double a, double b, bool who
     tangent_past *q = x->past;
     double c[DELAY_NODES];
     *done = true;
-    for (size_t i = 0; whole && *done && i < q->delays * q->columns; i++) *done = fits(x, i, c);
-    for (size_t i = 0; *done && i < q->delays * q->columns; i++) {
+    for (size_t i = 0; whole && *done && i < q->delays * q->kept; i++) *done = fits(x, i, c);
+    for (size_t i = 0; *done && i < q->delays * q->kept; i++) {
         delay_piece *next = delay_append(&q->past[i]);
         if (!next) return sensitivity_no_memory(x);
         *next = (delay_piece){.from = a, .to = b, .rank = q->broken ? DELAY_JUMP : DELAY_SMOOTH};
@@ -481,8 +540,8 @@ static dae_status record_span(dae_sensitivity *x, double a, double b, int halvin
     bool done = false;
     for (int j = 0; status == DAE_OK && j < SAMPLES; j++) {
         const double at = j < DELAY_NODES ? flat_delay_node(j) : CHECKS[j - DELAY_NODES];
-        status = sample_at(x, fmin(a + at * (b - a), x->t),
-                           q->values + (size_t)j * q->delays * q->columns);
+        status =
+            sample_at(x, fmin(a + at * (b - a), x->t), q->values + (size_t)j * q->delays * q->kept);
     }
     const double middle = a + 0.5 * (b - a);
     const bool last = halvings == 0 || ++*looks > MOST_LOOKS || !(middle > a && middle < b);
@@ -517,7 +576,8 @@ static dae_status check_passages(dae_sensitivity *x, double from)
         }
         const delay_past *p = &table_of(x)->past[i];
         for (size_t k = p->count; k > 0 && p->piece[k - 1].from > fmin(then[0], then[1]); k--)
-            if (p->piece[k - 1].rank == DELAY_JUMP && p->piece[k - 1].from <= fmax(then[0], then[1]))
+            if (p->piece[k - 1].rank == DELAY_JUMP &&
+                p->piece[k - 1].from <= fmax(then[0], then[1]))
                 return refuse_passage(x, i, x->t);
     }
     return DAE_OK;
@@ -534,7 +594,7 @@ dae_status tangent_past_record(dae_sensitivity *x, double from)
     if (status == DAE_OK) status = record_span(x, q->reached, x->t, MOST_HALVINGS, &looks);
     q->reached = x->t;
     double oldest = x->t;
-    for (size_t i = 0; i < q->delays * q->columns; i++) {
+    for (size_t i = 0; i < q->delays * q->kept; i++) {
         const double most = q->past[i].most;
         oldest = fmin(oldest, x->run->run.t_old - most - delay_slack(x->t, most));
         delay_forget(&q->past[i], x->run->run.t_old - most - delay_slack(x->t, most));
@@ -565,9 +625,7 @@ static double break_moves(const dae_sensitivity *x, const tangent_return *r, int
 
 double tangent_past_moves(const dae_sensitivity *x, const tangent_return *r, int k)
 {
-    return break_moves(x, r, k) +
-           model_tangent_row(x->past->lags, (int)r->delay, NULL, NULL,
-                             directions_moved(&x->directions, k), 0.0);
+    return break_moves(x, r, k) + x->past->lag_moves[r->delay * x->past->columns + (size_t)k];
 }
 
 bool tangent_past_due(const dae_sensitivity *x, double t, const tangent_return *last,

@@ -27,6 +27,10 @@ dae_status tangent_past_check(dae_sensitivity *x, double t);
 void tangent_past_load(dae_sensitivity *x, double t);
 /* The memory of the last load; NULL: there are no delays. */
 const double *tangent_past_memory(const tangent_past *q);
+/* What inputs move by with time beside what polynomials in memory say: slopes of short pieces are
+ * off by the errors of their values over their length, those that are kept come from the equations.
+ * NULL: nothing. */
+const double *tangent_past_time(const tangent_past *q);
 /* Write down what a step of S from `from` to x->t has found. */
 dae_status tangent_past_record(dae_sensitivity *x, double from);
 /* A step of the run begins at x->t: smooth breaks that come back there break S, too. */
