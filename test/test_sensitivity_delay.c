@@ -117,6 +117,42 @@ static void test_echo_of_smooth_breaks_at_jumps(void **state)
     }
 }
 
+/* y' = u1 + u2 - y(t - tau), with steps at t1 = 0.3 and t2 = t1 + tau: the kink of the first comes
+ * back where the second jumps, and moves otherwise. y = G(t - t1) + G(t - t2), G(v) = sum (-1)^k
+ * (v - k tau)^(k+1)/(k+1)!. */
+static void look_two_steps(trial *q, double t)
+{
+    const double tau = 0.5, steps[2] = {0.3, 0.8};
+    double by_tau = 0.0, by_step[2] = {0.0, 0.0};
+    if (at_break(t, 0.3, tau)) return;
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; t - steps[i] - k * tau >= 0.0; k++) {
+            const double part = power(steps[i] + k * tau - t, k) / factorial(k);
+            by_step[i] -= part;
+            by_tau -= k * part;
+        }
+    SLOPE(0, "y", by_step[0], 1.0);
+    SLOPE(1, "y", by_step[1], 1.0);
+    SLOPE(2, "y", by_tau, 1.0);
+}
+
+static void test_kink_that_comes_back_at_a_jump(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"auto", "bdf", "rodas"};
+    for (int i = 0; i < 3; i++) {
+        trial q;
+        open_as(&q,
+                MODEL("parameter Real t1 = 0.3, t2 = 0.8, tau = 0.5;\nReal u1, u2;\n"
+                      "Real y(start = 0, fixed = true);\nequation\n"
+                      "u1 = if time < t1 then 0 else 1;\nu2 = if time < t2 then 0 else 1;\n"
+                      "der(y) = u1 + u2 - delay(y, tau);"),
+                methods[i], 1e-8, 3, (const char *[]){"t1", "t2", "tau"});
+        walk(&q, 2.7, look_two_steps);
+        shut(&q);
+    }
+}
+
 /* A cascade behind a step at 0.2, fed back: y' = k (u + r y(t - tau) - y). With v_m = t - 0.2 - m
  * tau, y = sum r^m P_m, P_m = 1 - exp(-k v_m) sum_{j <= m} (k v_m)^j/j!, dP_m/dv = k (k v)^m/m!
  * exp(-k v). Stiff: fast transients of S, of k, in steps that are long for y. */
@@ -146,6 +182,45 @@ static void test_stiff_cascade(void **state)
                    "Real u, y(start = 0, fixed = true);\nequation\n"
                    "u = if time < 0.2 then 0 else 1;\nder(y) = k*(u + r*delay(y, tau) - y);"),
              1.9, look_stiff, 3, (const char *[]){"tau", "r", "k"});
+}
+
+/* y' = k (t - y) begins on its smooth solution t - 1/k: steps of y are long, those of dy/dy0 =
+ * exp(-k t) are short, and so are the pieces of its past, which w = y(t - tau) reads. */
+static void check_hidden(trial *q, double t)
+{
+    const double k = 1e5, tau = 0.5, e = exp(-k * (t - tau));
+    SLOPE(0, "w", t < tau ? 1.0 : e, 1.0);
+    SLOPE(0, "z", t < tau ? t : tau + (1.0 - e) / k, 1.0);
+    SLOPE(1, "w", t < tau ? 0.0 : -1.0, 1.0);
+    SLOPE(1, "z", t < tau ? 0.0 : tau - t, 1.0);
+}
+
+static void look_hidden(trial *q, double t)
+{
+    if (at_break(t, 0.5, 0.5)) return;
+    check_hidden(q, t);
+    for (double past = 1e-6; past < 1e-4 && t > 0.5 && t < 0.6; past *= 2.0) { /* the transient */
+        look_at(q, 0.5 + past);
+        check_hidden(q, 0.5 + past);
+    }
+}
+
+static void test_transient_of_derivatives_alone(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        trial q;
+        open_with(
+            &q,
+            MODEL("parameter Real k = 1e5, tau = 0.5;\nReal y(start = -1/k, fixed = true), w;\n"
+                  "Real z(start = 0, fixed = true);\nequation\nder(y) = k*(time - y);\n"
+                  "w = delay(y, tau);\nder(z) = w;"),
+            "radau", TOLERANCES[i], 0.25, 2, (const char *[]){"y", "tau"});
+        walk(&q, 1.2, look_hidden);
+        assert_true(dae_solver_stats(q.r.solver)->steps < 20);
+        assert_true(dae_sensitivity_statistics(q.x)->steps > 20);
+        shut(&q);
+    }
 }
 
 /* ---- where the run begins ---- */
@@ -358,7 +433,9 @@ int main(void)
         cmocka_unit_test(test_retarded),
         cmocka_unit_test(test_echo),
         cmocka_unit_test(test_echo_of_smooth_breaks_at_jumps),
+        cmocka_unit_test(test_kink_that_comes_back_at_a_jump),
         cmocka_unit_test(test_stiff_cascade),
+        cmocka_unit_test(test_transient_of_derivatives_alone),
         cmocka_unit_test(test_past_that_depends_on_itself),
         cmocka_unit_test(test_delay_time_that_grows),
         cmocka_unit_test(test_delay_time_of_the_state),

@@ -17,14 +17,16 @@ typedef struct trial {
 
 static const double TOLERANCES[] = {1e-6, 1e-9};
 
-static inline void open_as(trial *q, const char *text, const char *method, double rtol, int count,
-                           const char *const *by)
+/* first: the length of the first step; 0: chosen. */
+static inline void open_with(trial *q, const char *text, const char *method, double rtol,
+                             double first, int count, const char *const *by)
 {
     memset(q, 0, sizeof *q);
     prepare(&q->r, text);
     q->r.options.rtol = rtol;
     q->r.options.atol = 1e-3 * rtol;
     q->r.options.method = method;
+    q->r.options.initial_step = first;
     q->count = count;
     assert_int_equal(dae_solver_new(q->r.problem, &q->r.options, &q->r.solver, &q->r.diag), DAE_OK);
     dae_sensitivity_request request = {.count = count, .names = by};
@@ -34,6 +36,12 @@ static inline void open_as(trial *q, const char *text, const char *method, doubl
     status = dae_solver_start(q->r.solver, 0.0, NULL, NULL);
     if (status != DAE_OK) print_error("%s\n", diag_of(&q->r)->text);
     assert_int_equal(status, DAE_OK);
+}
+
+static inline void open_as(trial *q, const char *text, const char *method, double rtol, int count,
+                           const char *const *by)
+{
+    open_with(q, text, method, rtol, 0.0, count, by);
 }
 
 static inline void shut(trial *q)

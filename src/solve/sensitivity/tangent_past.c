@@ -354,7 +354,7 @@ typedef struct constant_past {
     bool coupled; /* A is not 0 */
 } constant_past;
 
-static bool constant_past_new(constant_past *c, const dae_sensitivity *x)
+static bool constant_past_new(constant_past *c, dae_sensitivity *x)
 {
     const size_t m = x->past->delays, inputs = (size_t)x->directions.inputs.count;
     c->m = m;
@@ -364,7 +364,7 @@ static bool constant_past_new(constant_past *c, const dae_sensitivity *x)
     c->work = c->A + m * m;
     c->b = c->work + m * m;
     c->f = c->unit + inputs;
-    return make_room((dae_sensitivity *)x);
+    return make_room(x);
 }
 
 /* Column j of A: what all delayed expressions move by if the j-th past does. */
