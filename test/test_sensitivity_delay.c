@@ -257,12 +257,32 @@ static void look_moving(trial *q, double t)
     SLOPE(2, "y", -t + k * w * w / f - k * k * w2 * w2 * w2 / (2 * f * f * f), 1.0);
 }
 
+/* d = y(w), and the slope of y that its derivatives need: bdf has short steps at first. */
+static void look_moving_value(trial *q, double t)
+{
+    const double c = 0.5, e = 0.25, k = 1.3, f = 1.0 - e, w = f * t - c;
+    const double w2 = fmax(0.0, f * w - c), a = k * k * w2 / f;
+    look_moving(q, t);
+    if (fabs(w) < 1e-9) return;
+    SLOPE(0, "d", w < 0.0 ? 0.0 : k - a * (f + 1.0), 1.0);
+    SLOPE(1, "d", w < 0.0 ? 0.0 : k * t - a * (w + f * t) + 0.5 * a * w2 / f, 2.0);
+    SLOPE(2, "d", w < 0.0 ? 0.0 : -w + k * w2 * w2 / f, 1.0);
+}
+
 static void test_delay_time_that_grows(void **state)
 {
     (void)state;
-    walk_all(MODEL("parameter Real c = 0.5, e = 0.25, k = 1.3;\nReal y(start = 1, fixed = true);\n"
-                   "equation\nder(y) = -k*delay(y, c + e*time, 2);"),
-             2.5, look_moving, 3, (const char *[]){"c", "e", "k"});
+    static const char *const by[] = {"c", "e", "k"}, *const methods[] = {"auto", "bdf", "rodas"};
+    for (int i = 0; i < 6; i++) {
+        trial q;
+        open_as(&q,
+                MODEL("parameter Real c = 0.5, e = 0.25, k = 1.3;\n"
+                      "Real y(start = 1, fixed = true), d;\nequation\nder(y) = -k*d;\n"
+                      "d = delay(y, c + e*time, 2);"),
+                methods[i % 3], TOLERANCES[i / 3], 3, by);
+        walk(&q, 2.5, look_moving_value);
+        shut(&q);
+    }
 }
 
 /* y = a t, and z' = y(t - c - e z): up to c z is 0, then with v = t - c z' = a (v - e z). */
@@ -281,6 +301,44 @@ static void test_delay_time_of_the_state(void **state)
                    "Real z(start = 0, fixed = true);\nequation\nder(y) = a;\n"
                    "der(z) = delay(y, c + e*z, 5);"),
              2.0, look_state_dependent, 3, (const char *[]){"a", "c", "e"});
+}
+
+/* x + 0.1 x^3 = b */
+static double root(double b)
+{
+    double x = b;
+    for (int i = 0; i < 50; i++) x -= (x + 0.1 * x * x * x - b) / (1.0 + 0.3 * x * x);
+    return x;
+}
+
+/* w + 0.1 w^3 = r(t - c - e z), z' = 1, r + 0.1 r^3 = sin(t) - sin(0.3) from 0.3 on. dw/dz0 follows
+ * from the slope of r, where steps of bdf were short, through an unknown that the delay time reads.
+ */
+static void look_through_unknown(trial *q, double t)
+{
+    const double c = 0.2, e = 0.5, then = (1.0 - e) * t - c;
+    const double r = root(then < 0.3 ? 0.0 : sin(then) - sin(0.3)), w = root(r);
+    const double rate = (then < 0.3 ? 0.0 : cos(then)) / (1.0 + 0.3 * r * r);
+    SLOPE(0, "w", -e * rate / (1.0 + 0.3 * w * w), 0.01); /* one tolerance: no error adds up */
+    SLOPE(1, "w", -rate / (1.0 + 0.3 * w * w), 0.01);
+}
+
+static void test_slope_through_an_unknown(void **state)
+{
+    (void)state;
+    trial q;
+    open_as(&q,
+            MODEL("parameter Real c = 0.2, e = 0.5;\nReal y(start = 0, fixed = true), w, r, u;\n"
+                  "Real z(start = 0, fixed = true), v(start = 0, fixed = true);\nequation\n"
+                  "u = if time < 0.3 then 0 else cos(time);\nder(y) = u;\nder(z) = 1;\n"
+                  "r + 0.1*r^3 = y;\nw + 0.1*w^3 = delay(r, c + e*z, 2);\nder(v) = w;"),
+            "bdf", 1e-8, 2, (const char *[]){"z", "c"});
+    for (double past = 4e-9; past < 0.5; past *= 1.5) {
+        assert_int_equal(dae_solver_run(q.r.solver, 1.0 + past, NULL, NULL), DAE_OK);
+        look_at(&q, 1.0 + past);
+        look_through_unknown(&q, 1.0 + past);
+    }
+    shut(&q);
 }
 
 /* ---- no closed form ---- */
@@ -439,6 +497,7 @@ int main(void)
         cmocka_unit_test(test_past_that_depends_on_itself),
         cmocka_unit_test(test_delay_time_that_grows),
         cmocka_unit_test(test_delay_time_of_the_state),
+        cmocka_unit_test(test_slope_through_an_unknown),
         cmocka_unit_test(test_mackey_glass),
         cmocka_unit_test(test_fit_finds_the_delay),
         cmocka_unit_test(test_refusals),

@@ -222,8 +222,7 @@ static dae_status time_of_relation(dae_sensitivity *x, const model_tangent *c, s
 {
     static const double GRAZING = 1e-10, DRIFTS = 1e-3;
     struct jump *j = x->jump;
-    const double rate =
-        model_tangent_row(c, (int)r, j->time_s, j->time_p, tangent_past_time(x->past), 1.0);
+    const double rate = model_tangent_row(c, (int)r, j->time_s, j->time_p, NULL, 1.0);
     const double drift = model_tangent_row(c, (int)r, j->drift_s, j->drift_p, NULL, 0.0);
     if (!(fabs(rate) > 0.0)) return refuse_grazing(x, r, t);
     if (fabs(drift) > DRIFTS * fabs(rate)) j->drifting = (int)r;
@@ -275,8 +274,7 @@ static dae_status check_relations(dae_sensitivity *x, double t)
     double *value = crossing_values(x->run, t);
     dae_status status = c && value ? DAE_OK : sensitivity_no_memory(x);
     for (size_t r = 0; status == DAE_OK && r < m->relation_count; r++) {
-        const double rate =
-            model_tangent_row(c, (int)r, j->time_s, j->time_p, tangent_past_time(x->past), 1.0);
+        const double rate = model_tangent_row(c, (int)r, j->time_s, j->time_p, NULL, 1.0);
         if (!relation_due(x->run, r, value[r], rate, t)) continue;
         for (int k = 0; k < directions_asked(&x->directions) && status == DAE_OK; k++)
             if (!moves_along(x, k, -relation_moves(x, c, r, k) / rate))
@@ -704,22 +702,13 @@ typedef struct discrete_move {
     double *moved, dt;
 } discrete_move;
 
-/* Row i of what an event computes, along a direction and dt of time. */
-static double row_along(const dae_sensitivity *x, const model_tangent *m, int i, const double *s,
-                        const double *sp, const double *moved, double dt)
-{
-    const double *time = tangent_past_time(x->past);
-    const double along = model_tangent_row(m, i, s, sp, moved, dt);
-    return time ? along + dt * model_tangent_row(m, i, NULL, NULL, time, 0.0) : along;
-}
-
 /* A variable moves as a row of the actions says. */
 static void set_by_row(discrete_move *q, int variable, int row)
 {
     const flat_variable *v = &q->x->run->base->model->flat->variables[variable];
     const int input = q->x->directions.inputs.memory[v->memory];
     if (v->type != FLAT_REAL) return;
-    q->moved[input] = row_along(q->x, q->actions, row, q->s, q->sp, q->moved, q->dt);
+    q->moved[input] = model_tangent_row(q->actions, row, q->s, q->sp, q->moved, q->dt);
     ledger_rate(q->x->ledger, &q->x->lead, input, row);
 }
 
@@ -797,8 +786,9 @@ static void act(dae_sensitivity *x, const model_tangent *actions, int k, const d
             u = f->first_unknown[hybrid_root(f, a->variable, &sign)];
             if (u < 0) continue;
             const int row = action_row(m, w, (size_t)b) + (int)i;
-            total[u] = sign * row_along(x, actions, row, d, dp, directions_moved(&x->directions, k),
-                                        x->jump->tau[k]);
+            total[u] =
+                sign * model_tangent_row(actions, row, d, dp, directions_moved(&x->directions, k),
+                                         x->jump->tau[k]);
             ledger_reinit(x->ledger, &x->lead, u, sign, row);
             x->jump->reset[u] = true;
         }

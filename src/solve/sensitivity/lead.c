@@ -406,8 +406,10 @@ static iteration_status evaluate_derivatives(dae_sensitivity *x, double t)
         return ITERATION_OK;
     }
     x->stats.jacobians++;
+    const bool steered = tangent_past_steer(x, t);
     iteration_status status =
         iteration_evaluate(&l->matrix, t, l->y, l->yp, 1.0 / h, h, l->weights, NULL);
+    if (steered) tangent_past_let_go(x);
     l->evaluated = status == ITERATION_OK;
     return status;
 }
@@ -505,12 +507,7 @@ dae_status lead_explicit(dae_sensitivity *x, double t, int k, double dt, double 
     if (k >= directions_asked(d) && d->first_discrete == d->inputs.count) return DAE_OK;
     if (l->form) {
         const double *moved = k >= 0 ? directions_moved(&x->directions, k) : NULL;
-        const double *time = tangent_past_time(x->past);
         model_tangent_apply(l->tangents->rows, NULL, NULL, moved, dt, out);
-        if (dt == 0.0 || !time) return DAE_OK;
-        vector_zero(l->n, l->work);
-        model_tangent_add_inputs(l->tangents->rows, time, l->work);
-        vector_axpy(l->n, dt, l->work, out);
         return DAE_OK;
     }
     if (k < 0 || k >= directions_asked(&x->directions)) return DAE_OK;

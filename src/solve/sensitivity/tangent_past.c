@@ -32,12 +32,13 @@ static void moving_break_free(moving_break *b)
 
 struct tangent_past {
     size_t delays, columns;
-    size_t kept;         /* columns, and one more for slopes, if a delay time moves */
+    size_t kept;         /* columns, and one more for slopes, if a delay time moves or varies */
     delay_past *past;    /* per delay and kept column: d(value)/dp, d(value)/dt; pieces owned */
-    double *memory;      /* of the lead, with the pieces that rates belong to; owned */
+    double *memory;      /* of the lead, with the pieces that rates belong to; owned, */
+    double *own;         /* and as it was before it was steered; behind it */
+    bool held;           /* likewise of the table */
     model_tangent *lags; /* of delay times by what moves, where these are constant; owned */
     double *lag_moves;   /* per delay and column: the derivative; owned */
-    double *time;        /* per input: see tangent_past_time; owned */
     moving_break *breaks;
     size_t break_count, break_room;
     bool broken;    /* S jumps where the next piece begins */
@@ -77,7 +78,7 @@ void tangent_past_free(tangent_past *q)
     forget_breaks(q, INFINITY);
     for (size_t i = 0; q->past && i < q->delays * q->kept; i++) dae_free(q->past[i].piece);
     model_tangent_free(q->lags);
-    dae_free_all(q->past, q->memory, q->lag_moves, q->time, q->breaks, q->values, q->s, q);
+    dae_free_all(q->past, q->memory, q->lag_moves, q->breaks, q->values, q->s, q);
 }
 
 static tangent_past *tangent_past_new(const dae_sensitivity *x)
@@ -92,14 +93,14 @@ static tangent_past *tangent_past_new(const dae_sensitivity *x)
         for (size_t i = 0; i < q->delays; i++)
             lag[i] = m->delays[i].varies ? EXPR_NONE : m->delays[i].lag;
         q->past = DAE_ARRAY(delay_past, q->delays * q->kept);
-        q->memory = DAE_ARRAY(double, m->memory_count);
+        q->memory = DAE_ARRAY(double, 2 * (size_t)m->memory_count);
+        q->own = q->memory ? q->memory + m->memory_count : NULL;
         q->lag_moves = DAE_ARRAY(double, q->delays * q->columns);
-        q->time = DAE_ARRAY(double, x->directions.inputs.count);
         q->values = DAE_ARRAY(double, SAMPLES * q->delays * q->kept);
         q->lags = model_tangent_new(m->graph, lag, q->delays, 0, &x->directions.inputs, false);
     }
     dae_free(lag);
-    if (q && q->past && q->memory && q->lag_moves && q->time && q->values && q->lags) return q;
+    if (q && q->past && q->memory && q->lag_moves && q->values && q->lags) return q;
     tangent_past_free(q);
     return NULL;
 }
@@ -112,11 +113,6 @@ const double *tangent_past_memory(const tangent_past *q)
 static bool keeps_slopes(const tangent_past *q)
 {
     return q->kept > q->columns;
-}
-
-const double *tangent_past_time(const tangent_past *q)
-{
-    return q && keeps_slopes(q) ? q->time : NULL;
 }
 
 static bool make_room(dae_sensitivity *x)
@@ -150,7 +146,8 @@ static dae_status take_lags(dae_sensitivity *x)
     const tape_inputs at = {.parameters = m->parameters, .memory = m->memory};
     bool any = false;
     model_tangent_at(q->lags, &at);
-    for (size_t i = 0; i < q->delays; i++)
+    for (size_t i = 0; i < q->delays; i++) {
+        any = any || m->form->flat->delays[i].varies;
         for (size_t k = 0; k < q->columns; k++) {
             double *moves = &q->lag_moves[i * q->columns + k];
             *moves = model_tangent_row(q->lags, (int)i, NULL, NULL,
@@ -158,6 +155,7 @@ static dae_status take_lags(dae_sensitivity *x)
             any = any || *moves != 0.0;
             if (*moves != 0.0 && table_of(x)->past[i].identity) return refuse_zero(x, i);
         }
+    }
     q->kept = q->columns + any;
     return DAE_OK;
 }
@@ -222,17 +220,19 @@ static void shorten_piece(double *slot, const delay_piece *to)
     carry_over(&p, to->from, to->to - to->from, slot + DELAY_FIRST);
 }
 
-/* How much less the kept slope of delay i at `then` is than that of the piece in memory. */
-static double slope_gap(const dae_sensitivity *x, size_t i, double t, double then)
+/* The piece in memory has the kept slope at `then`, and its value. */
+static void set_slope(const dae_sensitivity *x, size_t i, double t, double then)
 {
     const tangent_past *q = x->past;
-    const double *slot = q->memory + x->lead.form->flat->delays[i].memory;
-    if (!keeps_slopes(q) || x->lead.form->flat->delays[i].varies) return 0.0;
+    double *slot = q->memory + x->lead.form->flat->delays[i].memory;
+    if (!keeps_slopes(q)) return;
     const delay_piece *p = piece_at(x, i, q->columns, t, then);
     const double kept = delay_at(p->c, (then - p->from) / (p->to - p->from));
     const double z = (then - slot[DELAY_FROM]) * slot[DELAY_SCALE];
-    const double gap = delay_slope(slot + DELAY_FIRST, z) * slot[DELAY_SCALE] - kept;
-    return isfinite(gap) ? gap : 0.0;
+    const double less = delay_slope(slot + DELAY_FIRST, z) - kept / slot[DELAY_SCALE];
+    if (!isfinite(less)) return;
+    slot[DELAY_FIRST] += less * z;
+    slot[DELAY_FIRST + 1] -= less;
 }
 
 /* The polynomials of S for delay i, over the piece of x in memory, as rates. */
@@ -247,14 +247,12 @@ static void load_delay(dae_sensitivity *x, size_t i, double t)
     if (table_of(x)->past[i].identity || isnan(slot[DELAY_FROM]) || !isfinite(then)) return;
     const delay_piece *first = piece_at(x, i, 0, t, then);
     if ((first->to - first->from) * slot[DELAY_SCALE] < SHORT) shorten_piece(slot, first);
-    const double gap = slope_gap(x, i, t, then);
-    q->time[input[DELAY_FIRST]] = -gap;
     for (size_t k = 0; k < q->columns; k++) {
         double *moved = directions_moved(&x->directions, (int)k), c[DELAY_NODES];
         carry_over(piece_at(x, i, k, t, then), slot[DELAY_FROM], 1.0 / slot[DELAY_SCALE], c);
-        c[0] += gap * q->lag_moves[i * q->columns + k];
         for (int j = 0; j < DELAY_NODES; j++) moved[input[DELAY_FIRST + j]] = c[j];
     }
+    set_slope(x, i, t, then);
 }
 
 void tangent_past_load(dae_sensitivity *x, double t)
@@ -265,6 +263,30 @@ void tangent_past_load(dae_sensitivity *x, double t)
     model_instance_recall(m, t, x->lead.y, x->lead.yp);
     memcpy(q->memory, m->memory, (size_t)m->form->flat->memory_count * sizeof *q->memory);
     for (size_t i = 0; i < q->delays; i++) load_delay(x, i, t);
+}
+
+bool tangent_past_steer(dae_sensitivity *x, double t)
+{
+    tangent_past *q = x->past;
+    if (!q || !keeps_slopes(q) || !flat_lags_by_unknowns(x->lead.form->flat)) return false;
+    model_instance *m = x->lead.solver->hybrid->instance;
+    const size_t bytes = (size_t)m->form->flat->memory_count * sizeof *q->own;
+    tangent_past_load(x, t);
+    memcpy(q->own, m->memory, bytes);
+    memcpy(m->memory, q->memory, bytes);
+    q->held = m->delays->held;
+    m->delays->held = true;
+    model_instance_prepare(m);
+    return true;
+}
+
+void tangent_past_let_go(dae_sensitivity *x)
+{
+    tangent_past *q = x->past;
+    model_instance *m = x->lead.solver->hybrid->instance;
+    memcpy(m->memory, q->own, (size_t)m->form->flat->memory_count * sizeof *q->own);
+    m->delays->held = q->held;
+    model_instance_prepare(m);
 }
 
 /* ---- equations that were differentiated ---- */
@@ -462,7 +484,7 @@ static dae_status sample_slopes(dae_sensitivity *x, double t, double *row)
     for (int i = 0; i < l->n; i++) s[i] = lead_is_state(l, i) ? l->yp[i] : 0.0;
     if (status == DAE_OK) status = lead_complete(x, t, -1, 1.0, s, sp);
     for (size_t i = 0; i < q->delays && status == DAE_OK; i++)
-        row[i * q->kept + q->columns] = model_tangent_row(delayed, (int)i, s, sp, q->time, 1.0);
+        row[i * q->kept + q->columns] = model_tangent_row(delayed, (int)i, s, sp, NULL, 1.0);
     x->lead.at = NAN; /* what has settled is no value of the run */
     return status;
 }

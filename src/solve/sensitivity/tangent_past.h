@@ -25,12 +25,14 @@ dae_status tangent_past_begin(dae_sensitivity *x);
 dae_status tangent_past_check(dae_sensitivity *x, double t);
 /* Rates of delayed values at time t and the lead's values, and the memory that goes with them. */
 void tangent_past_load(dae_sensitivity *x, double t);
-/* The memory of the last load; NULL: there are no delays. */
+/* The memory of the last load, in which delayed values have the slopes that the equations give:
+ * those of short pieces are off by the errors of their values over their length. NULL: there are no
+ * delays. */
 const double *tangent_past_memory(const tangent_past *q);
-/* What inputs move by with time beside what polynomials in memory say: slopes of short pieces are
- * off by the errors of their values over their length, those that are kept come from the equations.
- * NULL: nothing. */
-const double *tangent_past_time(const tangent_past *q);
+/* The lead reads that memory from here on, until it is let go of: derivatives by unknowns that
+ * delay times depend on have these slopes. False: there are none. */
+bool tangent_past_steer(dae_sensitivity *x, double t);
+void tangent_past_let_go(dae_sensitivity *x);
 /* Write down what a step of S from `from` to x->t has found. */
 dae_status tangent_past_record(dae_sensitivity *x, double from);
 /* A step of the run begins at x->t: smooth breaks that come back there break S, too. */
