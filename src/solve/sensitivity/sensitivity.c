@@ -224,6 +224,7 @@ static dae_status observer_restarting(void *user)
 static void observer_finished(void *user)
 {
     run_error_tell(user);
+    tangent_past_tell(user);
 }
 
 static void observer_gone(void *user)

@@ -1,6 +1,7 @@
 #include "solve/sensitivity/tangent_past.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -30,10 +31,18 @@ static void moving_break_free(moving_break *b)
     dae_free_all(b->tau, b->apart);
 }
 
+/* What slopes that are not known well do to a column. */
+typedef struct slope_doubt {
+    double size, off; /* the largest -x' dlag/dp so far, and what one may be off by, */
+    double t;         /* at this time */
+    size_t delay;
+} slope_doubt;
+
 struct tangent_past {
     size_t delays, columns;
-    size_t kept;         /* columns, and one more for slopes, if a delay time moves or varies */
-    delay_past *past;    /* per delay and kept column: d(value)/dp, d(value)/dt; pieces owned */
+    size_t kept;         /* columns, and two more for slopes, if a delay time moves or varies */
+    delay_past *past;    /* per delay and kept column: d(value)/dp, d(value)/dt by the equations,
+                            and how much faster the smooth solution moves; pieces owned */
     double *memory;      /* of the lead, with the pieces that rates belong to; owned, */
     double *own;         /* and as it was before it was steered; behind it */
     bool held;           /* likewise of the table */
@@ -41,11 +50,12 @@ struct tangent_past {
     double *lag_moves;   /* per delay and column: the derivative; owned */
     moving_break *breaks;
     size_t break_count, break_room;
-    bool broken;    /* S jumps where the next piece begins */
-    double reached; /* all is recorded up to here */
-    double *values; /* samples rows of delays x kept; owned, with the next */
-    double *s;      /* 2 n of the lead */
-    size_t room;    /* of s */
+    bool broken;        /* S jumps where the next piece begins */
+    double reached;     /* all is recorded up to here */
+    double *values;     /* samples rows of delays x kept; owned, with the next */
+    double *s;          /* 4 n of the lead */
+    size_t room;        /* of s */
+    slope_doubt *doubt; /* per column; owned */
 };
 
 static delay_past *past_of(const tangent_past *q, size_t delay, size_t column)
@@ -78,7 +88,7 @@ void tangent_past_free(tangent_past *q)
     forget_breaks(q, INFINITY);
     for (size_t i = 0; q->past && i < q->delays * q->kept; i++) dae_free(q->past[i].piece);
     model_tangent_free(q->lags);
-    dae_free_all(q->past, q->memory, q->lag_moves, q->breaks, q->values, q->s, q);
+    dae_free_all(q->past, q->memory, q->lag_moves, q->breaks, q->values, q->s, q->doubt, q);
 }
 
 static tangent_past *tangent_past_new(const dae_sensitivity *x)
@@ -89,7 +99,8 @@ static tangent_past *tangent_past_new(const dae_sensitivity *x)
     if (q && lag) {
         q->delays = m->delay_count;
         q->columns = (size_t)x->directions.count;
-        q->kept = q->columns + 1;
+        q->kept = q->columns + 2;
+        q->doubt = DAE_ARRAY(slope_doubt, q->columns);
         for (size_t i = 0; i < q->delays; i++)
             lag[i] = m->delays[i].varies ? EXPR_NONE : m->delays[i].lag;
         q->past = DAE_ARRAY(delay_past, q->delays * q->kept);
@@ -100,7 +111,7 @@ static tangent_past *tangent_past_new(const dae_sensitivity *x)
         q->lags = model_tangent_new(m->graph, lag, q->delays, 0, &x->directions.inputs, false);
     }
     dae_free(lag);
-    if (q && q->past && q->memory && q->lag_moves && q->values && q->lags) return q;
+    if (q && q->past && q->memory && q->lag_moves && q->values && q->doubt && q->lags) return q;
     tangent_past_free(q);
     return NULL;
 }
@@ -121,7 +132,7 @@ static bool make_room(dae_sensitivity *x)
     const size_t n = (size_t)x->lead.n;
     if (q->s && q->room >= n) return true;
     dae_free(q->s);
-    q->s = DAE_ARRAY(double, 2 * n);
+    q->s = DAE_ARRAY(double, 4 * n);
     q->room = n;
     return q->s;
 }
@@ -156,7 +167,7 @@ static dae_status take_lags(dae_sensitivity *x)
             if (*moves != 0.0 && table_of(x)->past[i].identity) return refuse_zero(x, i);
         }
     }
-    q->kept = q->columns + any;
+    q->kept = q->columns + (any ? 2 : 0);
     return DAE_OK;
 }
 
@@ -220,19 +231,48 @@ static void shorten_piece(double *slot, const delay_piece *to)
     carry_over(&p, to->from, to->to - to->from, slot + DELAY_FIRST);
 }
 
-/* The piece in memory has the kept slope at `then`, and its value. */
-static void set_slope(const dae_sensitivity *x, size_t i, double t, double then)
+/* A slope x' of delay i may be off by `off`. */
+static void note_slope_doubt(tangent_past *q, size_t i, double t, double slope, double off)
 {
-    const tangent_past *q = x->past;
+    for (size_t k = 0; k < q->columns; k++) {
+        const double moves = fabs(q->lag_moves[i * q->columns + k]);
+        slope_doubt *d = &q->doubt[k];
+        d->size = fmax(d->size, fabs(slope) * moves);
+        if (!(off * moves > d->off)) continue;
+        d->off = off * moves;
+        d->t = t;
+        d->delay = i;
+    }
+}
+
+/* What column k of delay i was at `then`. */
+static double value_at(const dae_sensitivity *x, size_t i, size_t k, double t, double then)
+{
+    const delay_piece *p = piece_at(x, i, k, t, then);
+    return delay_at(p->c, (then - p->from) / (p->to - p->from));
+}
+
+/* The piece in memory has the better slope at `then`, and its value. With an error delta of x its
+ * own slope is off by about delta over its length, that of the equations by delta times their
+ * stiffness. What is left of the latter where it is smoothed (lead_smooth) tells which is less: all
+ * of the difference goes where equations are stiff, little where the piece is short. */
+static void set_slope(dae_sensitivity *x, size_t i, double t, double then)
+{
+    tangent_past *q = x->past;
     double *slot = q->memory + x->lead.form->flat->delays[i].memory;
     if (!keeps_slopes(q)) return;
-    const delay_piece *p = piece_at(x, i, q->columns, t, then);
-    const double kept = delay_at(p->c, (then - p->from) / (p->to - p->from));
+    const double kept = value_at(x, i, q->columns, t, then);
+    const double drift = value_at(x, i, q->columns + 1, t, then);
     const double z = (then - slot[DELAY_FROM]) * slot[DELAY_SCALE];
-    const double less = delay_slope(slot + DELAY_FIRST, z) - kept / slot[DELAY_SCALE];
-    if (!isfinite(less)) return;
-    slot[DELAY_FIRST] += less * z;
-    slot[DELAY_FIRST + 1] -= less;
+    const double own = delay_slope(slot + DELAY_FIRST, z) * slot[DELAY_SCALE], less = own - kept;
+    if (!isfinite(less) || !isfinite(drift)) return;
+    if (2.0 * fabs(drift) > fabs(less)) {
+        note_slope_doubt(q, i, t, own, fmin(fabs(less), fabs(less - drift)));
+        return;
+    }
+    note_slope_doubt(q, i, t, kept, fabs(drift));
+    slot[DELAY_FIRST] += less * z / slot[DELAY_SCALE];
+    slot[DELAY_FIRST + 1] -= less / slot[DELAY_SCALE];
 }
 
 /* The polynomials of S for delay i, over the piece of x in memory, as rates. */
@@ -472,19 +512,24 @@ dae_status tangent_past_begin(dae_sensitivity *x)
 
 /* ---- along a step ---- */
 
-/* d(value)/dt of all delays at t, by the equations, whose states factor. */
+/* d(value)/dt of all delays at t, by the equations, whose states factor, and how much faster the
+ * smooth solution moves, as at events (jump.c). */
 static dae_status sample_slopes(dae_sensitivity *x, double t, double *row)
 {
     tangent_past *q = x->past;
     const lead *l = &x->lead;
     const model_tangent *delayed = NULL;
-    double *s = q->s, *sp = s + l->n;
+    double *s = q->s, *sp = s + l->n, *drift = sp + l->n;
     dae_status status = lead_settle(x, t);
     if (status == DAE_OK) status = lead_delayed(x, t, &delayed);
     for (int i = 0; i < l->n; i++) s[i] = lead_is_state(l, i) ? l->yp[i] : 0.0;
     if (status == DAE_OK) status = lead_complete(x, t, -1, 1.0, s, sp);
-    for (size_t i = 0; i < q->delays && status == DAE_OK; i++)
-        row[i * q->kept + q->columns] = model_tangent_row(delayed, (int)i, s, sp, NULL, 1.0);
+    if (status == DAE_OK) status = lead_smooth(x, t, drift, drift + l->n);
+    for (size_t i = 0; i < q->delays && status == DAE_OK; i++) {
+        double *slope = row + i * q->kept + q->columns;
+        slope[0] = model_tangent_row(delayed, (int)i, s, sp, NULL, 1.0);
+        slope[1] = model_tangent_row(delayed, (int)i, drift, drift + l->n, NULL, 0.0);
+    }
     x->lead.at = NAN; /* what has settled is no value of the run */
     return status;
 }
@@ -510,7 +555,8 @@ static dae_status sample_at(dae_sensitivity *x, double t, double *row)
             row[i * q->kept + k] = model_tangent_row(delayed, (int)i, s, sp,
                                                      directions_moved(&x->directions, (int)k), 0.0);
     }
-    for (size_t i = 0; i < q->delays && keeps_slopes(q); i++) row[i * q->kept + q->columns] = NAN;
+    for (size_t i = 0; i < q->delays && keeps_slopes(q); i++)
+        row[i * q->kept + q->columns] = row[i * q->kept + q->columns + 1] = NAN;
     return status == DAE_OK && slopes ? sample_slopes(x, t, row) : status;
 }
 
@@ -709,4 +755,29 @@ dae_status tangent_past_pass(dae_sensitivity *x)
         }
     }
     return DAE_OK;
+}
+
+/* ---- what is told ---- */
+
+void tangent_past_tell(dae_sensitivity *x)
+{
+    static const double FAR_OFF = 100.0;
+    const tangent_past *q = x->past;
+    double worst = FAR_OFF;
+    const slope_doubt *found = NULL;
+    for (size_t k = 0; q && k < (size_t)directions_asked(&x->directions); k++) {
+        const double ratio = q->doubt[k].off / tolerance(x, k, q->doubt[k].size);
+        if (!(ratio > worst)) continue;
+        worst = ratio;
+        found = &q->doubt[k];
+    }
+    if (!found) return;
+    char text[400];
+    snprintf(text, sizeof text,
+             "note: a delay time moves, and slopes of what the delay at %.100s:%d delays are known "
+             "less well than values (stiff equations): derivatives may be off by %.2g at t = %.9g, "
+             "%.2g of their tolerances. Ask for another tolerance or method, and compare.",
+             model_file(x->run), x->run->base->model->flat->delays[found->delay].place.line,
+             found->off, found->t, worst);
+    solver_note(x->run, text);
 }

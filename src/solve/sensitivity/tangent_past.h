@@ -41,6 +41,9 @@ dae_status tangent_past_pass(dae_sensitivity *x);
  * came back then, too, that moves otherwise, and has changed no value. */
 dae_status tangent_past_break(dae_sensitivity *x, double t, const double *tau, const bool *apart);
 
+/* The run is over: a note where slopes of delayed values were not known well enough. */
+void tangent_past_tell(dae_sensitivity *x);
+
 /* A break that comes back. */
 typedef struct tangent_return {
     size_t delay;
