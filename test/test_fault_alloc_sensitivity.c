@@ -12,6 +12,12 @@ static const char *const ball =
     "  der(vx) = -f*x;\n  der(vy) = -f*y - 9.81;\n  x^2 + y^2 = L^2;\n  when x < 0.5 then\n"
     "    speed = vy;\n    reinit(vy, -e*pre(vy));\n  end when;\nend P;\n";
 
+/* The past of derivatives: jumps that echo, and come back at times that move. */
+static const char *const delayed =
+    "model D\n  parameter Real L = 0.2;\n  parameter Real e = 0.5;\n"
+    "  Real s, y(start = L, fixed = true);\nequation\n"
+    "  s = (if time < 0.1 then 0 else 1) + e*delay(s, L);\n  der(y) = s - delay(y, L);\nend D;\n";
+
 static dae_status follow(void *text)
 {
     static const char *const by[] = {"L", "e"};
@@ -185,6 +191,14 @@ static void test_sensitivity(void **state)
     assert_true(f.told > 0);
 }
 
+static void test_delays(void **state)
+{
+    (void)state;
+    heap_faults f = fail_some("sensitivity of delays", follow, (void *)delayed, 500);
+    assert_int_equal(f.status, DAE_OK);
+    assert_true(f.told > 0);
+}
+
 static void test_adjoint(void **state)
 {
     (void)state;
@@ -213,7 +227,8 @@ static void test_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sensitivity), cmocka_unit_test(test_adjoint),
-        cmocka_unit_test(test_fit), cmocka_unit_test(test_bvp), cmocka_unit_test(test_optimality)};
+        cmocka_unit_test(test_sensitivity), cmocka_unit_test(test_delays),
+        cmocka_unit_test(test_adjoint),     cmocka_unit_test(test_fit),
+        cmocka_unit_test(test_bvp),         cmocka_unit_test(test_optimality)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,122 +1,6 @@
 /* Sensitivities against closed forms: at steps and between them, through events, for any index and
  * by every method, within 100 tolerances. */
-#include "model_run.h"
-
-/* ---- one run with sensitivities ---- */
-
-enum { MOST_BY = 4 };
-
-typedef struct trial {
-    run r;
-    dae_sensitivity *x;
-    double slopes[MOST_BY][MOST_VALUES]; /* at the time that is looked at, */
-    double at[MOST_VALUES];              /* and values there */
-    int count, looks;
-} trial;
-
-static const double TOLERANCES[] = {1e-6, 1e-9};
-
-static void open_as(trial *q, const char *text, const char *method, double rtol, int count,
-                    const char *const *by)
-{
-    memset(q, 0, sizeof *q);
-    prepare(&q->r, text);
-    q->r.options.rtol = rtol;
-    q->r.options.atol = 1e-3 * rtol;
-    q->r.options.method = method;
-    q->count = count;
-    assert_int_equal(dae_solver_new(q->r.problem, &q->r.options, &q->r.solver, &q->r.diag), DAE_OK);
-    dae_sensitivity_request request = {.count = count, .names = by};
-    dae_status status = dae_sensitivity_new(q->r.solver, &request, &q->x, &q->r.diag);
-    if (status != DAE_OK) print_error("%s\n", q->r.diag.text);
-    assert_int_equal(status, DAE_OK);
-    status = dae_solver_start(q->r.solver, 0.0, NULL, NULL);
-    if (status != DAE_OK) print_error("%s\n", diag_of(&q->r)->text);
-    assert_int_equal(status, DAE_OK);
-}
-
-static void shut(trial *q)
-{
-    dae_sensitivity_free(q->x);
-    end(&q->r);
-}
-
-/* Values and derivatives at a time of the last step. */
-static void look_at(trial *q, double t)
-{
-    assert_int_equal(dae_solver_variables(q->r.solver, t, q->at), DAE_OK);
-    for (int k = 0; k < q->count; k++) {
-        dae_status status = dae_sensitivity_variables(q->x, t, k, q->slopes[k]);
-        if (status != DAE_OK) print_error("t = %g: %s\n", t, diag_of(&q->r)->text);
-        assert_int_equal(status, DAE_OK);
-    }
-    q->looks++;
-}
-
-static int place(const trial *q, const char *name)
-{
-    int i = dae_problem_find_variable(q->r.problem, name);
-    assert_true(i >= 0 && i < MOST_VALUES);
-    return i;
-}
-
-static double at(const trial *q, const char *name)
-{
-    return q->at[place(q, name)];
-}
-
-static double slope(const trial *q, int k, const char *name)
-{
-    return q->slopes[k][place(q, name)];
-}
-
-/* `scale`: the largest that the derivative becomes. */
-static void expect_slope(const trial *q, double t, int k, const char *name, double exact,
-                         double scale, int line)
-{
-    double found = slope(q, k, name), off = fabs(found - exact) / (q->r.options.rtol * scale);
-    if (off <= 100.0) return;
-    print_error("line %d, %s, rtol %g: d(%s) by %d at t = %.9g is %.12g, not %.12g: %.3g "
-                "tolerances\n",
-                line, q->r.options.method, q->r.options.rtol, name, k, t, found, exact, off);
-    fail();
-}
-#define SLOPE(k, name, exact, scale) expect_slope(q, t, k, name, exact, scale, __LINE__)
-
-typedef void (*check)(trial *q, double t);
-
-/* Run to tend; `look` sees every step at its end and at two times within it. */
-static void walk(trial *q, double tend, check look)
-{
-    dae_status status = DAE_STEPPED;
-    double last = dae_solver_time(q->r.solver);
-    look_at(q, last);
-    look(q, last);
-    while (status > 0) {
-        status = dae_solver_step(q->r.solver, tend);
-        if (status < 0) print_error("%s\n", diag_of(&q->r)->text);
-        assert_true(status >= 0);
-        double now = dae_solver_time(q->r.solver);
-        q->r.events += status == DAE_EVENT; /* twice each: before what it does, and behind */
-        for (int part = now > last ? 1 : 3; part <= 3; part++) {
-            double t = part == 3 ? now : last + (now - last) * part / 3.0;
-            look_at(q, t);
-            look(q, t);
-        }
-        last = now;
-    }
-}
-
-static void walk_all(const char *text, double tend, check look, int count, const char *const *by)
-{
-    for (int i = 0; i < 2; i++) {
-        trial q;
-        open_as(&q, text, "auto", TOLERANCES[i], count, by);
-        walk(&q, tend, look);
-        assert_true(q.looks > 5);
-        shut(&q);
-    }
-}
+#include "sensitivity_trial.h"
 
 /* ---- without events ---- */
 
@@ -592,18 +476,6 @@ static void test_start_that_cannot_move(void **state)
                                         "moves by 0.01"));
 }
 
-static void test_delays_are_refused(void **state)
-{
-    (void)state;
-    run r;
-    assert_int_equal(begin(&r, MODEL("parameter Real p = 1;\nReal x(start=1, fixed=true);\n"
-                                     "equation\nder(x) = -p*delay(x, 0.5);")),
-                     DAE_OK);
-    expect_refusal(&r, (dae_sensitivity_request){.count = 1, .names = (const char *[]){"p"}},
-                   DAE_ERR_UNSUPPORTED, "delayed values", __LINE__);
-    end(&r);
-}
-
 /* New values in the middle of a run: how they move nothing says. Without sensitivities they are
  * welcome. */
 static void test_restart_is_refused(void **state)
@@ -698,7 +570,6 @@ int main(void)
         cmocka_unit_test(test_wrong_requests),
         cmocka_unit_test(test_wrong_calls),
         cmocka_unit_test(test_start_that_cannot_move),
-        cmocka_unit_test(test_delays_are_refused),
         cmocka_unit_test(test_restart_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,6 +77,29 @@ double delay_next(delay_past *p, double then)
     return k < p->count ? p->piece[k].from : INFINITY;
 }
 
+const delay_piece *delay_break_behind(const delay_past *p, double passed, int low, int high)
+{
+    if (isnan(p->lag) || p->identity) return NULL;
+    size_t k = p->count;
+    while (k > 0 && p->piece[k - 1].from > passed) k--;
+    for (; k < p->count; k++)
+        if (p->piece[k].rank >= low && p->piece[k].rank <= high) return &p->piece[k];
+    return NULL;
+}
+
+bool delay_returns(const delay_past *p, const delay_piece *broken, double t)
+{
+    return broken->from + p->lag <= t + delay_slack(t, p->most);
+}
+
+const delay_piece *delay_break_at(delay_past *p, double t)
+{
+    const double slack = delay_slack(t, p->most);
+    if (isnan(p->lag) || p->identity) return NULL;
+    size_t k = piece_at(p, t - p->lag + slack);
+    return is_break(p, k) && p->piece[k].from >= t - p->lag - slack ? &p->piece[k] : NULL;
+}
+
 delay_piece *delay_append(delay_past *p)
 {
     if (!dae_grow(&p->piece, &p->capacity, p->count + 1, sizeof *p->piece)) return NULL;
@@ -144,8 +167,8 @@ static bool load(double *slot, const delay_piece *p)
     return true;
 }
 
-/* The lag of delay i at a point. */
-static double lag_at(const model_instance *m, size_t i, double t, const double *y, const double *yp)
+double model_instance_lag(const model_instance *m, size_t i, double t, const double *y,
+                          const double *yp)
 {
     const flat_delay *d = &m->form->flat->delays[i];
     if (!d->varies) return m->delays->past[i].lag;
@@ -157,7 +180,8 @@ static const delay_piece *piece_of(const model_instance *m, size_t i, double t, 
                                    const double *yp)
 {
     delay_past *p = &m->delays->past[i];
-    double lag = lag_at(m, i, t, y, yp), then = t - lag, slack = delay_slack(t, p->most);
+    double lag = model_instance_lag(m, i, t, y, yp), then = t - lag,
+           slack = delay_slack(t, p->most);
     if (!m->form->flat->delays[i].varies) return delay_find(p, t, then);
     bool sound = lag >= -slack && lag <= p->most + slack;
     return sound && then <= m->delays->reached + slack ? delay_find(p, t, then) : NULL;

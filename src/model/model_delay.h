@@ -55,12 +55,24 @@ const delay_piece *delay_find(delay_past *past, double t, double then);
 /* Where the piece behind `then` begins; INFINITY: there is none. */
 double delay_next(delay_past *past, double then);
 
+/* The first break behind `passed`, of a rank in low .. high; NULL: none, or the lag varies. */
+const delay_piece *delay_break_behind(const delay_past *past, double passed, int low, int high);
+/* Whether such a break comes back up to t. */
+bool delay_returns(const delay_past *past, const delay_piece *broken, double t);
+/* The break that comes back at t; NULL: none does. */
+const delay_piece *delay_break_at(delay_past *past, double t);
+
 /* Room for one more piece; NULL: memory. */
 delay_piece *delay_append(delay_past *past);
 /* Forget what lies before `then`. */
 void delay_forget(delay_past *past, double then);
 /* Forget what lies behind t, where a run goes back to. */
 void delay_rewind(delay_past *past, double t);
+
+/* The lag of delay i of an instance at a point. */
+struct model_instance;
+double model_instance_lag(const struct model_instance *m, size_t i, double t, const double *y,
+                          const double *yp);
 
 /* c: divided differences of the values v at the nodes. */
 void delay_fit(const double *v, double *c);

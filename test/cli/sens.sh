@@ -35,6 +35,14 @@ says '^  idle  *1  *moves nothing'
 awk '/^  x0/ { a = NR } /^  k / { b = NR } /^  idle/ { c = NR } END { exit !(a < b && b < c) }' out ||
     fail "not the largest first"
 
+# delays: z = sum r^k (t - 0.25 - k tau), whose derivatives jump where echoes come back
+expect 0 sens "$models/echo.mo" --by tau,r --of z -o - --points 2
+tail -n 1 out | awk -F, '{ exit !(($3 + 1)^2 < 1e-12 && ($4 - 2.5)^2 < 1e-12) }' ||
+    fail "derivatives by a delay time are wrong"
+expect 0 sens "$models/echo.mo" --by tau --of s,z --stats
+says '^last event at 2.25$'
+says '^  its time by tau: 2$'
+
 # rows: variables, then d(x)/d(k) with units, within 100 tolerances of the closed form
 expect 0 sens decay.mo --by k,x --of x,z -o - --points 5 --rtol 1e-8
 head -n 1 out | grep -qF 'time [s],x [m],z [m],d(x)/d(k) [m/(1/s)],d(x)/d(start(x)) [m/(m)],d(z)/d(k) [m/(1/s)],d(z)/d(start(x)) [m/(m)]' ||
@@ -253,8 +261,9 @@ expect 2 run decay.mo --by k
 says "option '--by' is for 'daedal sens'"
 expect 2 run decay.mo --relative
 expect 2 verify decay.mo --of x
-expect 2 sens "$models/echo.mo" --by '*'
-says 'delayed values'
+expect 2 sens "$models/echo.mo" --by tau --gradient z
+says 'the model has a delay (line 10)'
+says 'forward sensitivities'
 printf 'model S\n  parameter Real s = 1;\n  Real x(start = 1, fixed = true);\nequation\n  if s > 0 then\n    der(x) = -x;\n  else\n    der(x) = x;\n    x = 1;\n  end if;\nend S;\n' >s.mo
 expect 2 sens s.mo --by s
 says 'parameter s is structural'

@@ -164,24 +164,13 @@ void delays_release(dae_solver *s)
 
 /* ---- breaks ---- */
 
-/* The first break of a past that is still to come, of a rank in low .. high; NULL: none. */
-static const delay_piece *next_break(const delay_past *p, int low, int high)
-{
-    if (isnan(p->lag) || p->identity) return NULL;
-    size_t k = p->count;
-    while (k > 0 && p->piece[k - 1].from > p->passed) k--;
-    for (; k < p->count; k++)
-        if (p->piece[k].rank >= low && p->piece[k].rank <= high) return &p->piece[k];
-    return NULL;
-}
-
 /* When the first break of these ranks comes back. */
 static double next_return(const hybrid *h, int low, int high)
 {
     const delay_table *d = h->delays;
     double next = INFINITY;
     for (size_t i = 0; d && d->begun && i < d->flat->delay_count; i++) {
-        const delay_piece *p = next_break(&d->past[i], low, high);
+        const delay_piece *p = delay_break_behind(&d->past[i], d->past[i].passed, low, high);
         if (p) next = fmin(next, p->from + d->past[i].lag);
     }
     /* one that nothing is recorded behind yet: it counts as a jump */
@@ -211,8 +200,8 @@ static int pass_breaks(delay_past *p, double t)
 {
     int lowest = DELAY_SMOOTH;
     const delay_piece *next;
-    while ((next = next_break(p, DELAY_JUMP, DELAY_SMOOTH - 1)) &&
-           next->from + p->lag <= t + delay_slack(t, p->most)) {
+    while ((next = delay_break_behind(p, p->passed, DELAY_JUMP, DELAY_SMOOTH - 1)) &&
+           delay_returns(p, next, t)) {
         p->passed = next->from;
         if (next->rank < lowest) lowest = next->rank;
     }

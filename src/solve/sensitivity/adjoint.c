@@ -74,6 +74,12 @@ static dae_status check_request(const dae_solver *s, const dae_adjoint_request *
                         "Adjoint: checkpoints = %d: there are to be two or more, or none (0), and "
                         "they are for the continuous one.",
                         r->checkpoints);
+    if (s->base->model && s->base->model->flat->delay_count > 0)
+        return diag_set(diag, DAE_ERR_UNSUPPORTED,
+                        "Adjoint: the model has a delay (line %d), and no gradient goes back "
+                        "through the past of delayed values. Ask for forward sensitivities "
+                        "(dae_sensitivity_new, daedal sens without --gradient).",
+                        s->base->model->flat->delays[0].place.line);
     if (s->base->model && (r->derivative || r->values || r->y0))
         return diag_set(diag, DAE_ERR_ARGUMENT,
                         "Adjoint of a model: `derivative`, `values` and `y0` are for callbacks; a "

@@ -136,6 +136,9 @@ static bool number_inputs(directions *d, const model_form *f)
         d->inputs.memory[q->memory] = d->inputs.count++;
         d->inputs.memory[q->memory_pre] = d->inputs.count++;
     }
+    for (size_t i = 0; i < m->delay_count; i++)
+        for (int k = 0; k < DELAY_NODES; k++)
+            d->inputs.memory[m->delays[i].memory + DELAY_FIRST + k] = d->inputs.count++;
     return true;
 }
 

@@ -22,6 +22,7 @@
 #include "solve/sensitivity/run_error.h"
 #include "solve/sensitivity/sensitivity_parts.h"
 #include "solve/sensitivity/tangent_ledger.h"
+#include "solve/sensitivity/tangent_past.h"
 
 struct jump {
     bool at_work, passed; /* an event is at work; there was one */
@@ -30,6 +31,7 @@ struct jump {
     double *total;           /* per direction: D of the user's unknowns, y, then y' */
     double *before;          /* user's unknowns before the event */
     bool *reset;             /* per unknown of the user: reinit has set it */
+    bool *apart;             /* per direction: what comes back then moves otherwise, or who knows */
     double *time_s, *time_p; /* lead.n: dY/dt and its slope, in one block at time_s */
     double *drift; /* per unknown of the user: dY/dt above that by the equations, before it */
     double *drift_s, *drift_p; /* the same of the lead, and its slope; in one block at drift_s */
@@ -40,8 +42,8 @@ struct jump {
 void jump_free(struct jump *j)
 {
     if (!j) return;
-    dae_free_all(j->tau, j->total, j->before, j->reset, j->time_s, j->drift, j->drift_s, j->behind,
-                 j);
+    dae_free_all(j->tau, j->total, j->before, j->reset, j->apart, j->time_s, j->drift, j->drift_s,
+                 j->behind, j);
 }
 
 bool jump_last(const struct jump *j, int k, double *time, double *derivative)
@@ -61,8 +63,9 @@ static struct jump *jump_new(const dae_sensitivity *x)
     j->total = DAE_ARRAY(double, 2 * n * count);
     j->before = DAE_ARRAY(double, n);
     j->reset = DAE_ARRAY(bool, n);
+    j->apart = DAE_ARRAY(bool, count);
     j->drift = DAE_ARRAY(double, n);
-    if (j->tau && j->total && j->before && j->reset && j->drift) return j;
+    if (j->tau && j->total && j->before && j->reset && j->apart && j->drift) return j;
     jump_free(j);
     return NULL;
 }
@@ -360,15 +363,85 @@ static dae_status time_of_clock(dae_sensitivity *x, size_t i, double t, bool fou
     return status;
 }
 
-/* tau by the clocks that strike; found: the event has one already. */
-static dae_status times_by_clocks(dae_sensitivity *x, double t, bool found)
+/* tau by the clocks that strike; *found: the event has one already. */
+static dae_status times_by_clocks(dae_sensitivity *x, double t, bool *found)
 {
     const hybrid *h = x->run->hybrid;
     dae_status status = DAE_OK;
     for (size_t i = 0; i < x->lead.form->flat->sample_count && status == DAE_OK; i++) {
         if (h->sample[i].next > t + close_by(x->run, t)) continue;
-        status = time_of_clock(x, i, t, found);
-        found = true;
+        status = time_of_clock(x, i, t, *found);
+        *found = true;
+    }
+    return status;
+}
+
+/* How much slower states become, and by how much other values jump, where a break comes back and
+ * nothing else happens; in l->work. */
+static dae_status effect_of_return(dae_sensitivity *x, const tangent_return *r, double t)
+{
+    lead *l = &x->lead;
+    evaluator *e = &l->solver->bound.eval;
+    delay_past *p = &x->run->hybrid->delays->past[r->delay];
+    const double passed = p->passed;
+    p->passed = r->from;
+    eval_status status = evaluate_residual(e, t, l->y, l->yp, l->work, &e->stats->residuals);
+    p->passed = passed;
+    iteration_status solved =
+        status == EVAL_OK ? iteration_solve(&l->matrix, NULL, l->work) : ITERATION_RETRY;
+    x->stats.solves++;
+    if (solved == ITERATION_OK) return DAE_OK;
+    return solved == ITERATION_MEMORY ? sensitivity_no_memory(x)
+                                      : refuse_together(x, "delay", 0, t);
+}
+
+/* Whether it matters for S in direction k that this effect comes at a time that moves otherwise, by
+ * `by`. */
+static bool return_matters(const dae_sensitivity *x, int k, double by)
+{
+    const lead *l = &x->lead;
+    const double *s = x->s + (size_t)k * (size_t)l->n;
+    for (int i = 0; i < l->n; i++) {
+        const double off = fabs(l->work[i]);
+        if (lead_is_state(l, i) ? off * by > sensitivity_weight(x, k, i, s[i], s[i])
+                                : off > l->weights[i])
+            return true;
+    }
+    return false;
+}
+
+/* tau of a break that comes back. It must be that of all that happens then, unless it matters
+ * nothing: where slopes jumped once values bend, and so on [BZ13 2.1]. */
+static dae_status time_of_return(dae_sensitivity *x, const tangent_return *r, double t, bool found)
+{
+    struct jump *j = x->jump;
+    const flat_model *m = x->lead.form->flat;
+    dae_status status = effect_of_return(x, r, t);
+    for (int k = 0; k < x->directions.count && status == DAE_OK; k++) {
+        const double tau = tangent_past_moves(x, r, k);
+        const double unknown = x->run->hybrid->delays->past[r->delay].most;
+        if (!found && !isnan(tau)) j->tau[k] = tau;
+        if (!isnan(tau) && moves_along(x, k, tau)) continue;
+        j->apart[k] = true;
+        const double by =
+            isnan(tau) ? unknown / directions_size(&x->directions, k) : fabs(tau - j->tau[k]);
+        if (k < directions_asked(&x->directions) && return_matters(x, k, by))
+            status = refuse_together(x, "delay", m->delays[r->delay].place.line, t);
+    }
+    return status;
+}
+
+/* tau by what comes back; *found: the event has one already. */
+static dae_status times_by_returns(dae_sensitivity *x, double t, bool *found)
+{
+    tangent_return r, last;
+    dae_status status = DAE_OK;
+    bool any = false;
+    if (x->run->hybrid->pending == EVENT_NONE) return DAE_OK; /* the end of the run passes none */
+    while (status == DAE_OK && tangent_past_due(x, t, any ? &last : NULL, &r)) {
+        status = time_of_return(x, &r, t, *found);
+        *found = any = true;
+        last = r;
     }
     return status;
 }
@@ -396,8 +469,10 @@ static dae_status times_by_relations(dae_sensitivity *x, double t)
 static dae_status find_times(dae_sensitivity *x, double t)
 {
     const bool clock = x->run->hybrid->pending == EVENT_SAMPLE;
+    bool found = !clock;
     dae_status status = clock ? DAE_OK : times_by_relations(x, t);
-    if (status == DAE_OK) status = times_by_clocks(x, t, !clock);
+    if (status == DAE_OK) status = times_by_clocks(x, t, &found);
+    if (status == DAE_OK) status = times_by_returns(x, t, &found);
     return status == DAE_OK && clock ? check_relations(x, t) : status;
 }
 
@@ -432,7 +507,10 @@ dae_status jump_before(void *user)
     if (!x->stands) return DAE_OK;
     if (!x->jump && !(x->jump = jump_new(x))) return sensitivity_no_memory(x);
     struct jump *j = x->jump;
-    for (int k = 0; k < x->directions.count; k++) j->tau[k] = 0.0;
+    for (int k = 0; k < x->directions.count; k++) {
+        j->tau[k] = 0.0;
+        j->apart[k] = false;
+    }
     for (int i = 0; i < s->base->form.n; i++) j->reset[i] = false;
     x->lead.at = NAN;
     x->lead.as_taken = s->hybrid->pending != EVENT_SAMPLE; /* until it is behind us */
@@ -878,7 +956,8 @@ dae_status jump_after(void *user)
     pieces_drop(x);
     run_error_restart(x->error);
     x->t = t;
-    dae_status status = lead_take(x, t, true);
+    dae_status status = tangent_past_break(x, t, j->tau, j->apart);
+    if (status == DAE_OK) status = lead_take(x, t, true);
     if (status == DAE_OK && !sensitivity_room(x)) status = sensitivity_no_memory(x);
     if (status == DAE_OK) status = look(x, t);
     x->lead.as_taken = false;

@@ -13,6 +13,7 @@
 #include "solve/sensitivity/sensitivity_parts.h"
 #include "solve/sensitivity/stage_system.h"
 #include "solve/sensitivity/tangent_ledger.h"
+#include "solve/sensitivity/tangent_past.h"
 
 dae_status sensitivity_no_memory(const dae_sensitivity *x)
 {
@@ -29,6 +30,7 @@ static void tangents_free(form_tangents *q)
         model_tangent_free(q->crossings);
         model_tangent_free(q->outputs);
         model_tangent_free(q->actions);
+        model_tangent_free(q->delayed);
         dae_free(q);
         q = next;
     }
@@ -372,7 +374,7 @@ tape_inputs lead_point(const dae_sensitivity *x, double t)
     return (tape_inputs){.time = t,
                          .values = {l->y, l->yp, NULL, NULL},
                          .parameters = m->parameters,
-                         .memory = m->memory};
+                         .memory = x->past ? tangent_past_memory(x->past) : m->memory};
 }
 
 static dae_status explain_matrix(dae_sensitivity *x, double t, iteration_status status)
@@ -404,8 +406,10 @@ static iteration_status evaluate_derivatives(dae_sensitivity *x, double t)
         return ITERATION_OK;
     }
     x->stats.jacobians++;
+    const bool steered = tangent_past_steer(x, t);
     iteration_status status =
         iteration_evaluate(&l->matrix, t, l->y, l->yp, 1.0 / h, h, l->weights, NULL);
+    if (steered) tangent_past_let_go(x);
     l->evaluated = status == ITERATION_OK;
     return status;
 }
@@ -419,6 +423,9 @@ dae_status lead_linearise(dae_sensitivity *x, double t)
         status = ITERATION_RETRY;
     if (status != ITERATION_OK) return explain_matrix(x, t, status);
     if (l->form) {
+        dae_status checked = tangent_past_check(x, t);
+        if (checked != DAE_OK) return checked;
+        tangent_past_load(x, t);
         tape_inputs at = lead_point(x, t);
         model_tangent_at(l->tangents->rows, &at);
     }
@@ -516,6 +523,7 @@ static model_tangent *taken(dae_sensitivity *x, double t, model_tangent **made, 
     if (!*made)
         *made = model_tangent_new(f->flat->graph, e, count, f->n, &x->directions.inputs, true);
     if (!*made) return NULL;
+    tangent_past_load(x, t);
     tape_inputs at = lead_point(x, t);
     model_tangent_at(*made, &at);
     return *made;
@@ -566,6 +574,57 @@ model_tangent *lead_actions(dae_sensitivity *x, double t)
     model_tangent *m = taken(x, t, &x->lead.tangents->actions, e, count);
     dae_free(e);
     return m;
+}
+
+typedef struct state_scan {
+    const lead *l;
+    bool alone;
+} state_scan;
+
+static void see_state(void *context, const expr_node *leaf)
+{
+    state_scan *scan = context;
+    if (leaf->op == EXPR_VARIABLE && (leaf->order > 0 || !lead_is_state(scan->l, leaf->index)))
+        scan->alone = false;
+}
+
+/* What is delayed, over the unknowns. NULL: memory, or refused. */
+static expr *list_delayed(dae_sensitivity *x)
+{
+    const model_form *f = x->lead.form;
+    const flat_model *m = f->flat;
+    expr *e = DAE_ARRAY(expr, m->delay_count);
+    for (size_t i = 0; e && i < m->delay_count; i++) {
+        e[i] = model_form_mapped(f, m->delays[i].value);
+        if (e[i] != EXPR_NONE) continue;
+        const int line = x->run->diag.line = m->delays[i].place.line;
+        if (graph_failed(m->graph))
+            sensitivity_no_memory(x);
+        else
+            diag_set(&x->run->diag, DAE_ERR_UNSUPPORTED,
+                     "%s: what is delayed at %.100s:%d has a derivative by time of a variable that "
+                     "the equations do not determine. Give it a name: v = der(x).",
+                     x->what, model_file(x->run), line);
+        dae_free(e);
+        return NULL;
+    }
+    if (!e) sensitivity_no_memory(x);
+    return e;
+}
+
+dae_status lead_delayed(dae_sensitivity *x, double t, const model_tangent **delayed)
+{
+    lead *l = &x->lead;
+    form_tangents *q = l->tangents;
+    const size_t count = l->form->flat->delay_count;
+    state_scan scan = {l, !l->solver->hybrid->instance->selection};
+    expr *e = q->delayed ? NULL : list_delayed(x);
+    if (!e && !q->delayed) return x->run->diag.status;
+    if (e && !graph_leaves(l->form->flat->graph, e, count, see_state, &scan)) scan.alone = false;
+    if (e) q->delayed_states = scan.alone;
+    *delayed = taken(x, t, &q->delayed, e, count);
+    dae_free(e);
+    return *delayed ? DAE_OK : sensitivity_no_memory(x);
 }
 
 /* ---- states and what follows from them ---- */

@@ -24,6 +24,7 @@
 #include "base/vector.h"
 #include "solve/run/run.h"
 #include "solve/sensitivity/stage_system.h"
+#include "solve/sensitivity/tangent_past.h"
 
 /* In tolerances of S: what is told. */
 static const double FAR_OFF = 100.0;
@@ -259,11 +260,14 @@ static bool linearise_beside(dae_sensitivity *x, double t)
     jacobian *j = &l->matrix.jac;
     const long version = j->layout_version;
     const double h = r->t_new != r->t_old ? r->t_new - r->t_old : 1e-3;
+    const bool steered = tangent_past_steer(x, t);
     eval_status status = jacobian_evaluate(j, t, l->y, l->yp, h, l->weights, NULL);
+    if (steered) tangent_past_let_go(x);
     x->stats.jacobians++;
     if (status == EVAL_OK && lead_has_forms(l)) status = lead_sharpen(x, t);
     if (status != EVAL_OK || j->layout_version != version) return false;
     if (l->form) {
+        tangent_past_load(x, t);
         tape_inputs at = lead_point(x, t);
         model_tangent_at(l->tangents->rows, &at);
     }

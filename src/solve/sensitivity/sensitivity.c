@@ -11,6 +11,7 @@
 #include "solve/sensitivity/run_error.h"
 #include "solve/sensitivity/sensitivity_parts.h"
 #include "solve/sensitivity/stage_system.h"
+#include "solve/sensitivity/tangent_past.h"
 
 /* ---- along a step ---- */
 
@@ -75,6 +76,7 @@ static tape_inputs point_at(void *user, double t)
 {
     dae_sensitivity *x = user;
     (void)lead_values(x, t); /* else the watch sees the point before: no change */
+    tangent_past_load(x, t);
     return lead_point(x, t);
 }
 
@@ -150,7 +152,9 @@ static dae_status follow(dae_sensitivity *x)
         if (status != DAE_OK) break;
         if (!x->request.without_error_test) note_error(x, h, error);
         if (x->t != from) status = look_for_jumps(x, from);
-        if (x->t != from && fabs(end - x->t) < 1e-10 * fabs(h)) x->t = end;
+        const bool moved = x->t != from;
+        if (moved && fabs(end - x->t) < 1e-10 * fabs(h)) x->t = end;
+        if (status == DAE_OK && moved) status = tangent_past_record(x, from);
     }
     return status;
 }
@@ -187,6 +191,7 @@ static dae_status observer_advanced(void *user)
     if (begins) pieces_drop(x);
     x->lead.at = NAN; /* values of that time may be those of another step */
     dae_status status = lead_stands(x) ? DAE_OK : lead_change(x, false);
+    if (status == DAE_OK && begins) status = tangent_past_pass(x);
     if (status == DAE_OK) status = follow(x);
     if (status == DAE_OK) limit_run(x);
     if (status != DAE_OK) x->stands = false;
@@ -219,6 +224,7 @@ static dae_status observer_restarting(void *user)
 static void observer_finished(void *user)
 {
     run_error_tell(user);
+    tangent_past_tell(user);
 }
 
 static void observer_gone(void *user)
@@ -247,10 +253,6 @@ static dae_status check_request(const dae_solver *s, const dae_sensitivity_reque
         return diag_set(diag, DAE_ERR_ARGUMENT,
                         "Sensitivities of callbacks: give `derivative`, the numbers `values` that "
                         "callbacks read, or `y0`, derivatives of the start values.");
-    if (f && f->flat->delay_count > 0)
-        return diag_set(diag, DAE_ERR_UNSUPPORTED,
-                        "Sensitivities: the model has delayed values, whose derivatives are not "
-                        "kept.");
     if (!(r->rtol >= 0.0 && isfinite(r->rtol) && r->atol >= 0.0 && isfinite(r->atol)))
         return diag_set(diag, DAE_ERR_ARGUMENT,
                         "Sensitivities: tolerances rtol = %g, atol = %g must be finite and not "
@@ -385,6 +387,7 @@ void dae_sensitivity_free(dae_sensitivity *x)
     directions_free(&x->directions);
     jump_free(x->jump);
     run_error_free(x->error);
+    tangent_past_free(x->past);
     dae_free_all(x->s, x->rates, x->rough_work, x->pieces, (void *)x->request.y0, x);
 }
 

@@ -31,7 +31,7 @@ typedef struct directions {
     bool by_start;         /* one of them is a start value */
     double *mix;           /* named: parts in the mixture; owned, NULL: there is none */
     tangent_inputs inputs; /* parameters that move in some direction, then discrete Reals, */
-    int first_discrete;    /* from this number on: events set how they move */
+    int first_discrete;    /* from this number on: events set how they move; then delayed values */
     double *moved;  /* rows of inputs.count, how fast they move: named, then mixture or errors */
     int *dependent; /* parameters that follow from others that move; owned, */
     int dependent_count;
@@ -90,7 +90,10 @@ typedef struct form_tangents {
     model_tangent *rows;      /* of its equations, by inputs and time alone */
     model_tangent *crossings; /* of its relations, */
     model_tangent *outputs;   /* of all variables, */
-    model_tangent *actions;   /* and of what events compute (jump.c); NULL: not asked for so far */
+    model_tangent *actions;   /* of what events compute (jump.c), */
+    model_tangent *delayed;   /* and of what is delayed; NULL: not asked for so far */
+    bool delayed_states;      /* which reads states alone */
+    bool past_checked;        /* rows have no derivatives by time of delayed values */
     struct form_tangents *next;
 } form_tangents;
 
@@ -182,7 +185,8 @@ struct dae_sensitivity {
     double *rough_work;        /* owned */
     const char *broken;        /* what the run has met that S cannot pass; static, NULL: nothing */
     double broken_t;
-    struct jump *jump; /* an event at work, or the last one; owned */
+    struct jump *jump;         /* an event at work, or the last one; owned */
+    struct tangent_past *past; /* of derivatives of delayed values; owned, NULL: there are none */
     dae_sensitivity_stats stats;
 };
 
@@ -220,6 +224,8 @@ model_tangent *lead_crossings(dae_sensitivity *x, double t);
 model_tangent *lead_outputs(dae_sensitivity *x, double t);
 /* The same of discrete equations, then of the actions of all when-clauses, in their order. */
 model_tangent *lead_actions(dae_sensitivity *x, double t);
+/* The same of what delays delay; refused where the form does not reach it. */
+dae_status lead_delayed(dae_sensitivity *x, double t, const model_tangent **delayed);
 /* The point as programs of the form read it. */
 tape_inputs lead_point(const dae_sensitivity *x, double t);
 /* Given the states in s: algebraic variables in s, and slopes of states in sp, along direction k

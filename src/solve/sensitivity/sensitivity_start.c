@@ -10,6 +10,7 @@
 #include "solve/sensitivity/rough.h"
 #include "solve/sensitivity/run_error.h"
 #include "solve/sensitivity/sensitivity_parts.h"
+#include "solve/sensitivity/tangent_past.h"
 
 bool sensitivity_room(dae_sensitivity *x)
 {
@@ -182,6 +183,14 @@ static void explain_moved(dae_sensitivity *x, int k, double h, dae_status status
              said);
 }
 
+/* The input that a slot of the memory is, and a start decides: not the past of a delayed value,
+ * which follows from S; -1: none. */
+static int start_input(const dae_sensitivity *x, size_t slot)
+{
+    if (flat_is_delayed(x->run->base->model->flat, (int)slot)) return -1;
+    return x->directions.inputs.memory[slot];
+}
+
 /* Whether states begin at values that no direction moves: all of them at once change no bit. */
 static bool starts_rest(dae_sensitivity *x)
 {
@@ -196,7 +205,7 @@ static bool starts_rest(dae_sensitivity *x)
     if (rest) lead_from_user(x, moved, moved + n, b, b + m);
     for (size_t i = 0; rest && i < m; i++) rest = !lead_is_state(&x->lead, (int)i) || a[i] == b[i];
     for (size_t i = 2 * n; rest && i < all; i++)
-        rest = x->directions.inputs.memory[i - 2 * n] < 0 || user[i] == moved[i];
+        rest = start_input(x, i - 2 * n) < 0 || user[i] == moved[i];
     dae_free(user);
     x->run->diag = said;
     return rest;
@@ -250,7 +259,7 @@ static dae_status take_differences(dae_sensitivity *x, double *rates)
         if (status != DAE_OK) break;
         lead_from_user(x, slope, slope + n, rates + (size_t)k * m, spare);
         for (size_t i = 2 * n; i < all; i++) {
-            int input = x->directions.inputs.memory[i - 2 * n];
+            int input = start_input(x, i - 2 * n);
             if (input >= 0) directions_named(&x->directions, k)[input] = slope[i];
         }
     }
@@ -384,7 +393,8 @@ static dae_status begin(dae_sensitivity *x)
     x->stats = (dae_sensitivity_stats){0};
     if (s->hybrid) directions_start(&x->directions, s->hybrid->instance);
     run_error_begin(x->error);
-    dae_status status = lead_take(x, s->run.t, true);
+    dae_status status = tangent_past_open(x);
+    if (status == DAE_OK) status = lead_take(x, s->run.t, true);
     if (status == DAE_OK && !sensitivity_room(x)) return sensitivity_no_memory(x);
     return status;
 }
@@ -410,6 +420,7 @@ dae_status sensitivity_start(dae_sensitivity *x)
     if (status == DAE_OK) status = take_rates(x);
     if (status == DAE_OK) take_states(x);
     if (status == DAE_OK) status = complete_all(x);
+    if (status == DAE_OK) status = tangent_past_begin(x);
     if (status == DAE_OK && x->run->hybrid) status = jump_check_start(x);
     if (status == DAE_OK && x->run->hybrid && !reinit_acted(x->run)) status = check_all_fixed(x);
     for (int k = 0; k < directions_asked(&x->directions) && status == DAE_OK; k++)
