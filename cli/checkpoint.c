@@ -339,11 +339,11 @@ int checkpoint_start(session *s)
     return session_complain(s, status, diag.text);
 }
 
-int checkpoint_step(session *s, const grid *g, const recorder *rows, long next)
+/* Take a checkpoint, and store it if it is time. */
+static int take_point(session *s, const grid *g, const recorder *rows, long next)
 {
     run_checkpoint *c = s->checkpoint;
     dae_diag diag = {0};
-    if (!c || !is_due(s)) return CLI_OK;
     c->next.count = 0;
     c->next.head = head_of(s, g, rows, next);
     if (s->warned && keep_bytes(s->warned, warned_bytes(s), &c->next) != 0)
@@ -359,6 +359,11 @@ int checkpoint_step(session *s, const grid *g, const recorder *rows, long next)
     c->any = true;
     c->stored = false;
     return wall_time() - c->written >= c->seconds ? store(c) : CLI_OK;
+}
+
+int checkpoint_step(session *s, const grid *g, const recorder *rows, long next)
+{
+    return s->checkpoint && is_due(s) ? take_point(s, g, rows, next) : CLI_OK;
 }
 
 void checkpoint_rescue(session *s)

@@ -53,9 +53,11 @@ double wall_time(void)
 
 enum { BAR_WIDTH = 30 };
 
-/* Whether progress is shown now: at most five times a second, once the work has taken a second. */
-static bool progress_due(session *s, double now)
+/* Whether progress is shown now: at most five times a second, once the work has taken a second.
+ * Nobody asks for the time where none is shown: short runs of a sweep would feel it. */
+static bool progress_due(session *s)
 {
+    double now = s->progress ? wall_time() : 0.0;
     if (!s->progress || now - s->wall_start < 1.0 || now - s->wall_shown < 0.2) return false;
     s->wall_shown = now;
     s->progress_on_screen = true;
@@ -65,20 +67,19 @@ static bool progress_due(session *s, double now)
 /* How much of the interval is done. */
 static void show_progress(session *s, double t)
 {
-    double now = wall_time(), done = (t - s->t0) / (s->tend - s->t0);
-    if (!progress_due(s, now)) return;
+    double done = (t - s->t0) / (s->tend - s->t0);
+    if (!progress_due(s)) return;
     int filled = (int)(fmin(fmax(done, 0.0), 1.0) * BAR_WIDTH);
     fprintf(stderr, "\r\033[K[%.*s%*s] %3.0f %%  t = %.6g  %.0f s", filled,
             "##############################", BAR_WIDTH - filled, "", 100.0 * done, t,
-            now - s->wall_start);
+            s->wall_shown - s->wall_start);
     fflush(stderr);
 }
 
 void session_tell(session *s, const char *text)
 {
-    double now = wall_time();
-    if (!progress_due(s, now)) return;
-    fprintf(stderr, "\r\033[K%s  %.0f s", text, now - s->wall_start);
+    if (!progress_due(s)) return;
+    fprintf(stderr, "\r\033[K%s  %.0f s", text, s->wall_shown - s->wall_start);
     fflush(stderr);
 }
 

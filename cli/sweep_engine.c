@@ -260,6 +260,7 @@ static int lead(sweep_work *w, sweep_pool *pool, ranks *k)
         if (status == REPORT_OK)
             status =
                 sweep_pool_take(pool, k->mpi ? SHORT_PATIENCE : PATIENCE, take_result, w, &error);
+        if (status == REPORT_OK && w->journal) status = sweep_journal_write(w->journal, &error);
         show_progress(w, began);
     }
     session_clear_progress(w->s);

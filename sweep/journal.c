@@ -261,16 +261,31 @@ report_status sweep_journal_resume(const char *path, const sweep_identity *ident
         (ftruncate(j->file, good) != 0 || lseek(j->file, good, SEEK_SET) < 0))
         status = fail(path, "written", error);
     *damaged = status == REPORT_OK ? (uint64_t)(end - good) : 0;
+    j->out.count = 0; /* from here on it gathers */
     if (status == REPORT_OK) return status;
     sweep_journal_close(j, false);
     *journal = NULL;
     return status;
 }
 
-report_status sweep_journal_sync(sweep_journal *j, report_error *error)
+static report_status sync_file(sweep_journal *j, report_error *error)
 {
     j->synced = now();
     return fdatasync(j->file) == 0 || errno == EINVAL ? REPORT_OK : fail(j->path, "written", error);
+}
+
+report_status sweep_journal_write(sweep_journal *j, report_error *error)
+{
+    bool written = write_all(j->file, j->out.bytes, j->out.count);
+    j->out.count = 0;
+    if (!written) return fail(j->path, "written", error);
+    return now() - j->synced > SYNC_EVERY ? sync_file(j, error) : REPORT_OK;
+}
+
+report_status sweep_journal_sync(sweep_journal *j, report_error *error)
+{
+    report_status status = sweep_journal_write(j, error);
+    return status == REPORT_OK ? sync_file(j, error) : status;
 }
 
 report_status sweep_journal_add(sweep_journal *j, uint64_t item, const unsigned char *bytes,
@@ -278,10 +293,8 @@ report_status sweep_journal_add(sweep_journal *j, uint64_t item, const unsigned 
 {
     record r = {item, count, 0};
     r.sum = record_sum(&r, bytes);
-    j->out.count = 0;
     sweep_buffer_add(&j->out, &r, sizeof r);
     sweep_buffer_add(&j->out, bytes, count);
-    if (j->out.failed) return report_fail(error, REPORT_ERR_MEMORY, "Out of memory for a journal.");
-    if (!write_all(j->file, j->out.bytes, j->out.count)) return fail(j->path, "written", error);
-    return now() - j->synced > SYNC_EVERY ? sweep_journal_sync(j, error) : REPORT_OK;
+    return j->out.failed ? report_fail(error, REPORT_ERR_MEMORY, "Out of memory for a journal.")
+                         : REPORT_OK;
 }

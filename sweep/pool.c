@@ -3,8 +3,9 @@
  * A worker is a copy of this process (fork): it has the translated model, its native code and its
  * solver without making them again, and shares nothing that threads would wait for. If one crashes,
  * or is killed, another copy takes its place, and what it had is done again. Items go to it through
- * a socket, and results come back, in the order of the items: the first one without a result is the
- * one that it was at. */
+ * a socket, and results come back in their order, many at a time where runs are short: a message
+ * for each takes as long as a tenth of a short run. Which item a worker is at stands in memory that
+ * it shares with this process, so that the right one is blamed if it crashes. */
 #define _GNU_SOURCE
 #include "sweep.h"
 
@@ -16,6 +17,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -28,17 +30,24 @@
  * waits for it. */
 static const double AHEAD = 0.05;
 enum { LEAST_AHEAD = 2, MOST_AHEAD = 512 };
+/* A result waits for others so long, in seconds: a fifth of that. */
+static const double GATHER = 0.01;
 /* So often an item may end its worker: by a fault of its own, or by somebody's kill -9 (which may
  * be the system's, when memory is short). */
 enum { MOST_FAULTS = 2, MOST_KILLS = 8 };
 /* Workers that end, one after the other, without a single result. */
 enum { MOST_IN_VAIN = 32 };
+/* What a worker is at before its first item. */
+static const uint64_t NOTHING = UINT64_MAX;
 
 typedef struct worker {
     pid_t process; /* 0: none */
     int socket;
     uint64_t *item; /* a ring of MOST_AHEAD: what it was given and has not answered */
     size_t first, count;
+    size_t unsent;  /* the last ones of these, which it does not know of yet */
+    size_t careful; /* so many results it sends one by one: what the one before it had when it ended
+                     */
     sweep_buffer in; /* the beginning of an answer */
 } worker;
 
@@ -51,7 +60,8 @@ struct sweep_pool {
     sweep_pool_request request;
     worker *list; /* owned */
     int count;
-    uint64_t *waiting; /* items that nobody has, the last one first; owned */
+    volatile uint64_t *at; /* the item that each worker is at; memory of all processes; owned */
+    uint64_t *waiting;     /* items that nobody has, the last one first; owned */
     size_t waiting_count, waiting_capacity;
     blamed *blamed; /* owned */
     size_t blamed_count;
@@ -75,15 +85,33 @@ static report_status no_memory(report_error *error)
 
 /* ---- in a worker ---- */
 
-static bool read_all(int from, void *to, size_t count)
+/* Items that a worker has been told of and has not begun. */
+typedef struct agenda {
+    unsigned char bytes[MOST_AHEAD * sizeof(uint64_t)];
+    size_t first, end;
+} agenda;
+
+static bool has_item(const agenda *a)
 {
-    for (char *at = to; count > 0;) {
-        ssize_t got = read(from, at, count);
+    return a->end - a->first >= sizeof(uint64_t);
+}
+
+/* The next item, once it has come; false: the other end is closed */
+static bool next_item(agenda *a, int from, uint64_t *item)
+{
+    if (!has_item(a)) {
+        memmove(a->bytes, a->bytes + a->first, a->end - a->first);
+        a->end -= a->first;
+        a->first = 0;
+    }
+    while (!has_item(a)) {
+        ssize_t got = read(from, a->bytes + a->end, sizeof a->bytes - a->end);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return false;
-        at += got;
-        count -= (size_t)got;
+        a->end += (size_t)got;
     }
+    memcpy(item, a->bytes + a->first, sizeof *item);
+    a->first += sizeof *item;
     return true;
 }
 
@@ -115,21 +143,38 @@ static void settle(const sweep_pool *pool, const worker *mine, pid_t parent)
     if (getppid() != parent) _exit(0);
 }
 
-/* Answer items until the other end is closed. */
-static void serve(const sweep_pool_request *request, int socket)
+/* "item, length, bytes" behind what is in the buffer. */
+static void answer(const sweep_pool_request *request, uint64_t item, sweep_buffer *out)
+{
+    uint64_t head[2] = {item, 0};
+    size_t before = out->count;
+    sweep_buffer_add(out, head, sizeof head);
+    request->work(item, out, request->user);
+    if (out->failed) return;
+    head[1] = out->count - before - sizeof head;
+    memcpy(out->bytes + before, head, sizeof head);
+}
+
+/* Answer items until the other end is closed. Answers go out when there is nothing else to do, when
+ * the first has waited for GATHER, and one by one while the worker is careful. */
+static void serve(const sweep_pool_request *request, int socket, size_t careful,
+                  volatile uint64_t *at)
 {
     uint64_t item;
+    agenda todo = {.end = 0};
     sweep_buffer out = {0};
+    double sent = now();
     if (request->begin) request->begin(request->user);
-    while (read_all(socket, &item, sizeof item)) {
-        uint64_t head[2] = {item, 0};
-        out.count = 0;
-        sweep_buffer_add(&out, head, sizeof head);
-        request->work(item, &out, request->user);
+    while (next_item(&todo, socket, &item)) {
+        *at = item;
+        answer(request, item, &out);
         if (out.failed) break;
-        head[1] = out.count - sizeof head;
-        memcpy(out.bytes, head, sizeof head);
+        bool due = careful > 0 || !has_item(&todo) || now() - sent > GATHER;
+        if (careful > 0) careful--;
+        if (!due) continue;
         if (!write_all(socket, out.bytes, out.count)) break;
+        out.count = 0;
+        sent = now();
     }
 }
 
@@ -141,12 +186,14 @@ static report_status start_worker(sweep_pool *pool, worker *w, report_error *err
     pid_t parent = getpid();
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return report_fail(error, REPORT_ERR_FILE, "No socket for a worker: %s.", strerror(errno));
+    volatile uint64_t *at = &pool->at[w - pool->list];
+    *at = NOTHING;
     fflush(NULL);
     pid_t process = fork();
     if (process == 0) {
         close(ends[0]);
         settle(pool, w, parent);
-        serve(&pool->request, ends[1]);
+        serve(&pool->request, ends[1], w->careful, at);
         _exit(0);
     }
     close(ends[1]);
@@ -160,6 +207,13 @@ static report_status start_worker(sweep_pool *pool, worker *w, report_error *err
     return REPORT_OK;
 }
 
+static volatile uint64_t *shared_items(int count)
+{
+    void *block = mmap(NULL, (size_t)count * sizeof(uint64_t), PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return block == MAP_FAILED ? NULL : block;
+}
+
 report_status sweep_pool_new(const sweep_pool_request *request, sweep_pool **pool,
                              report_error *error)
 {
@@ -169,7 +223,8 @@ report_status sweep_pool_new(const sweep_pool_request *request, sweep_pool **poo
     if (!p) return status;
     p->request = *request;
     p->list = calloc((size_t)request->workers, sizeof *p->list);
-    if (!p->list) status = no_memory(error);
+    p->at = shared_items(request->workers);
+    if (!p->list || !p->at) status = no_memory(error);
     for (int k = 0; k < request->workers && status == REPORT_OK; k++) {
         worker *w = &p->list[p->count];
         w->item = calloc(MOST_AHEAD, sizeof *w->item);
@@ -196,6 +251,7 @@ void sweep_pool_free(sweep_pool *p)
         sweep_buffer_free(&w->in);
     }
     if (!p) return;
+    if (p->at) munmap((void *)p->at, (size_t)p->request.workers * sizeof *p->at);
     free(p->list);
     free(p->waiting);
     free(p->blamed);
@@ -230,8 +286,8 @@ static bool wait_in_line(sweep_pool *p, uint64_t item)
     return true;
 }
 
-/* Give what waits to those who have least. A worker that does not take it is found dead soon. */
-static void hand_out(sweep_pool *p)
+/* Give what waits to those who have least. */
+static void distribute(sweep_pool *p)
 {
     size_t most = ahead(p);
     while (p->waiting_count > 0) {
@@ -243,9 +299,26 @@ static void hand_out(sweep_pool *p)
         if (!least || least->count >= most) return;
         uint64_t item = p->waiting[--p->waiting_count];
         least->item[(least->first + least->count++) % MOST_AHEAD] = item;
+        least->unsent++;
         p->outstanding++;
-        (void)write_all(least->socket, &item, sizeof item);
     }
+}
+
+/* Tell a worker what it was given. One that does not take it is found dead soon. */
+static void tell(worker *w)
+{
+    for (size_t part; w->unsent > 0; w->unsent -= part) {
+        size_t from = (w->first + w->count - w->unsent) % MOST_AHEAD, rest = MOST_AHEAD - from;
+        part = w->unsent < rest ? w->unsent : rest;
+        (void)write_all(w->socket, &w->item[from], part * sizeof *w->item);
+    }
+}
+
+static void hand_out(sweep_pool *p)
+{
+    distribute(p);
+    for (int k = 0; k < p->count; k++)
+        if (p->list[k].process) tell(&p->list[k]);
 }
 
 report_status sweep_pool_give(sweep_pool *p, const uint64_t *items, size_t count,
@@ -282,6 +355,16 @@ static report_status give_up(sweep_pool *p, uint64_t item, int signal, sweep_tak
     return status;
 }
 
+/* Which of its items ended a worker: the one that it was at; the first, if it was at none of them.
+ */
+static size_t culprit(const sweep_pool *p, const worker *w)
+{
+    uint64_t item = p->at[w - p->list];
+    for (size_t k = 0; k < w->count; k++)
+        if (w->item[(w->first + k) % MOST_AHEAD] == item) return k;
+    return 0;
+}
+
 /* The worker is gone: its items wait again, but for one that has ended too many. */
 static report_status bury(sweep_pool *p, worker *w, sweep_taker take, void *user,
                           report_error *error)
@@ -293,17 +376,20 @@ static report_status bury(sweep_pool *p, worker *w, sweep_taker take, void *user
     while (waitpid(w->process, &state, 0) < 0 && errno == EINTR) continue;
     w->process = 0;
     int signal = WIFSIGNALED(state) ? WTERMSIG(state) : 0;
-    blamed *b = w->count > 0 ? blame(p, w->item[w->first]) : NULL;
+    size_t last = culprit(p, w);
+    uint64_t item = w->item[(w->first + last) % MOST_AHEAD];
+    blamed *b = w->count > 0 ? blame(p, item) : NULL;
     if (w->count > 0 && !b) return no_memory(error);
     if (b && signal == SIGKILL) b->kills++;
     if (b && signal != SIGKILL) b->faults++;
     bool lost = b && (b->kills >= MOST_KILLS || b->faults >= MOST_FAULTS);
-    for (size_t k = w->count; k-- > (lost ? 1 : 0) && status == REPORT_OK;)
-        if (!wait_in_line(p, w->item[(w->first + k) % MOST_AHEAD])) status = no_memory(error);
-    if (status == REPORT_OK && lost)
-        status = give_up(p, w->item[w->first], signal, take, user, error);
+    for (size_t k = w->count; k-- > 0 && status == REPORT_OK;)
+        if (!(lost && k == last) && !wait_in_line(p, w->item[(w->first + k) % MOST_AHEAD]))
+            status = no_memory(error);
+    if (status == REPORT_OK && lost) status = give_up(p, item, signal, take, user, error);
     p->outstanding -= w->count;
-    w->count = 0;
+    w->careful = w->count;
+    w->count = w->unsent = 0;
     if (status == REPORT_OK && ++p->in_vain > MOST_IN_VAIN)
         status =
             report_fail(error, REPORT_ERR_FILE,

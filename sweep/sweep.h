@@ -245,8 +245,11 @@ report_status sweep_journal_create(const char *path, const sweep_identity *ident
 report_status sweep_journal_resume(const char *path, const sweep_identity *identity,
                                    sweep_taker take, void *user, sweep_journal **journal,
                                    uint64_t *damaged, report_error *error);
+/* One more record, in memory; several of them go to the file at once. */
 report_status sweep_journal_add(sweep_journal *journal, uint64_t item, const unsigned char *bytes,
                                 size_t count, report_error *error);
+/* What was added, into the file, and once a second onto the disk. */
+report_status sweep_journal_write(sweep_journal *journal, report_error *error);
 /* Everything on the disk. */
 report_status sweep_journal_sync(sweep_journal *journal, report_error *error);
 /* Close it; `remove`: it is not needed any more. */

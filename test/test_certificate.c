@@ -96,6 +96,35 @@ static void condition_as_lapack_has_it(void **state)
     rank_work_free(&w);
 }
 
+/* Small ones are exact: 1 / (|R| |R^-1|) with the inverse that LAPACK has; singular ones have 0. */
+static void condition_of_small_blocks(void **state)
+{
+    enum { N = 16 };
+    double A[N * N], R[N * N], condition;
+    rank_work w;
+    (void)state;
+    assert_true(rank_work_new(&w, N));
+    for (int n = 1; n <= N; n++) {
+        for (int k = 0; k < 12; k++) {
+            product_of_rank(n, n, A);
+            for (int i = 0; i < n; i++) A[i + (n - 1) * n] *= pow(10.0, -k);
+            assert_int_equal(rank_dense(&w, n, A, 1e-300, &condition), n);
+            memcpy(R, w.R, (size_t)(n * n) * sizeof *R);
+            for (int j = 0; j < n; j++)
+                for (int i = j + 1; i < n; i++) R[i + j * n] = 0.0;
+            double norm = LAPACKE_dlange(LAPACK_COL_MAJOR, '1', n, n, R, n);
+            assert_int_equal(LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'U', 'N', n, R, n), 0);
+            double exact = 1.0 / (norm * LAPACKE_dlange(LAPACK_COL_MAJOR, '1', n, n, R, n));
+            assert_true(fabs(condition - exact) <= 1e-12 * exact);
+        }
+        product_of_rank(n, n, A);
+        for (int i = 0; i < n; i++) A[i] = 0.0; /* a column of zeros */
+        assert_int_equal(rank_dense(&w, n, A, TOLERANCE, &condition), n - 1);
+        assert_true(condition == 0.0);
+    }
+    rank_work_free(&w);
+}
+
 /* A cycle graph's Laplacian with two further zeros hidden in it: three rings, one null vector each.
  */
 static void null_space_of_a_large_sparse_matrix(void **state)
@@ -461,6 +490,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rank_of_products),
         cmocka_unit_test(condition_as_lapack_has_it),
+        cmocka_unit_test(condition_of_small_blocks),
         cmocka_unit_test(null_space_of_a_large_sparse_matrix),
         cmocka_unit_test(pendulum),
         cmocka_unit_test(units),

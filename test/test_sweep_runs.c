@@ -1,7 +1,7 @@
 /* What sweeps keep of a run is that of closed forms, between the ends of steps too; workers that
  * crash are replaced, and only what crashes them again and again is given up; a journal that is cut
  * off at any byte, or damaged, gives back whole records and no others. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 #include "sweep.h"
 
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -352,6 +353,81 @@ static void crashed_workers_are_replaced(void **unused)
     unlink(t.mark);
 }
 
+/* Short items come back many at a time: the one that ends a worker is known all the same, and what
+ * was done before it gets through, however many there are. */
+enum { GOOD = 1000, MANY = 2000, EVERY = 20, BAD = 7 };
+
+static bool is_bad(uint64_t item)
+{
+    return item > GOOD && item % EVERY == BAD;
+}
+
+typedef struct many {
+    unsigned char *visits; /* memory of all processes: so often a worker was at an item */
+    int taken[MANY];
+} many;
+
+static void work_or_crash(uint64_t item, sweep_buffer *result, void *user)
+{
+    if (is_bad(item)) {
+        ((many *)user)->visits[item]++;
+        _exit(3);
+    }
+    double value = (double)item;
+    sweep_result_write(result, &(sweep_result){0, &value, ""}, 1);
+}
+
+static void lost_one_of_many(uint64_t item, int number, sweep_buffer *result, void *user)
+{
+    double none = NAN;
+    (void)user;
+    (void)number;
+    assert_true(is_bad(item));
+    sweep_result_write(result, &(sweep_result){SWEEP_CRASHED, &none, "crashed"}, 1);
+}
+
+static report_status take_one_of_many(uint64_t item, const unsigned char *bytes, size_t count,
+                                      void *user, report_error *error)
+{
+    double value;
+    sweep_result result;
+    (void)error;
+    assert_true(item < MANY && sweep_result_read(bytes, count, 1, &value, &result));
+    assert_int_equal(result.status, is_bad(item) ? SWEEP_CRASHED : 0);
+    ((many *)user)->taken[item]++;
+    return REPORT_OK;
+}
+
+static void the_right_item_is_blamed(void **unused)
+{
+    many m = {.visits =
+                  mmap(NULL, MANY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)};
+    sweep_pool *pool = NULL;
+    report_error error = {0};
+    uint64_t next = 0, items[MANY];
+    (void)unused;
+    assert_true(m.visits != MAP_FAILED);
+    const sweep_pool_request request = {
+        .workers = 1, .work = work_or_crash, .lost = lost_one_of_many, .user = &m};
+    assert_int_equal(sweep_pool_new(&request, &pool, &error), REPORT_OK);
+    for (int done = 0, round = 0; done < MANY && round < 10000; round++) {
+        size_t count = 0;
+        for (size_t wants = sweep_pool_wants(pool); count < wants && next < MANY; next++)
+            items[count++] = next;
+        assert_int_equal(sweep_pool_give(pool, items, count, &error), REPORT_OK);
+        if (sweep_pool_take(pool, 100, take_one_of_many, &m, &error) != REPORT_OK)
+            fail_msg("%s", error.text);
+        done = 0;
+        for (int k = 0; k < MANY; k++) done += m.taken[k];
+    }
+    for (int k = 0; k < MANY; k++) {
+        assert_int_equal(m.taken[k], 1);
+        assert_int_equal(m.visits[k], is_bad((uint64_t)k) ? 2 : 0);
+    }
+    munmap(m.visits, MANY);
+    sweep_pool_free(pool);
+}
+
 /* ---- the journal ---- */
 
 enum { RECORDS = 5 };
@@ -489,6 +565,7 @@ int main(void)
         cmocka_unit_test(wrong_lists_are_named),
         cmocka_unit_test(endless_expressions_are_refused),
         cmocka_unit_test(crashed_workers_are_replaced),
+        cmocka_unit_test(the_right_item_is_blamed),
         cmocka_unit_test(journals_survive_cuts_and_damage),
         cmocka_unit_test(journals_of_others_are_refused),
     };

@@ -22,7 +22,7 @@ bool manifold_new(manifold *p, const form_matrix *matrix, const double *size, co
                       SHARE(p->b, m), SHARE(p->dx, n), SHARE(p->moved, n)))
         return false;
     p->solver = kkt_new(p->m, p->n, matrix->colptr, matrix->rowind, free);
-    return p->solver != NULL;
+    return p->solver && kkt_reserve(p->solver); /* steps ask for no memory */
 }
 
 void manifold_free(manifold *p)

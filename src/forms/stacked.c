@@ -70,7 +70,7 @@ static bool new_sparse(stacked *s)
     if (!stacked_pattern(&s->form->E_matrix, &s->form->g_x_matrix, &s->colptr, &s->rowind))
         return false;
     s->augmented = kkt_new(s->rows, s->n, s->colptr, s->rowind, NULL);
-    return s->augmented != NULL;
+    return s->augmented && kkt_reserve(s->augmented); /* steps ask for no memory */
 }
 
 stacked *stacked_new(const quasilinear_form *form)

@@ -29,16 +29,20 @@ static engine_outcome look_at_rank(level_problem *p, int *rank)
     return p->work->request->count_rank ? level_rank(p, rank) : level_jacobian(p, p->u);
 }
 
-/* Whether preferred unknowns are where they were given and all rows are met. */
-static bool already_consistent(level_problem *p)
+/* Whether preferred unknowns are where they were given and all rows are met. *known: then
+ * look_at_rank would evaluate the same once more. */
+static bool already_consistent(level_problem *p, bool *known)
 {
+    *known = false;
     for (int j = 0; j < p->n; j++)
         if (p->preferred[j] && p->u[j] != p->work->origin[p->column[j]]) return false;
     if (level_residual(p, p->u, p->r) != ENGINE_MET) return false;
     if (level_jacobian(p, p->u) != ENGINE_MET) return false;
     double misfit = level_misfit(p, p->r);
-    if (level_suspicious(p, misfit) && level_measure_noise(p, p->u, p->r) == ENGINE_MET)
+    bool suspicious = level_suspicious(p, misfit);
+    if (suspicious && level_measure_noise(p, p->u, p->r) == ENGINE_MET)
         misfit = level_misfit(p, p->r);
+    *known = !suspicious && !p->work->request->count_rank;
     return misfit <= p->work->tolerance;
 }
 
@@ -64,10 +68,11 @@ static engine_outcome solve_part(level_work *work, const bool *core, bool wanted
     level_problem p;
     level_stage stage = LEVEL_GIVEN;
     if (!part_problem(&p, work, core, wanted, held)) return ENGINE_MEMORY;
-    engine_outcome outcome = already_consistent(&p) ? ENGINE_MET : level_stages(&p, &stage);
+    bool known, given = already_consistent(&p, &known);
+    engine_outcome outcome = given ? ENGINE_MET : level_stages(&p, &stage);
     if (outcome == ENGINE_STALLED) report->residual = level_misfit(&p, p.r);
     level_store(&p);
-    if (outcome == ENGINE_MET) outcome = look_at_rank(&p, &rank);
+    if (outcome == ENGINE_MET && !(given && known)) outcome = look_at_rank(&p, &rank);
     report->iterations += p.used;
     report->rank += rank;
     if (stage > report->stage) report->stage = stage;
@@ -234,8 +239,8 @@ static engine_outcome put_back(level_work *work, parts *t, level_report *report)
     return outcome == ENGINE_UNDEFINED || outcome == ENGINE_STALLED ? ENGINE_MET : outcome;
 }
 
-/* Residual at the end; the rank, if no stage has found it. */
-static engine_outcome finish(level_problem *p, level_report *report)
+/* The end: residual and derivatives; the rank, if no stage has found it. */
+static engine_outcome evaluate_end(level_problem *p, level_report *report)
 {
     for (int j = 0; j < p->n; j++) p->u[j] = p->work->u[p->column[j]];
     engine_outcome outcome = level_residual(p, p->u, p->r);
@@ -243,6 +248,13 @@ static engine_outcome finish(level_problem *p, level_report *report)
         outcome = look_at_rank(p, &report->rank);
     else if (outcome == ENGINE_MET)
         outcome = level_jacobian(p, p->u);
+    return outcome;
+}
+
+/* What there is to report; `known`: evaluated. */
+static engine_outcome finish(level_problem *p, bool known, level_report *report)
+{
+    engine_outcome outcome = known ? ENGINE_MET : evaluate_end(p, report);
     report->redundant = p->m - report->rank;
     report->residual = level_misfit(p, p->r);
     return outcome;
@@ -257,16 +269,18 @@ static engine_outcome solve_whole(level_work *work, parts *t, solve_way way, lev
 {
     level_problem p;
     engine_outcome outcome = ENGINE_MET;
+    bool known;
     if (!part_problem(&p, work, NULL, true, t->held)) return ENGINE_MEMORY;
     vector_zero(work->system->m, work->seen);
     vector_zero(work->system->m, work->first);
     vector_zero(work->system->m, work->rough);
-    if (!already_consistent(&p)) {
+    bool given = already_consistent(&p, &known);
+    if (!given) {
         level_store(&p);
         outcome = way(work, t, report);
         if (outcome == ENGINE_MET) outcome = put_back(work, t, report);
     }
-    if (outcome == ENGINE_MET) outcome = finish(&p, report);
+    if (outcome == ENGINE_MET) outcome = finish(&p, given && known, report);
     level_problem_free(&p);
     return outcome;
 }

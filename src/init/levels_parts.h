@@ -36,6 +36,7 @@ typedef struct level_problem {
     int *colptr, *rowind, *position; /* pattern, and where its values are in the system's */
     kkt *solver;
     bool *preferred;   /* n: keep near `origin` */
+    bool *free;        /* n: the others */
     double *u, *trial; /* n */
     double *good;      /* n: the last point where all rows were met */
     double *start;     /* n */

@@ -4,6 +4,7 @@
 #include "init/levels_parts.h"
 
 #include <float.h>
+#include <string.h>
 
 /* A row's size is at least this part of the largest seen, so that x^2 = 0 can be met. */
 static const double SIZE_FLOOR = 1e-8;
@@ -49,17 +50,17 @@ void level_work_free(level_work *work)
 
 void level_problem_free(level_problem *p)
 {
-    dae_free_all(p->row, p->column, p->colptr, p->rowind, p->position, p->preferred, p->u);
+    dae_free_all(p->row, p->u);
     kkt_free(p->solver);
     *p = (level_problem){0};
 }
 
-/* The columns with an entry in these rows that are not held; pattern in terms of the part. */
-static bool collect_pattern(level_problem *p, const bool *held)
+/* The columns with an entry in these rows that are not held; pattern in terms of the part. number:
+ * room for all rows. */
+static void collect_pattern(level_problem *p, const bool *held, int *number)
 {
     const level_system *s = p->work->system;
-    int *number = DAE_ARRAY(int, s->m), entries = 0;
-    if (!number) return false;
+    int entries = 0;
     for (int i = 0; i < s->m; i++) number[i] = -1;
     for (int k = 0; k < p->m; k++) number[p->row[k]] = k;
     p->n = 0;
@@ -75,52 +76,46 @@ static bool collect_pattern(level_problem *p, const bool *held)
         p->column[p->n++] = j;
         p->colptr[p->n] = entries;
     }
-    dae_free(number);
-    return true;
 }
 
 static bool problem_vectors(level_problem *p)
 {
     const size_t n = (size_t)p->n, m = (size_t)p->m, entries = (size_t)p->colptr[n];
-    p->preferred = DAE_ARRAY(bool, n);
     return SHARED_BLOCK(SHARE(p->u, n), SHARE(p->trial, n), SHARE(p->good, n), SHARE(p->columns, n),
                         SHARE(p->normal, n), SHARE(p->tangent, n), SHARE(p->before, n),
                         SHARE(p->step, n), SHARE(p->w, n), SHARE(p->start, n), SHARE(p->least, n),
                         SHARE(p->sizes, n), SHARE(p->r, m), SHARE(p->misfit, m),
                         SHARE(p->offset, m), SHARE(p->rows, m), SHARE(p->rhs, m),
-                        SHARE(p->values, entries), SHARE(p->B, entries)) &&
-           p->preferred;
+                        SHARE(p->values, entries), SHARE(p->B, entries), SHARE(p->preferred, n),
+                        SHARE(p->free, n));
 }
 
 /* Start values, tags and the linear solver. */
 static bool problem_solver(level_problem *p)
 {
     const level_work *work = p->work;
-    bool *free = DAE_ARRAY(bool, p->n);
-    if (!free) return false;
     for (int j = 0; j < p->n; j++) {
         p->u[j] = p->start[j] = work->u[p->column[j]];
         p->preferred[j] = work->request->tag[p->column[j]] != DAE_TAG_FREE;
-        free[j] = !p->preferred[j];
+        p->free[j] = !p->preferred[j];
     }
-    p->solver = kkt_new(p->m, p->n, p->colptr, p->rowind, free);
-    dae_free(free);
+    p->solver = kkt_new(p->m, p->n, p->colptr, p->rowind, p->free);
     return p->solver != NULL;
 }
 
 bool level_problem_new(level_problem *p, level_work *work, int m, const int *rows, const bool *held)
 {
     const level_system *s = work->system;
+    const size_t n = (size_t)s->n, entries = (size_t)s->colptr[n];
+    int *number;
     *p = (level_problem){.work = work, .m = m, .least_change = true};
     p->iterations = work->iterations;
-    p->row = dae_copy(rows, (size_t)m, sizeof *rows);
-    p->column = DAE_ARRAY(int, s->n);
-    p->colptr = DAE_ARRAY(int, s->n + 1);
-    p->rowind = DAE_ARRAY(int, s->colptr[s->n]);
-    p->position = DAE_ARRAY(int, s->colptr[s->n]);
-    if (p->row && p->column && p->colptr && p->rowind && p->position && collect_pattern(p, held) &&
-        problem_vectors(p) && problem_solver(p))
-        return true;
+    if (SHARED_BLOCK(SHARE(p->row, m), SHARE(p->column, n), SHARE(p->colptr, n + 1),
+                     SHARE(p->rowind, entries), SHARE(p->position, entries), SHARE(number, s->m))) {
+        memcpy(p->row, rows, (size_t)m * sizeof *rows);
+        collect_pattern(p, held, number);
+        if (problem_vectors(p) && problem_solver(p)) return true;
+    }
     level_problem_free(p);
     return false;
 }

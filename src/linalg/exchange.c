@@ -1,6 +1,7 @@
 #include "linalg/exchange.h"
 
 #include "base/vector.h"
+#include "base/wide.h"
 
 #include <float.h>
 #include <math.h>
@@ -8,15 +9,10 @@
 /* As for L U, see saddle.c. */
 static const double PIVOT_LIMIT = 1e-13;
 
-/* `m` and `n` are constants where this is inlined */
-#if defined(__GNUC__)
-#define INLINED static inline __attribute__((always_inline))
-#else
-#define INLINED static inline
-#endif
+/* `m` and `n` are constants where these are inlined. */
 
 /* Place in x->free of the largest entry of row k among the free columns */
-INLINED int largest_free(const exchanged *x, int m, int k, int count)
+DAE_INLINE int largest_free(const exchanged *x, int m, int k, int count)
 {
     int best = 0;
     double size = fabs(x->A[k + x->free[0] * m]);
@@ -32,7 +28,7 @@ INLINED int largest_free(const exchanged *x, int m, int k, int count)
 
 /* Row k is solved for variable p: column_j -= (A(k,j) / A(k,p)) column_p for all other columns. Row
  * k itself is written last: a vector loaded right after a store to one of its parts would wait. */
-INLINED void exchange_row(double *restrict A, int m, int n, int k, int p)
+DAE_INLINE void exchange_row(double *restrict A, int m, int n, int k, int p)
 {
     double *restrict column = A + p * m;
     const double r = 1.0 / column[k];
@@ -50,7 +46,7 @@ INLINED void exchange_row(double *restrict A, int m, int n, int k, int p)
 }
 
 /* All exchanges; the first row without a pivot, or m. NaN has none. */
-INLINED int exchange_all(exchanged *x, int m, int n)
+DAE_INLINE int exchange_all(exchanged *x, int m, int n)
 {
     double scale[EXCHANGE_ROWS] = {0.0};
     for (int j = 0; j < n; j++) {
@@ -72,12 +68,12 @@ INLINED int exchange_all(exchanged *x, int m, int n)
 }
 
 /* One degree of freedom is what most mechanisms have: constants for both loops there. */
-INLINED int exchange_sized(exchanged *x, int m, int n)
+DAE_INLINE int exchange_sized(exchanged *x, int m, int n)
 {
     return n == m + 1 ? exchange_all(x, m, m + 1) : exchange_all(x, m, n);
 }
 
-int exchange(exchanged *x, int m, int n)
+DAE_WIDE static int exchange_by_size(exchanged *x, int m, int n)
 {
     switch (m) {
     case 1: return exchange_sized(x, 1, n);
@@ -92,9 +88,14 @@ int exchange(exchanged *x, int m, int n)
     }
 }
 
+int exchange(exchanged *x, int m, int n)
+{
+    return exchange_by_size(x, m, n);
+}
+
 /* ---- solving ---- */
 
-INLINED void solve_sized(const exchanged *x, int m, const double *restrict r, double *restrict y)
+DAE_INLINE void solve_sized(const exchanged *x, int m, const double *restrict r, double *restrict y)
 {
     double sum[EXCHANGE_ROWS] = {0.0};
     for (int j = 0; j < m; j++) {

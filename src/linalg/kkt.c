@@ -39,8 +39,8 @@ enum { MORE_FILL = 3 }; /* times that of the first factors: time for another ord
 /* A P = Q [T 0; 0 0] Z */
 typedef struct orthogonal {
     int m, n, rank;
-    double *matrix, *tau, *tau_z; /* owned */
-    int *pivot;                   /* owned */
+    double *matrix, *tau, *tau_z;
+    int *pivot;
 } orthogonal;
 
 /* An augmented matrix: some diagonal entries may be missing. */
@@ -58,10 +58,11 @@ struct kkt {
     int m, n;
     const int *colptr, *rowind; /* borrowed */
     const double *values;       /* borrowed */
-    bool *free;
     int free_count;
     double damping, delta;
     int rank;
+    bool reserved; /* memory for factors is there: */
+    void *block;   /* owned */
     /* dense */
     bool dense;
     orthogonal first, second;     /* of A_f, and of the rest of A_p */
@@ -71,6 +72,7 @@ struct kkt {
     bool positive; /* the Cholesky factors exist */
     /* square */
     matrix_layout layout;
+    double *own_residual;  /* of dense ones; owned */
     linear_solver *direct; /* factors of A, if they are in force: */
     bool solved_directly;
     /* sparse */
@@ -78,16 +80,12 @@ struct kkt {
     augmented *used;             /* the one with the factors in force */
     bool tried;                  /* the exact one was of no use for these values */
     double *residual, *x, *best; /* n + m */
+    bool free[];
 };
 
 static int larger(int a, int b)
 {
     return a > b ? a : b;
-}
-
-static void orthogonal_free(orthogonal *f)
-{
-    dae_free_all(f->matrix, f->tau, f->tau_z, f->pivot);
 }
 
 static void augmented_free(augmented *a)
@@ -101,13 +99,11 @@ static void augmented_free(augmented *a)
 void kkt_free(kkt *k)
 {
     if (!k) return;
-    orthogonal_free(&k->first);
-    orthogonal_free(&k->second);
     augmented_free(&k->exact);
     augmented_free(&k->regular);
     linear_free(k->direct);
     layout_free(&k->layout);
-    dae_free_all(k->free, k->work, k->vector, k->rest, k->square, k->residual, k->x, k->best, k);
+    dae_free_all(k->block, k->own_residual, k);
 }
 
 bool kkt_is_dense(const kkt *k)
@@ -115,27 +111,19 @@ bool kkt_is_dense(const kkt *k)
     return k->dense;
 }
 
-static bool orthogonal_new(orthogonal *f, int m, int n)
-{
-    const int most = larger(larger(m, n), 1);
-    f->matrix = DAE_ARRAY(double, (size_t)larger(m, 1) * (size_t)larger(n, 1));
-    f->tau = DAE_ARRAY(double, most);
-    f->tau_z = DAE_ARRAY(double, most);
-    f->pivot = DAE_ARRAY(int, most);
-    return f->matrix && f->tau && f->tau_z && f->pivot;
-}
-
 static bool dense_new(kkt *k)
 {
-    const int m = k->m, most = larger(larger(m, k->n), 1);
+    const int m = larger(k->m, 1), most = larger(larger(k->m, k->n), 1);
+    const size_t rows = (size_t)m, free = (size_t)larger(k->free_count, 1);
+    const size_t costly = (size_t)larger(k->n - k->free_count, 1);
+    orthogonal *f = &k->first, *g = &k->second;
     k->work_size = 64 * (most + 1) + 3 * most; /* block size 64 for every routine below */
-    k->work = DAE_ARRAY(double, k->work_size);
-    k->vector = DAE_ARRAY(double, most);
-    k->rest = DAE_ARRAY(double, 2 * (size_t)most);
-    k->square = DAE_ARRAY(double, (size_t)larger(m, 1) * (size_t)larger(m, 1));
-    return k->work && k->vector && k->rest && k->square &&
-           orthogonal_new(&k->first, m, k->free_count) &&
-           orthogonal_new(&k->second, m, k->n - k->free_count);
+    k->block = SHARED_BLOCK(
+        SHARE(k->work, k->work_size), SHARE(k->vector, most), SHARE(k->rest, 2 * (size_t)most),
+        SHARE(k->square, rows * rows), SHARE(f->matrix, rows * free), SHARE(f->tau, most),
+        SHARE(f->tau_z, most), SHARE(f->pivot, most), SHARE(g->matrix, rows * costly),
+        SHARE(g->tau, most), SHARE(g->tau_z, most), SHARE(g->pivot, most));
+    return k->block;
 }
 
 /* ---- dense ---- */
@@ -352,19 +340,18 @@ static bool augmented_new(const kkt *k, augmented *a, bool exact)
 static bool sparse_new(kkt *k)
 {
     const int size = k->m + k->n;
-    k->residual = DAE_ARRAY(double, size);
-    k->x = DAE_ARRAY(double, size);
-    k->best = DAE_ARRAY(double, size);
-    return k->residual && k->x && k->best;
+    k->block = SHARED_BLOCK(SHARE(k->residual, size), SHARE(k->x, size), SHARE(k->best, size));
+    return k->block;
 }
 
 /* LU of A, if that is square and worth it. False: memory. */
 static bool direct_new(kkt *k)
 {
     if (k->m != k->n || !k->colptr || (k->dense && k->m < DIRECT_FROM)) return true;
-    if (!k->residual) k->residual = DAE_ARRAY(double, k->n);
+    if (!k->residual) k->residual = k->own_residual = DAE_ARRAY(double, k->n);
     if (!k->residual || !layout_sparse(&k->layout, k->n, k->colptr, k->rowind)) return false;
     k->direct = linear_sparse.analyse(&k->layout, NULL);
+    if (!k->direct) layout_free(&k->layout);
     return k->direct != NULL;
 }
 
@@ -504,15 +491,22 @@ static void sparse_solve(kkt *k, const double *b, double *w)
 
 kkt *kkt_new(int m, int n, const int *colptr, const int *rowind, const bool *free)
 {
-    kkt *k = DAE_NEW(kkt);
+    kkt *k = dae_calloc(sizeof *k + (size_t)n * sizeof *k->free, 1);
     if (!k) return NULL;
-    *k = (kkt){.m = m, .n = n, .colptr = colptr, .rowind = rowind};
+    k->m = m;
+    k->n = n;
+    k->colptr = colptr;
+    k->rowind = rowind;
     k->dense = !colptr || ((long)m * n <= DENSE_ENTRIES && (long)m * m <= 4 * DENSE_ENTRIES);
-    k->free = DAE_ARRAY(bool, n);
-    for (int j = 0; j < n && k->free && free; j++) k->free_count += k->free[j] = free[j];
-    if (k->free && (k->dense ? dense_new(k) : sparse_new(k)) && direct_new(k)) return k;
-    kkt_free(k);
-    return NULL;
+    for (int j = 0; j < n && free; j++) k->free_count += k->free[j] = free[j];
+    return k;
+}
+
+bool kkt_reserve(kkt *k)
+{
+    if (k->reserved) return true;
+    k->reserved = (k->block || (k->dense ? dense_new(k) : sparse_new(k))) && direct_new(k);
+    return k->reserved;
 }
 
 linear_status kkt_factor(kkt *k, const double *values, double rcond, double damping)
@@ -520,7 +514,7 @@ linear_status kkt_factor(kkt *k, const double *values, double rcond, double damp
     k->values = values;
     k->damping = damping;
     k->rank = k->m < k->n ? k->m : k->n;
-    if (interrupted_whole()) return LINEAR_MEMORY;
+    if (interrupted_whole() || !kkt_reserve(k)) return LINEAR_MEMORY;
     if (!k->dense) return sparse_factor(k);
     linear_status status = direct_factor(k, fmax(REGULAR, SURE * rcond));
     if (status != LINEAR_SINGULAR) return status;

@@ -10,10 +10,12 @@
 typedef struct kkt kkt;
 
 /* A is m x n; the pattern (by columns, rows increasing; NULL: full, without damping) is borrowed;
- * free[j]: w_j costs nothing (NULL: none is free; not kept). Small ones are dense. NULL: out of
- * memory. */
+ * free[j]: w_j costs nothing (NULL: none is free; not kept). Small ones are dense. Memory for
+ * factors is taken when there are some. NULL: out of memory. */
 kkt *kkt_new(int m, int n, const int *colptr, const int *rowind, const bool *free);
 void kkt_free(kkt *k); /* NULL is fine */
+/* Take that memory now, so that factors of small matrices need no more. False: out of memory. */
+bool kkt_reserve(kkt *k);
 
 /* Take over values of A, which stay borrowed until the next call; its rows should be scaled to a
  * largest entry of 1. damping = 0: ranks are decided by rcond, and kkt_solve gives the shortest

@@ -28,19 +28,14 @@ bool rank_work_new(rank_work *w, int n)
     *w = (rank_work){.capacity = n};
     LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, size, size, &none, size, &pivot, &none, &best, -1);
     w->work_size = (int)best > 3 * size + 1 ? (int)best : 3 * size + 1;
-    w->R = DAE_ARRAY(double, (size_t)size *(size_t)size);
-    w->tau = DAE_ARRAY(double, size);
-    w->pivot = DAE_ARRAY(int, size);
-    w->work = DAE_ARRAY(double, w->work_size);
-    w->integers = DAE_ARRAY(int, size);
-    if (w->R && w->tau && w->pivot && w->work && w->integers) return true;
-    rank_work_free(w);
-    return false;
+    return SHARED_BLOCK(SHARE(w->R, (size_t)size * (size_t)size), SHARE(w->tau, size),
+                        SHARE(w->pivot, size), SHARE(w->work, w->work_size),
+                        SHARE(w->integers, size));
 }
 
 void rank_work_free(rank_work *w)
 {
-    dae_free_all(w->R, w->tau, w->pivot, w->work, w->integers);
+    dae_free(w->R);
     *w = (rank_work){0};
 }
 
@@ -56,6 +51,31 @@ static int rank_of_triangle(const rank_work *w, double tolerance, double conditi
     return rank < n ? rank : n - 1;
 }
 
+/* Up to this size norms of inverses take less time than estimates of them. */
+enum { SMALL_SIZE = 16 };
+
+/* 1 / (|R| |R^-1|) in the 1-norm, 0 where R^-1 is none; x: room for n */
+static double triangle_condition(int n, const double *R, double *x)
+{
+    double norm = 0.0, inverse = 0.0;
+    for (int k = 0; k < n; k++) { /* R x = e_k */
+        double size = 0.0, sum = 0.0;
+        for (int i = 0; i <= k; i++) size += fabs(R[i + k * n]);
+        for (int i = 0; i < k; i++) x[i] = 0.0;
+        x[k] = 1.0;
+        for (int j = k; j >= 0; j--) {
+            const double *column = R + j * n;
+            const double t = x[j] /= column[j];
+            sum += fabs(t);
+            for (int i = 0; i < j; i++) x[i] -= t * column[i];
+        }
+        if (!isfinite(sum)) return 0.0;
+        norm = size > norm ? size : norm;
+        inverse = sum > inverse ? sum : inverse;
+    }
+    return 1.0 / norm / inverse;
+}
+
 int rank_dense(rank_work *w, int n, const double *A, double tolerance, double *condition)
 {
     w->n = n;
@@ -65,8 +85,11 @@ int rank_dense(rank_work *w, int n, const double *A, double tolerance, double *c
     memset(w->pivot, 0, (size_t)n * sizeof *w->pivot);
     lapack_enter();
     LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, n, n, w->R, n, w->pivot, w->tau, w->work, w->work_size);
-    LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', 'U', 'N', n, w->R, n, condition, w->work,
-                        w->integers);
+    if (n <= SMALL_SIZE)
+        *condition = triangle_condition(n, w->R, w->work);
+    else
+        LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', 'U', 'N', n, w->R, n, condition, w->work,
+                            w->integers);
     lapack_leave();
     return w->rank = rank_of_triangle(w, tolerance, *condition);
 }

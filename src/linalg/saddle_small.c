@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "base/wide.h"
 #include "linalg/exchange.h"
 
 #include <math.h>
@@ -74,12 +75,22 @@ static void null_columns(const exchanged *x, int m, int n, double *restrict Z)
     }
 }
 
-/* y = M x */
-static void multiply(int n, const double *restrict M, const double *restrict x, double *restrict y)
+/* y = M x for `width` rows from `first` on; the sums stay in registers. */
+DAE_INLINE void multiply_rows(int width, int first, int n, const double *M, const double *x,
+                              double *y)
 {
-    for (int i = 0; i < n; i++) y[i] = M[i] * x[0];
+    double sum[4];
+    for (int i = 0; i < width; i++) sum[i] = M[first + i] * x[0];
     for (int j = 1; j < n; j++)
-        for (int i = 0; i < n; i++) y[i] += M[i + j * n] * x[j];
+        for (int i = 0; i < width; i++) sum[i] += M[first + i + j * n] * x[j];
+    for (int i = 0; i < width; i++) y[first + i] = sum[i];
+}
+
+/* y = M x, four rows at a time; the last four may overlap those before */
+DAE_WIDE static void multiply(int n, const double *M, const double *x, double *y)
+{
+    for (int i = 0; n >= 4 && i < n; i += 4) multiply_rows(4, i < n - 4 ? i : n - 4, n, M, x, y);
+    for (int i = 0; n < 4 && i < n; i++) multiply_rows(1, i, n, M, x, y);
 }
 
 static inline double dot(int n, const double *restrict a, const double *restrict b)

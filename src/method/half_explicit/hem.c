@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "base/wide.h"
 #include "method/common/interpolation.h"
 #include "method/common/stages.h"
 
@@ -19,11 +20,11 @@ const method_memory hem_memory = {
 };
 
 /* The combination for `width` components from `first` on; the sums stay in registers. */
-static inline int combine_some(int width, int first, int n, const double *x0, double h, int count,
-                               const double *weight, double *const *K, double *out)
+DAE_INLINE int combine_some(int width, int first, int n, const double *x0, double h, int count,
+                            const double *weight, double *const *K, double *out)
 {
     for (; first + width <= n; first += width) {
-        double sum[8];
+        double sum[16];
         for (int i = 0; i < width; i++) sum[i] = x0[first + i];
         for (int j = 0; j < count; j++) {
             if (weight[j] == 0.0) continue;
@@ -35,13 +36,20 @@ static inline int combine_some(int width, int first, int n, const double *x0, do
     return first;
 }
 
-void hem_combine(int n, const double *x0, double h, int count, const double *weight,
-                 double *const *K, double *out)
+DAE_WIDE static void combine(int n, const double *x0, double h, int count, const double *weight,
+                             double *const *K, double *out)
 {
-    int done = combine_some(8, 0, n, x0, h, count, weight, K, out);
+    int done = combine_some(16, 0, n, x0, h, count, weight, K, out);
+    done = combine_some(8, done, n, x0, h, count, weight, K, out);
     done = combine_some(4, done, n, x0, h, count, weight, K, out);
     done = combine_some(2, done, n, x0, h, count, weight, K, out);
     combine_some(1, done, n, x0, h, count, weight, K, out);
+}
+
+void hem_combine(int n, const double *x0, double h, int count, const double *weight,
+                 double *const *K, double *out)
+{
+    combine(n, x0, h, count, weight, K, out);
 }
 
 /* Place of differential variable i among the unknowns. */

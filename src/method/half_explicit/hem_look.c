@@ -47,9 +47,8 @@ static double integral(int count, const double *node, int j, double s)
                                     0.93056815579702629},
                         weight[4] = {0.17392742256872693, 0.32607257743127307, 0.32607257743127307,
                                      0.17392742256872693};
-    double sum = 0.0, slope;
-    for (int k = 0; k < 4; k++)
-        sum += s * weight[k] * lagrange_term(count, node, j, s * place[k], &slope);
+    double sum = 0.0;
+    for (int k = 0; k < 4; k++) sum += s * weight[k] * lagrange_value(count, node, j, s * place[k]);
     return sum;
 }
 

@@ -226,22 +226,12 @@ static bool watch_arrays(certify_watch *w)
     const system_jacobian *J = w->jacobian;
     const size_t n = (size_t)J->n, entries = (size_t)J->start[J->n];
     const size_t high = J->orders > CODE_ORDERS ? (size_t)(J->orders - CODE_ORDERS + 1) : 0;
-    w->place = DAE_ARRAY(int, n);
-    w->value = DAE_ARRAY(double, entries);
-    w->moved = DAE_ARRAY(double, entries);
-    w->row_scale = DAE_ARRAY(double, n);
-    w->column_scale = DAE_ARRAY(double, n);
-    w->row_most = DAE_ARRAY(double, n);
-    w->column_most = DAE_ARRAY(double, n);
-    w->tape = DAE_ARRAY(double, J->code.work_size);
-    w->moved_tape = DAE_ARRAY(double, J->code.work_size);
-    w->x = DAE_ARRAY(double, n *(size_t)(J->orders + 1));
-    w->parameters = DAE_ARRAY(double, J->parameters);
-    w->high = DAE_ARRAY(double, n *high);
-    w->missing = DAE_ARRAY(double, n);
-    return w->place && w->value && w->moved && w->row_scale && w->column_scale && w->row_most &&
-           w->column_most && w->tape && w->moved_tape && w->x && w->parameters && w->high &&
-           w->missing;
+    return SHARED_BLOCK(
+        SHARE(w->place, n), SHARE(w->value, entries), SHARE(w->moved, entries),
+        SHARE(w->row_scale, n), SHARE(w->column_scale, n), SHARE(w->row_most, n),
+        SHARE(w->column_most, n), SHARE(w->tape, J->code.work_size),
+        SHARE(w->moved_tape, J->code.work_size), SHARE(w->x, n * (size_t)(J->orders + 1)),
+        SHARE(w->parameters, J->parameters), SHARE(w->high, n * high), SHARE(w->missing, n));
 }
 
 bool certify_watch_new(certify_watch *w, const system_jacobian *J, const structure *s,
@@ -264,8 +254,7 @@ bool certify_watch_new(certify_watch *w, const system_jacobian *J, const structu
 
 void certify_watch_free(certify_watch *w)
 {
-    dae_free_all(w->place, w->value, w->moved, w->row_scale, w->column_scale, w->row_most, w->tape,
-                 w->moved_tape, w->x, w->parameters, w->column_most, w->high, w->missing, w->dense);
+    dae_free_all(w->place, w->dense);
     for (int k = 0; k < w->sparse_count; k++) {
         linear_free(w->sparse[k].solver);
         layout_free(&w->sparse[k].layout);
