@@ -223,6 +223,44 @@ static void test_transient_of_derivatives_alone(void **state)
     }
 }
 
+/* y' = K (s^2 + 1 - y), s = sin(t), K = 1e8: errors of y times K are in its slope by the equations,
+ * and dw/dtau = -y'(t - tau) must not have them. */
+static const char *const very_stiff =
+    MODEL("parameter Real K = 1e8, tau = 0.3;\nReal y(start = 1, fixed = true), w;\n"
+          "Real z(start = 0, fixed = true), s(start = 0, fixed = true);\nequation\n"
+          "der(s) = cos(time);\nder(y) = K*(s^2 + 1 - y);\nw = delay(y, tau);\nder(z) = w;");
+
+static void look_very_stiff(trial *q, double t)
+{
+    const double v = fmax(0.0, t - 0.3);
+    if (fabs(t - 0.3) < 1e-6) return; /* the fast transient of y has passed */
+    SLOPE(0, "w", -2.0 * sin(v) * cos(v), 1.0);
+    SLOPE(0, "z", -sin(v) * sin(v), 1.0);
+}
+
+static void test_slopes_of_stiff_values(void **state)
+{
+    (void)state;
+    trial q;
+    open_as(&q, very_stiff, "radau", 1e-6, 1, (const char *[]){"tau"});
+    walk(&q, 2.0, look_very_stiff);
+    assert_int_equal(dae_solver_finish(q.r.solver), DAE_OK);
+    assert_null(strstr(q.r.messages, "slopes of what the delay"));
+    shut(&q);
+}
+
+/* At 1e-9 slopes of y are off by thousands of tolerances by rodas, whose polynomials are poor. */
+static void test_note_on_slopes(void **state)
+{
+    (void)state;
+    trial q;
+    open_as(&q, very_stiff, "rodas", 1e-9, 1, (const char *[]){"tau"});
+    assert_int_equal(dae_solver_run(q.r.solver, 2.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_finish(q.r.solver), DAE_OK);
+    assert_non_null(strstr(q.r.messages, "slopes of what the delay at m.mo:8 delays"));
+    shut(&q);
+}
+
 /* ---- where the run begins ---- */
 
 /* s = p + r s(t - tau), and before the start s was what it is there: p/(1 - r). */
@@ -494,6 +532,8 @@ int main(void)
         cmocka_unit_test(test_kink_that_comes_back_at_a_jump),
         cmocka_unit_test(test_stiff_cascade),
         cmocka_unit_test(test_transient_of_derivatives_alone),
+        cmocka_unit_test(test_slopes_of_stiff_values),
+        cmocka_unit_test(test_note_on_slopes),
         cmocka_unit_test(test_past_that_depends_on_itself),
         cmocka_unit_test(test_delay_time_that_grows),
         cmocka_unit_test(test_delay_time_of_the_state),
