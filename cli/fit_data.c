@@ -121,6 +121,28 @@ static int check_columns(const fit_work *w, const request *r, const experiment *
     return CLI_OK;
 }
 
+/* Whether two texts are the same unit, but for blanks and '^', which some write. */
+static bool same_unit(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, " ^");
+        b += strspn(b, " ^");
+        if (*a != *b) return false;
+        if (!*a) return true;
+    }
+}
+
+/* Data in another unit than the variable would be taken for numbers in its own. */
+static int check_unit(const fit_work *w, const experiment *e, int i, int c)
+{
+    const char *own = dae_problem_unit(w->s->problem, i), *unit = e->curves->curves[c].unit;
+    if (!unit || !*own || same_unit(own, unit)) return CLI_OK;
+    return complain(CLI_USAGE,
+                    "'%s' has the column '%s' in '%s', and the model has it in '%s'; give it in "
+                    "that unit, or leave the unit out",
+                    e->path, e->curves->curves[c].name, unit, own);
+}
+
 /* Take column c for variable i. */
 static int take_column(const fit_work *w, experiment *e, int i, int c, bool *used)
 {
@@ -150,6 +172,7 @@ static int find_columns(const fit_work *w, const request *r, experiment *e)
         int c = report_curves_find(e->curves, name);
         if (c == REPORT_NO_CURVE || is_listed(&r->fit.ignored, name)) continue;
         code = take_column(w, e, i, c, used);
+        if (code == CLI_OK) code = check_unit(w, e, i, c);
         int sigma = sigma_column(e->curves, name);
         if (sigma >= 0) used[sigma] = true;
     }

@@ -104,9 +104,9 @@ report_status report_fit_table(FILE *stream, const report_fit *fit, report_error
     report_number(r->sigma, 5, sigma);
     fprintf(stream, "  cost      %s (%s)\n", cost,
             strcmp(fit->loss, "squares") == 0 ? "half the sum of squares" : fit->loss);
-    if (!isnan(r->sigma))
-        fprintf(stream, "  sigma     %s (observations %d, rank %d of %d parameters)\n", sigma,
-                r->observations, r->rank, r->count);
+    if (!isnan(r->sigma) || r->rank > 0)
+        fprintf(stream, "  sigma     %s (observations %d, rank %d of %d parameters)\n",
+                isnan(r->sigma) ? "-" : sigma, r->observations, r->rank, r->count);
     fprintf(stream, "  work      iterations %d, runs of the model %d\n", r->iterations, r->runs);
     fprintf(stream, "  end       %s\n", ends[r->end]);
     write_correlations(stream, fit);

@@ -40,6 +40,7 @@ void report_curves_free(report_curves *c)
     for (int i = 0; c->curves && i < c->n; i++) {
         free(c->curves[i].name);
         free(c->curves[i].key);
+        free(c->curves[i].unit);
     }
     free(c->curves);
     free(c->times);

@@ -1,5 +1,7 @@
 /* Comma-separated values [RFC 4180] as curves: a header, then rows of numbers. Semicolons and
  * tabulators separate, too: whatever follows the first name does. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "read.h"
 
 #include <math.h>
@@ -84,10 +86,11 @@ static report_status read_header(table *t, char *room, report_error *error)
 {
     source *s = t->s;
     for (int k = 0;; k++) {
-        size_t length = read_name(t, room);
+        const size_t whole = read_name(t, room), length = without_unit(room, whole);
         report_curve *curve = &t->curves->curves[k];
-        room[length = without_unit(room, length)] = '\0';
-        if (!curve_name(curve, room, length))
+        if (length < whole) curve->unit = strndup(room + length + 2, whole - length - 3);
+        room[length] = '\0';
+        if (!curve_name(curve, room, length) || (length < whole && !curve->unit))
             return report_fail(error, REPORT_ERR_MEMORY, "Out of memory for '%s'.", s->path);
         if (t->time < 0 && is_time(room)) t->time = k;
         t->columns = k + 1;
@@ -209,6 +212,7 @@ static void link_columns(table *t)
     }
     free(c->curves[t->time].name);
     free(c->curves[t->time].key);
+    free(c->curves[t->time].unit);
     memmove(&c->curves[t->time], &c->curves[t->time + 1],
             (size_t)(c->n - t->time - 1) * sizeof *c->curves);
     c->n = t->columns - 1;

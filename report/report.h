@@ -182,6 +182,7 @@ report_status report_mat_file(const char *path, const report_series *series, rep
 typedef struct report_curve {
     char *name;           /* owned, as the file spells it, without unit */
     char *key;            /* owned, without quotes and blanks: 'a.b'[1, 2] is a.b[1,2] */
+    char *unit;           /* owned, of a column of a csv file that has one; NULL */
     const double *values; /* into the memory of the file */
     size_t stride;        /* 0: constant */
     double factor;

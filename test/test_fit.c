@@ -115,6 +115,36 @@ static void test_errors(void **state)
     end(&r);
 }
 
+/* Two values fix two parameters: nothing is left to tell errors by, unless there are sigmas. */
+static void test_no_more_data_than_parameters(void **state)
+{
+    (void)state;
+    run r;
+    prepare(&r, decay);
+    dae_fit_parameter p[] = {{.name = "a", .start = 1.0}, {.name = "b", .start = 0.0}};
+    dae_fit_data data = data_of(noisy);
+    data.rows = 2;
+    dae_fit_request request = {.parameters = p,
+                               .parameter_count = 2,
+                               .data = &data,
+                               .data_count = 1,
+                               .options = &r.options};
+    dae_fit_result *f = fit_ok(&r, &request);
+    assert_int_equal(f->end, DAE_FIT_CONVERGED);
+    assert_true(isnan(f->sigma) && isnan(f->errors[0]) && isnan(f->errors[1]));
+    assert_non_null(strstr(f->text, "nothing tells errors"));
+    dae_fit_result_free(f);
+    /* a = (y0 - y1)/(1 - e) with e = exp(-t1), k = 1 */
+    double own = 0.5, e = exp(-times[1]);
+    data.column_sigma = &own;
+    f = fit_ok(&r, &request);
+    assert_true(isnan(f->sigma));
+    expect_about(f->errors[0], own * sqrt(2.0) / (1.0 - e), 1e-5 * f->errors[0]);
+    assert_string_equal(f->text, "");
+    dae_fit_result_free(f);
+    end(&r);
+}
+
 /* k is best at 0.7, beyond its bound; a missing value does not count. */
 static void test_bounds_and_holes(void **state)
 {
@@ -481,12 +511,17 @@ static void test_refusals(void **state)
 int main(void)
 {
     make_data();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_data),       cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_bounds_and_holes), cmocka_unit_test(test_unidentified),
-        cmocka_unit_test(test_mass_of_pendulum), cmocka_unit_test(test_small_effects),
-        cmocka_unit_test(test_combinations),     cmocka_unit_test(test_symmetry),
-        cmocka_unit_test(test_outliers),         cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact_data),
+                                       cmocka_unit_test(test_errors),
+                                       cmocka_unit_test(test_bounds_and_holes),
+                                       cmocka_unit_test(test_unidentified),
+                                       cmocka_unit_test(test_mass_of_pendulum),
+                                       cmocka_unit_test(test_small_effects),
+                                       cmocka_unit_test(test_combinations),
+                                       cmocka_unit_test(test_symmetry),
+                                       cmocka_unit_test(test_outliers),
+                                       cmocka_unit_test(test_progress),
+                                       cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_no_more_data_than_parameters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

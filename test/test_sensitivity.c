@@ -457,6 +457,70 @@ static dae_status start_by(run *r, const char *text, const char *name)
           "y(start=0, fixed=true), vx, vy(start=0, fixed=true), lambda;\nequation\nder(x) = vx;\n" \
           "der(y) = vy;\nder(vx) = -lambda*x;\nder(vy) = -lambda*y - 1;\nx^2 + y^2 = L^2;")
 
+/* Where z begins, and with it x and y, as the text's start values of all three say: they do not fit
+ * together, and all of them move. */
+static void begin_guessed(const double *start, double *values)
+{
+    char text[400];
+    run r;
+    snprintf(text, sizeof text,
+             MODEL("parameter Real a = 3;\nReal x(start=%.17g), y(start=%.17g), z(start=%.17g);\n"
+                   "equation\nder(x) = -a*x + z;\nder(y) = z - x;\nx^2 + y^2 = 5;"),
+             start[0], start[1], start[2]);
+    assert_int_equal(begin(&r, text), DAE_OK);
+    assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_variables(r.solver, 0.0, values), DAE_OK);
+    end(&r);
+}
+
+/* Derivatives by start values that are not kept are those of guesses, by differences of texts. */
+static void test_start_values_that_move(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"x", "y", "z"};
+    const double at[3] = {1.2, 2.0, 1.4}, h = 1e-3;
+    double d[3][MOST_VALUES], up[MOST_VALUES], down[MOST_VALUES];
+    run r;
+    dae_sensitivity *x = NULL;
+    assert_int_equal(begin(&r, MODEL("parameter Real a = 3;\nReal x(start=1.2), y(start=2), "
+                                     "z(start=1.4);\nequation\nder(x) = -a*x + z;\n"
+                                     "der(y) = z - x;\nx^2 + y^2 = 5;")),
+                     DAE_OK);
+    dae_sensitivity_request request = {.count = 3, .names = names};
+    assert_int_equal(dae_sensitivity_new(r.solver, &request, &x, &r.diag), DAE_OK);
+    assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+    for (int k = 0; k < 3; k++)
+        assert_int_equal(dae_sensitivity_variables(x, 0.0, k, d[k]), DAE_OK);
+    dae_sensitivity_free(x);
+    end(&r);
+    for (int k = 0; k < 3; k++) {
+        double start[3] = {at[0], at[1], at[2]};
+        start[k] = at[k] + h;
+        begin_guessed(start, up);
+        start[k] = at[k] - h;
+        begin_guessed(start, down);
+        for (int i = 0; i < 3; i++) {
+            const double slope = (up[i] - down[i]) / (2.0 * h);
+            if (fabs(d[k][i] - slope) > 1e-5)
+                print_error("%s by %s: %.9g, not %.9g\n", names[i], names[k], d[k][i], slope);
+            assert_true(fabs(d[k][i] - slope) <= 1e-5); /* h^2 and more */
+        }
+    }
+}
+
+/* A start with a kink has no derivative there, and beside it one of each side. */
+static void test_start_with_a_kink(void **state)
+{
+    (void)state;
+    static const char *const text =
+        MODEL("parameter Real q = 1, p = 2;\nReal y;\ninitial equation\n"
+              "y = noEvent(if q >= 1 then 3*q else q + 2)*p;\nequation\nder(y) = -y;");
+    run r;
+    assert_int_equal(start_by(&r, text, "p"), DAE_OK);
+    assert_int_equal(start_by(&r, text, "q"), DAE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(r.diag.text, "no derivative by parameter q: it has a kink"));
+}
+
 static void test_start_that_cannot_move(void **state)
 {
     (void)state;
@@ -570,6 +634,8 @@ int main(void)
         cmocka_unit_test(test_wrong_requests),
         cmocka_unit_test(test_wrong_calls),
         cmocka_unit_test(test_start_that_cannot_move),
+        cmocka_unit_test(test_start_values_that_move),
+        cmocka_unit_test(test_start_with_a_kink),
         cmocka_unit_test(test_restart_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,7 +120,7 @@ static dae_status run_rate(run *r, dae_sensitivity **x, const char *rate, const 
 static void test_jumps_without_events(void **state)
 {
     (void)state;
-    static const struct {
+    const struct {
         const char *rate, *by;
         dae_status status;
         double when, slope; /* of x at t = 1 */
@@ -130,11 +130,20 @@ static void test_jumps_without_events(void **state)
         {"noEvent(if time > c then -k else -3*k)", "c", DAE_ERR_UNSUPPORTED, 0.53, 0.0},
         {"noEvent(sign(c - x)) - 2*k", "k", DAE_ERR_UNSUPPORTED, 0.0, 0.0},
         {"noEvent(if x > c then 0 else 1) - 2*k", "k", DAE_ERR_UNSUPPORTED, 0.0, 0.0},
+        /* of any size, and where a branch has no value behind it */
+        {"1e14*noEvent(if x > c then -1e-14*k else -3e-14*k)", "k", DAE_ERR_UNSUPPORTED, 0.47, 0.0},
+        {"noEvent(if x > c then -k - (x - c)^1.5 else -2*k)", "k", DAE_ERR_UNSUPPORTED, 0.0, 0.0},
+        {"noEvent(sign(x - c))*(x - c - 1) - 2*k", "k", DAE_ERR_UNSUPPORTED, 0.0, 0.0},
         /* as an event: x(1) = 1 - 3 k c - k (1 - c) */
         {"if time > c then -k else -3*k", "c", DAE_OK, 0.0, -2.0},
         {"noEvent(if time > c then -k else -3*k)", "k", DAE_OK, 0.0, -2.06},
         /* x' = -k up to x = c at t1 = (1 - c)/k, then x' = -k x/c: x(1) = c exp(-(k - 1 + c)/c) */
-        {"noEvent(if x > c then -k else -k*x/c)", "k", DAE_OK, 0.0, -0.36787944117144233}};
+        {"noEvent(if x > c then -k else -k*x/c)", "k", DAE_OK, 0.0, -0.36787944117144233},
+        /* u = x - c: u' = u - 2 k up to t1 = ln(2 k/(2 k - u0)), then u' = -2 k */
+        {"1e-5*noEvent(if x > c then 1e5*(x - c) else 0) - 2*k", "k", DAE_OK, 0.0,
+         -2.0 * (1.0 - log(2.0 / 1.53)) + 2.0 * (1.0 - 2.0 / 1.53)},
+        /* u' = -k (u + 1/2) up to k t1 = ln(1 + 2 u0), then u' = k (u - 1/2) */
+        {"-k*noEvent(sign(x - c))*(x - c) - k/2", "k", DAE_OK, 0.0, -0.5 * exp(1.0) / 1.94}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         run r;
         dae_sensitivity *x = NULL;

@@ -72,12 +72,14 @@ typedef struct dae_fit_result {
     int count;           /* parameters */
     double *values;      /* count */
     double *errors;      /* count: standard errors; INFINITY: the data do not fix it; NAN: the
-                            search ended before the derivatives at this point were there */
+                            search ended before the derivatives at this point were there, or
+                            there are no sigmas and no more data than the rank */
     double *correlation; /* count x count; NAN likewise */
     bool *at_bound;      /* count */
     bool *unidentified;  /* count: moves along a direction that the data do not see */
     double cost;         /* sum of losses */
-    double sigma; /* sqrt(sum r^2 / (observations - rank)): 1 if sigmas and model are right */
+    double sigma; /* sqrt(sum r^2 / (observations - rank)): 1 if sigmas and model are right; NAN:
+                     0/0 */
     int observations, rank;   /* of the sensitivities */
     int iterations, runs;     /* runs of the model */
     char text[DAE_TEXT_SIZE]; /* what cannot be identified, or why it is stuck; "" */

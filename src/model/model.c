@@ -96,8 +96,10 @@ static dae_status build_form(build *b, dae_diag *diag)
     f->parameters = DAE_ARRAY(double, m->parameter_count);
     f->parameter_set = DAE_ARRAY(bool, m->parameter_count);
     f->start = DAE_ARRAY(double, m->variable_count);
+    f->start_moved = DAE_ARRAY(bool, m->variable_count);
     f->attribute = DAE_ARRAY(double, m->variable_count);
-    if (!f->parameters || !f->parameter_set || !f->start || !f->attribute || !name_constants(f))
+    if (!f->parameters || !f->parameter_set || !f->start || !f->start_moved || !f->attribute ||
+        !name_constants(f))
         return build_no_memory(diag);
     for (size_t v = 0; v < m->variable_count; v++) f->start[v] = NAN;
     if (!build_split_initials(f) || !build_unknowns(b) || !build_names(f))
@@ -189,7 +191,7 @@ void model_form_free(model_form *f)
                  f->unknown_variable, f->unknown_order, f->first_unknown, f->differential,
                  f->colptr, f->rowind, f->scatter);
     if (!f->base) { /* a variant shares those of its base */
-        dae_free_all(f->parameters, f->parameter_set, f->start, f->attribute);
+        dae_free_all(f->parameters, f->parameter_set, f->start, f->start_moved, f->attribute);
     }
     dae_free_all(f->parameter_names, f->memory_names);
     arena_free(f->notes);

@@ -82,6 +82,7 @@ typedef struct model_form {
     double *parameters;  /* values set so far, owned */
     bool *parameter_set; /* which were set from outside */
     double *start;       /* per flat variable: value set from outside, or NAN */
+    bool *start_moved;   /* which of these only stand beside their attributes, for a difference */
     double *attribute;   /* per flat variable: value of its start attribute, or NAN; owned */
     long revision;       /* how often one of these was changed */
     int eliminated;      /* number of alias variables */
@@ -181,6 +182,8 @@ void model_form_describe(model_form *form, dae_residual *r);
 
 /* Parameter values from their expressions and what was set; DAE_ERR_ARGUMENT names a bad one. */
 dae_status model_form_evaluate_parameters(model_form *form, dae_diag *diag);
+/* Whether the start value of a flat variable was set from outside. */
+bool model_start_is_outside(const model_form *form, size_t variable);
 /* Parameter and start values as they are now, to be put back; zeroed: nothing kept. */
 typedef struct kept_values {
     double *parameters, *start; /* owned */

@@ -124,6 +124,11 @@ dae_status model_form_set_start_time(model_form *f, double t, dae_diag *diag)
     return model_form_evaluate_parameters(f, diag);
 }
 
+bool model_start_is_outside(const model_form *f, size_t v)
+{
+    return !isnan(f->start[v]) && !f->start_moved[v];
+}
+
 bool model_form_keep(const model_form *f, kept_values *kept)
 {
     const flat_model *m = f->flat;
@@ -143,6 +148,7 @@ dae_status model_form_put_back(model_form *f, kept_values *kept, dae_diag *diag)
     memcpy(f->parameters, kept->parameters, m->parameter_count * sizeof *kept->parameters);
     memcpy(f->parameter_set, kept->set, m->parameter_count * sizeof *kept->set);
     memcpy(f->start, kept->start, m->variable_count * sizeof *kept->start);
+    for (size_t v = 0; v < m->variable_count; v++) f->start_moved[v] = false;
     dae_free_all(kept->parameters, kept->set, kept->start);
     *kept = (kept_values){0};
     f->revision++;

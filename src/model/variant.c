@@ -243,6 +243,7 @@ static bool share(model_form *f)
     f->parameters = base->parameters;
     f->parameter_set = base->parameter_set;
     f->start = base->start;
+    f->start_moved = base->start_moved;
     f->attribute = base->attribute;
     f->eliminated = base->eliminated;
     f->visible_count = base->visible_count;

@@ -58,6 +58,13 @@ says '^  b  .* 0  -1 to 5$'
 says '^  end       converged'
 says 'observations 21, rank 3 of 3 parameters'
 
+# units: those of the model, however they are written, or none; nothing is converted
+sed 's/time,y/time [s],y [km]/' data.csv >km.csv
+expect 2 fit decay.mo km.csv --fit k
+says "km.csv' has the column 'y' in 'km', and the model has it in 'm'"
+sed 's/time,y/"time [min]","y [m]"/' data.csv >m.csv
+expect 0 fit decay.mo m.csv --fit k,x,b
+
 # published: Box and others (1973), sum of squares 19.87
 expect 0 fit "$pinene" "$models/fit/pinene.csv" --fit th=0: -o p.json --set-file p.set
 says '^  th\[1\]  *5.92.*e-05 '

@@ -182,7 +182,7 @@ static void note_wishes(const dae_solver *s, signed char *wish)
     for (size_t v = 0; v < f->flat->variable_count; v++) {
         const flat_variable *q = &f->flat->variables[v];
         int i = q->discrete ? -1 : f->first_unknown[f->alias[v].top];
-        bool outside = !isnan(f->start[v]);
+        bool outside = model_start_is_outside(f, v);
         if (i < 0 || !(q->has_start || outside)) continue;
         int here = outside || q->state_select > SELECT_DEFAULT ? 1
                    : q->state_select == SELECT_DEFAULT         ? 0

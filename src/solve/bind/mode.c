@@ -65,7 +65,7 @@ static int unknown_of(const model_form *base, int v)
 static start_word start_word_of(const model_form *f, size_t v)
 {
     const flat_variable *q = &f->flat->variables[v];
-    if (!isnan(f->start[v])) return START_OUTSIDE;
+    if (model_start_is_outside(f, v)) return START_OUTSIDE;
     if (q->fixed) return START_FIXED;
     if (!q->has_start) return START_NONE;
     return q->state_select < SELECT_DEFAULT ? START_BEHIND : START_GIVEN;

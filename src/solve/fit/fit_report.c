@@ -130,6 +130,16 @@ static bool has_sigmas(const fit *q)
     return true;
 }
 
+/* Nothing is left over by which errors could be told. */
+static void tell_exact(dae_fit_result *r)
+{
+    static const char why[] =
+        "There are no more data than combinations of parameters that they fix: they are met "
+        "exactly, and nothing tells errors. Give standard deviations, or more data.";
+    size_t at = text_append(r->text, sizeof r->text, strlen(r->text), *r->text ? " " : "", 1);
+    text_append(r->text, sizeof r->text, at, why, sizeof why);
+}
+
 /* Without derivatives at the point nothing is known but the point. */
 static dae_status report_point(const fit *q, dae_fit_result *r)
 {
@@ -167,9 +177,10 @@ dae_status fit_report(const fit *q, dae_fit_result *r, dae_diag *diag)
     r->rank = s.of.rank;
     if (r->rank == 0 && r->end == DAE_FIT_CONVERGED) r->end = DAE_FIT_STUCK;
     double sum = vector_dot(q->rows, q->weighted_r, q->weighted_r);
-    r->sigma = q->rows > r->rank ? sqrt(sum / (q->rows - r->rank)) : 0.0;
+    r->sigma = q->rows > r->rank ? sqrt(sum / (q->rows - r->rank)) : (double)NAN;
     tell_blind(q, r);
     bool ok = tell_unseen(q, &s, r);
+    if (r->rank > 0 && q->rows <= r->rank && !has_sigmas(q)) tell_exact(r);
     tell_errors(q, &s, r);
     fit_split_free(&s);
     return ok ? DAE_OK : diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a fit.");

@@ -15,7 +15,7 @@
  * (2), that of the variable which stands for them (1), another (0). */
 static int start_level(const model_form *f, size_t v)
 {
-    if (!isnan(f->start[v])) return 3;
+    if (model_start_is_outside(f, v)) return 3;
     return f->flat->variables[v].fixed ? 2 : f->alias[v].root == (int)v;
 }
 

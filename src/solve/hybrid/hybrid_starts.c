@@ -44,7 +44,7 @@ static double expected_start(const dae_solver *s, int k)
     int v = f->visible[k];
     const flat_variable *q = &f->flat->variables[v];
     if (q->discrete) return (double)NAN;
-    bool outside = !isnan(f->start[v]);
+    bool outside = model_start_is_outside(f, (size_t)v);
     if (!outside && !is_output(f, v) && !is_wished(f, v) &&
         !(s->hybrid->starts_chosen && is_state(f, v)))
         return (double)NAN;

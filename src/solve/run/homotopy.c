@@ -69,7 +69,9 @@ static void copy_settings(const model_form *from, model_form *to)
     for (size_t v = 0; v < from->flat->variable_count; v++) {
         int w =
             isnan(from->start[v]) ? -1 : variable_place(to->flat, from->flat->variables[v].name, v);
-        if (w >= 0) to->start[w] = from->start[v];
+        if (w < 0) continue;
+        to->start[w] = from->start[v];
+        to->start_moved[w] = from->start_moved[v];
     }
 }
 

@@ -48,7 +48,7 @@ typedef struct back {
     size_t inputs, named; /* what J is differentiated by: inputs of a model, then by themselves
                              parameters, where callbacks have them */
     double *work;         /* n s; owned */
-    double *total;        /* inputs: integrals of |slope| so far, */
+    double *total;        /* inputs: integrals of |slope| and completions so far, */
     double *error;        /* and what the last step may be wrong by; owned: total */
     double *size;         /* inputs: what they are of the size of */
     plain_parts plain;
@@ -314,13 +314,16 @@ static void add_integral(back *b, double by, const double *slope)
     vector_axpy((int)b->named, by, slope + b->inputs, b->q.direct);
 }
 
-/* What mu of a completion does to it. */
+/* What mu of a completion does to it. That is a part of the gradient as the integral is, and may be
+ * all of it: an integral that is nothing but rounding is compared with it, too. */
 static dae_status add_completion(back *b, back_point *p)
 {
     vector_zero((int)(b->inputs + b->named), p->slope);
     dae_status status = add_explicit(b, p);
-    if (status == DAE_OK) add_integral(b, 1.0, p->slope);
-    return status;
+    if (status != DAE_OK) return status;
+    add_integral(b, 1.0, p->slope);
+    for (size_t i = 0; i < b->inputs + b->named; i++) b->total[i] += fabs(p->slope[i]);
+    return DAE_OK;
 }
 
 /* ---- completion ---- */

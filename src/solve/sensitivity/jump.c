@@ -216,6 +216,36 @@ static dae_status check_leaving(const dae_sensitivity *x, const model_tangent *c
     return DAE_OK;
 }
 
+/* The second derivative by time of crossing function r over the last step; NAN: not known. */
+static double relation_bends(const dae_sensitivity *x, size_t r)
+{
+    const run_state *run = &x->run->run;
+    const double h = 0.5 * (run->t_new - run->t_old);
+    double bend = 0.0;
+    for (int i = 0; i < 3; i++) {
+        double *value = crossing_values(x->run, i == 2 ? run->t_new : run->t_old + i * h);
+        bend += value ? (i == 1 ? -2.0 : 1.0) * value[r] : (double)NAN;
+        dae_free(value);
+    }
+    return bend / (h * h);
+}
+
+/* By how much errors that a run leaves in its values move crossing function r, where the estimate
+ * of them sees less: that of radau does, on whose steps v is no better than u. */
+static double relation_open(const dae_sensitivity *x, const model_tangent *c, size_t r)
+{
+    static const double PART = 0.25; /* of the tolerances */
+    const size_t n = (size_t)x->lead.n;
+    double *s = DAE_ARRAY(double, 2 * n), sum = 0.0;
+    for (size_t i = 0; s && i < n; i++) {
+        s[i] = PART * x->lead.weights[i];
+        sum += fabs(model_tangent_row(c, (int)r, s, s + n, NULL, 0.0));
+        s[i] = 0.0;
+    }
+    dae_free(s);
+    return sum;
+}
+
 /* tau by relation r; *several: another one that crosses moves otherwise. */
 static dae_status time_of_relation(dae_sensitivity *x, const model_tangent *c, size_t r, double t,
                                    bool found, bool *several)
@@ -239,6 +269,8 @@ static dae_status time_of_relation(dae_sensitivity *x, const model_tangent *c, s
         if (!found) j->tau[k] = tau;
     }
     if (!found) ledger_tau_of_relation(x->ledger, &x->lead, (int)r, rate);
+    if (!found && run_error_counts(x->error))
+        run_error_bend(x, relation_open(x, c, r) / rate, relation_bends(x, r) / rate, j->tau);
     return DAE_OK;
 }
 

@@ -11,6 +11,7 @@ typedef struct rough_point {
     tape_inputs (*at)(void *user, double t);
     void *user;
     double *work;
+    double rtol; /* of the run */
 } rough_point;
 
 /* Of `count` expressions of a form. `in`: what moves with the parameters. NULL: memory. */

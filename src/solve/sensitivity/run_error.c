@@ -150,6 +150,21 @@ static double share(const dae_sensitivity *x, int k)
     return x->error->part[k] * x->directions.list[k].size;
 }
 
+/* ---- events ---- */
+
+bool run_error_counts(const run_error *e)
+{
+    return e && e->groups > 0 && !e->off;
+}
+
+void run_error_bend(const dae_sensitivity *x, double least, double bend, double *tau)
+{
+    double *errors = tau + directions_asked(&x->directions);
+    const double off = -bend * copysign(fmax(fabs(errors[0]), fabs(least)), errors[0]);
+    for (int k = 0; k < x->error->named && isfinite(off); k++)
+        errors[1 + k % x->error->groups] += off * share(x, k) * tau[k];
+}
+
 /* ---- the error of the run ---- */
 
 static double stage_time(const dae_sensitivity *x, double h, int a)

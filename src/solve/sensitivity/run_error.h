@@ -21,6 +21,11 @@ dae_status run_error_step(dae_sensitivity *x, double h, double *stages);
 bool run_error_slopes(const run_error *e, double t, int n, double *slopes);
 /* Look at the errors where S stands now. */
 void run_error_note(dae_sensitivity *x);
+/* Whether it has a column of its own for what errors do to S. */
+bool run_error_counts(const run_error *e);
+/* An event whose relation g bends, bend = g''/g': errors of the run move it, by `least` or more,
+ * to a time of another rate, and what it moves by in all directions is off by that. */
+void run_error_bend(const dae_sensitivity *x, double least, double bend, double *tau);
 /* Tell what is doubtful, once. */
 void run_error_tell(dae_sensitivity *x);
 

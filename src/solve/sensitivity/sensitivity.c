@@ -122,7 +122,7 @@ static dae_status look_for_jumps(dae_sensitivity *x, double from)
             "whose number of passes may change with the parameters: its derivatives are "
             "not known.");
     }
-    rough_point p = {point_at, x, x->rough_work};
+    rough_point p = {point_at, x, x->rough_work, x->run->base_options.rtol};
     if (!rough_watch_step(x->rough, &p, from, x->t, &x->broken_t)) return DAE_OK;
     x->broken = "a jump inside of noEvent, or of a function";
     return explain_broken(x);

@@ -110,8 +110,11 @@ static dae_status move_value(model_form *f, const direction *q, double h, dae_di
     if (q->parameter >= 0) {
         f->parameters[q->parameter] += h;
         f->parameter_set[q->parameter] = true;
-    } else {
-        f->start[q->variable] = hybrid_start_value(f, (size_t)q->variable) + h;
+    } else { /* one that the text has stays a word of the text, and counts as much as before */
+        const size_t v = (size_t)q->variable;
+        const double start = hybrid_start_value(f, v);
+        f->start_moved[v] = f->flat->variables[v].has_start && !model_start_is_outside(f, v);
+        f->start[v] = start + h;
     }
     f->revision++;
     return model_form_evaluate_parameters(f, diag);
@@ -211,13 +214,57 @@ static bool starts_rest(dae_sensitivity *x)
     return rest;
 }
 
-enum { ROUNDS = 6 };
+enum { ROUNDS = 6, BENT = 3 };
+static const double SHRINK = 4.0, FIRST = 1e-2;
+
+/* Whether values bend as they do at a kink, or have jumped: second differences of a move and of one
+ * that is SHRINK times longer, where those of smooth values are SHRINK^2 times larger. */
+static bool bends(double now, double before, double least)
+{
+    static const double FALLS = 3.0; /* 1 of smooth values, SHRINK at a kink, more at a jump */
+    return fabs(now) > least && SHRINK * SHRINK * fabs(now) > FALLS * fabs(before);
+}
+
+static dae_status refuse_bent(dae_sensitivity *x, int k)
+{
+    const flat_model *m = x->run->base->model->flat;
+    const direction *q = &x->directions.list[k];
+    bool parameter = q->parameter >= 0;
+    return diag_set(&x->run->diag, DAE_ERR_UNSUPPORTED,
+                    "Sensitivities: the start has no derivative by %s %s: it has a kink or a jump "
+                    "there. Move it a little.",
+                    parameter ? "parameter" : "the start value of",
+                    parameter ? m->parameters[q->parameter].name : m->variables[q->variable].name);
+}
+
+/* The start has a derivative in direction k: second differences of round BENT and of the one before
+ * it, `bend` of two rows, fall as those of smooth values do, or are nothing beside the tolerances
+ * of what they do to S. */
+static dae_status check_smooth(dae_sensitivity *x, int k, const double *bend, const double *base)
+{
+    const size_t n = (size_t)x->run->base->form.n, m = (size_t)x->lead.n, all = start_size(x);
+    const double part = FIRST * pow(SHRINK, -BENT);
+    const dae_options *o = &x->run->base_options;
+    double *rows = DAE_ARRAY(double, 4 * m), *spare = rows + 3 * m;
+    if (!rows) return sensitivity_no_memory(x);
+    for (size_t row = 0; row < 2; row++)
+        lead_from_user(x, bend + row * all, bend + row * all + n, rows + row * m, spare);
+    lead_from_user(x, base, base + n, rows + 2 * m, spare);
+    bool bent = false;
+    for (size_t i = 0; i < m && !bent; i++) {
+        const double least = 100.0 * part * (o->rtol * fabs(rows[2 * m + i]) + o->atol);
+        bent = lead_is_state(&x->lead, (int)i) && bends(rows[m + i], rows[i], least);
+    }
+    dae_free(rows);
+    return bent ? refuse_bent(x, k) : DAE_OK;
+}
 
 /* Central differences with smaller and smaller moves, extrapolated to none [Ridders 1982]: of each
- * value the best that the table has. */
-static dae_status differ_starts(dae_sensitivity *x, int k, double *slope, double *doubt)
+ * value the best that the table has. bend: second differences about the start, `base`, of rounds
+ * BENT - 1 and BENT. */
+static dae_status differ_starts(dae_sensitivity *x, int k, const double *base, double *slope,
+                                double *doubt, double *bend)
 {
-    static const double SHRINK = 4.0, FIRST = 1e-2;
     const size_t n = start_size(x);
     double *table = DAE_ARRAY(double, n *(ROUNDS + 2)), part = FIRST;
     double *up = table + n * ROUNDS, *down = up + n;
@@ -230,6 +277,8 @@ static dae_status differ_starts(dae_sensitivity *x, int k, double *slope, double
         explain_moved(x, k, h, status);
         for (size_t i = 0; status == DAE_OK && i < n; i++) {
             double value = (up[i] - down[i]) / (2.0 * h), power = SHRINK * SHRINK;
+            if (round == BENT - 1) bend[i] = up[i] - base[i] + (down[i] - base[i]);
+            if (round == BENT) bend[n + i] = up[i] - base[i] + (down[i] - base[i]);
             for (int j = 0; j <= round; j++, power *= SHRINK * SHRINK) {
                 double before = table[(size_t)j * n + i];
                 table[(size_t)j * n + i] = value;
@@ -252,10 +301,12 @@ static dae_status differ_starts(dae_sensitivity *x, int k, double *slope, double
 static dae_status take_differences(dae_sensitivity *x, double *rates)
 {
     const size_t n = (size_t)x->run->base->form.n, m = (size_t)x->lead.n, all = start_size(x);
-    double *slope = DAE_ARRAY(double, 2 * all + m), *doubt = slope + all, *spare = doubt + all;
-    dae_status status = slope ? DAE_OK : sensitivity_no_memory(x);
+    double *slope = DAE_ARRAY(double, 5 * all + m), *doubt = slope + all, *bend = doubt + all;
+    double *base = bend + 2 * all, *spare = base + all;
+    dae_status status = slope ? start_moved(x, 0, 0, 0.0, base) : sensitivity_no_memory(x);
     for (int k = 0; k < x->directions.named && status == DAE_OK; k++) {
-        status = differ_starts(x, k, slope, doubt);
+        status = differ_starts(x, k, base, slope, doubt, bend);
+        if (status == DAE_OK) status = check_smooth(x, k, bend, base);
         if (status != DAE_OK) break;
         lead_from_user(x, slope, slope + n, rates + (size_t)k * m, spare);
         for (size_t i = 2 * n; i < all; i++) {
@@ -417,6 +468,8 @@ static dae_status complete_all(dae_sensitivity *x)
 dae_status sensitivity_start(dae_sensitivity *x)
 {
     dae_status status = begin(x);
+    /* before whole starts are compared, which it would bend, and where they tell how clocks move */
+    if (status == DAE_OK && x->run->hybrid) status = jump_check_start(x);
     if (status == DAE_OK) status = take_rates(x);
     if (status == DAE_OK) take_states(x);
     if (status == DAE_OK) status = complete_all(x);
