@@ -136,7 +136,7 @@ static bool same_unit(const char *a, const char *b)
 static int check_unit(const fit_work *w, const experiment *e, int i, int c)
 {
     const char *own = dae_problem_unit(w->s->problem, i), *unit = e->curves->curves[c].unit;
-    if (!unit || !*own || same_unit(own, unit)) return CLI_OK;
+    if (!unit || !*unit || !*own || same_unit(own, unit)) return CLI_OK;
     return complain(CLI_USAGE,
                     "'%s' has the column '%s' in '%s', and the model has it in '%s'; give it in "
                     "that unit, or leave the unit out",

@@ -508,6 +508,30 @@ static void test_start_values_that_move(void **state)
     }
 }
 
+/* States without a start value begin at 0, and move with it: x = 1 + (x0 - 1) cos(t) + v0 sin(t).
+ */
+static void test_start_values_of_none(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"x", "v"};
+    const double t = 0.8, exact[2] = {cos(t), sin(t)};
+    double d[MOST_VALUES];
+    run r;
+    dae_sensitivity *x = NULL;
+    assert_int_equal(begin(&r, MODEL("Real x, v;\nequation\nder(x) = v;\nder(v) = 1 - x;")),
+                     DAE_OK);
+    dae_sensitivity_request request = {.count = 2, .names = names};
+    assert_int_equal(dae_sensitivity_new(r.solver, &request, &x, &r.diag), DAE_OK);
+    assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(r.solver, t, NULL, NULL), DAE_OK);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(dae_sensitivity_variables(x, t, k, d), DAE_OK);
+        assert_true(fabs(d[0] - exact[k]) <= 100.0 * r.options.rtol);
+    }
+    dae_sensitivity_free(x);
+    end(&r);
+}
+
 /* A start with a kink has no derivative there, and beside it one of each side. */
 static void test_start_with_a_kink(void **state)
 {
@@ -519,6 +543,13 @@ static void test_start_with_a_kink(void **state)
     assert_int_equal(start_by(&r, text, "p"), DAE_OK);
     assert_int_equal(start_by(&r, text, "q"), DAE_ERR_UNSUPPORTED);
     assert_non_null(strstr(r.diag.text, "no derivative by parameter q: it has a kink"));
+    /* an odd jump: first differences do not fall */
+    assert_int_equal(start_by(&r,
+                              MODEL("parameter Real q = 1;\nReal y;\ninitial equation\n"
+                                    "y = noEvent(if q > 1 then 1 elseif q < 1 then -1 else 0);\n"
+                                    "equation\nder(y) = -y;"),
+                              "q"),
+                     DAE_ERR_UNSUPPORTED);
 }
 
 static void test_start_that_cannot_move(void **state)
@@ -636,6 +667,7 @@ int main(void)
         cmocka_unit_test(test_start_that_cannot_move),
         cmocka_unit_test(test_start_values_that_move),
         cmocka_unit_test(test_start_with_a_kink),
+        cmocka_unit_test(test_start_values_of_none),
         cmocka_unit_test(test_restart_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

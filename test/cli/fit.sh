@@ -63,6 +63,8 @@ sed 's/time,y/time [s],y [km]/' data.csv >km.csv
 expect 2 fit decay.mo km.csv --fit k
 says "km.csv' has the column 'y' in 'km', and the model has it in 'm'"
 sed 's/time,y/"time [min]","y [m]"/' data.csv >m.csv
+sed 's/time,y/time [],y []/' data.csv >none.csv
+expect 0 fit decay.mo none.csv --fit k,x,b
 expect 0 fit decay.mo m.csv --fit k,x,b
 
 # published: Box and others (1973), sum of squares 19.87

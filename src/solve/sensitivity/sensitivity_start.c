@@ -110,11 +110,11 @@ static dae_status move_value(model_form *f, const direction *q, double h, dae_di
     if (q->parameter >= 0) {
         f->parameters[q->parameter] += h;
         f->parameter_set[q->parameter] = true;
-    } else { /* one that the text has stays a word of the text, and counts as much as before */
+    } else { /* one of the text stays a word of the text, and counts as much as before; none is 0 */
         const size_t v = (size_t)q->variable;
         const double start = hybrid_start_value(f, v);
-        f->start_moved[v] = f->flat->variables[v].has_start && !model_start_is_outside(f, v);
-        f->start[v] = start + h;
+        f->start_moved[v] = !model_start_is_outside(f, v);
+        f->start[v] = (isnan(start) ? 0.0 : start) + h;
     }
     f->revision++;
     return model_form_evaluate_parameters(f, diag);
@@ -217,12 +217,12 @@ static bool starts_rest(dae_sensitivity *x)
 enum { ROUNDS = 6, BENT = 3 };
 static const double SHRINK = 4.0, FIRST = 1e-2;
 
-/* Whether values bend as they do at a kink, or have jumped: second differences of a move and of one
- * that is SHRINK times longer, where those of smooth values are SHRINK^2 times larger. */
-static bool bends(double now, double before, double least)
+/* Whether values bend as they do at a kink, or have jumped, by second differences, or first ones,
+ * of a move and of one that is SHRINK times longer: those of smooth values are SHRINK^2, or SHRINK,
+ * times larger. */
+static bool falls_short(double now, double before, double least, double smooth, double kink)
 {
-    static const double FALLS = 3.0; /* 1 of smooth values, SHRINK at a kink, more at a jump */
-    return fabs(now) > least && SHRINK * SHRINK * fabs(now) > FALLS * fabs(before);
+    return fabs(now) > least && fabs(now) * sqrt(smooth * kink) > fabs(before);
 }
 
 static dae_status refuse_bent(dae_sensitivity *x, int k)
@@ -237,23 +237,25 @@ static dae_status refuse_bent(dae_sensitivity *x, int k)
                     parameter ? m->parameters[q->parameter].name : m->variables[q->variable].name);
 }
 
-/* The start has a derivative in direction k: second differences of round BENT and of the one before
- * it, `bend` of two rows, fall as those of smooth values do, or are nothing beside the tolerances
- * of what they do to S. */
+/* The start has a derivative in direction k: differences of round BENT and of the one before it, by
+ * rows of `bend` the second and the first ones, fall as those of smooth values do, or are nothing
+ * beside the tolerances of what they do to S. */
 static dae_status check_smooth(dae_sensitivity *x, int k, const double *bend, const double *base)
 {
     const size_t n = (size_t)x->run->base->form.n, m = (size_t)x->lead.n, all = start_size(x);
     const double part = FIRST * pow(SHRINK, -BENT);
     const dae_options *o = &x->run->base_options;
-    double *rows = DAE_ARRAY(double, 4 * m), *spare = rows + 3 * m;
+    double *rows = DAE_ARRAY(double, 6 * m), *at = rows + 4 * m, *spare = at + m;
     if (!rows) return sensitivity_no_memory(x);
-    for (size_t row = 0; row < 2; row++)
+    for (size_t row = 0; row < 4; row++)
         lead_from_user(x, bend + row * all, bend + row * all + n, rows + row * m, spare);
-    lead_from_user(x, base, base + n, rows + 2 * m, spare);
+    lead_from_user(x, base, base + n, at, spare);
     bool bent = false;
     for (size_t i = 0; i < m && !bent; i++) {
-        const double least = 100.0 * part * (o->rtol * fabs(rows[2 * m + i]) + o->atol);
-        bent = lead_is_state(&x->lead, (int)i) && bends(rows[m + i], rows[i], least);
+        const double least = 100.0 * part * (o->rtol * fabs(at[i]) + o->atol), *q = rows + i;
+        bent = lead_is_state(&x->lead, (int)i) &&
+               (falls_short(q[m], q[0], least, SHRINK * SHRINK, SHRINK) ||
+                falls_short(q[3 * m], q[2 * m], least, SHRINK, 1.0));
     }
     dae_free(rows);
     return bent ? refuse_bent(x, k) : DAE_OK;
@@ -261,7 +263,7 @@ static dae_status check_smooth(dae_sensitivity *x, int k, const double *bend, co
 
 /* Central differences with smaller and smaller moves, extrapolated to none [Ridders 1982]: of each
  * value the best that the table has. bend: second differences about the start, `base`, of rounds
- * BENT - 1 and BENT. */
+ * BENT - 1 and BENT, then the first ones. */
 static dae_status differ_starts(dae_sensitivity *x, int k, const double *base, double *slope,
                                 double *doubt, double *bend)
 {
@@ -277,8 +279,11 @@ static dae_status differ_starts(dae_sensitivity *x, int k, const double *base, d
         explain_moved(x, k, h, status);
         for (size_t i = 0; status == DAE_OK && i < n; i++) {
             double value = (up[i] - down[i]) / (2.0 * h), power = SHRINK * SHRINK;
-            if (round == BENT - 1) bend[i] = up[i] - base[i] + (down[i] - base[i]);
-            if (round == BENT) bend[n + i] = up[i] - base[i] + (down[i] - base[i]);
+            if (round == BENT - 1 || round == BENT) {
+                double *row = bend + (round == BENT ? n : 0);
+                row[i] = up[i] - base[i] + (down[i] - base[i]);
+                row[2 * n + i] = up[i] - down[i];
+            }
             for (int j = 0; j <= round; j++, power *= SHRINK * SHRINK) {
                 double before = table[(size_t)j * n + i];
                 table[(size_t)j * n + i] = value;
@@ -301,8 +306,8 @@ static dae_status differ_starts(dae_sensitivity *x, int k, const double *base, d
 static dae_status take_differences(dae_sensitivity *x, double *rates)
 {
     const size_t n = (size_t)x->run->base->form.n, m = (size_t)x->lead.n, all = start_size(x);
-    double *slope = DAE_ARRAY(double, 5 * all + m), *doubt = slope + all, *bend = doubt + all;
-    double *base = bend + 2 * all, *spare = base + all;
+    double *slope = DAE_ARRAY(double, 7 * all + m), *doubt = slope + all, *bend = doubt + all;
+    double *base = bend + 4 * all, *spare = base + all;
     dae_status status = slope ? start_moved(x, 0, 0, 0.0, base) : sensitivity_no_memory(x);
     for (int k = 0; k < x->directions.named && status == DAE_OK; k++) {
         status = differ_starts(x, k, base, slope, doubt, bend);
