@@ -135,6 +135,9 @@ rows all.csv 2
 expect 0 sweep decay.mo --over k=1,2 --max-steps 3 --keep 'end(x)' --over steps=1,1 --fixed-step 0.5 --csv fixed.csv
 grep -q 'no error was estimated' fixed.csv || fail "the note of a run is lost"
 
+expect 2 sweep decay.mo --over k=1,2 -o table.xyz
+says 'must end in .csv, .json, .mat or .h5'
+
 # a function that crashes its process: its row says so, and the others are there
 cat >crash.mo <<'END_OF_MODEL'
 model Crash
