@@ -75,8 +75,9 @@ void petsc_close(petsc_library *p, bool ended)
     char unused[300];
     if (p->opened && ended && p->unused(p->words, unused, sizeof unused) > 0)
         fprintf(stderr,
-                "daedal: note: PETSc has no use for %s: not one of its options, or not of "
-                "the solvers at work\n",
+                "daedal: note: PETSc has no use for %s: not one of its options, not of the "
+                "solvers at work, or decided here (--rtol, --atol, --initial-step, --stop, "
+                "--max-steps)\n",
                 unused);
     if (p->opened) p->close();
 }

@@ -199,6 +199,8 @@ static const char *engine_used(const request *r, const session *s)
 
 void results_print_notes(const request *r, const session *s, FILE *out, const char *label)
 {
+    const dae_diag *last = dae_solver_diag(s->solver); /* as that a model has ended the run */
+    if (last->status == DAE_OK && last->text[0]) fprintf(out, "%s%s\n", label, last->text);
     if (r->options.fixed_step > 0.0)
         fprintf(out,
                 "%sConstant steps of %g: no error was estimated, and rtol and atol were not asked "
@@ -220,8 +222,6 @@ void results_print_summary(const request *r, const session *s)
     say("  method    %s, rtol %g, atol %g, engine %s\n", method_used(r, s), r->options.rtol,
         r->options.atol, engine_used(r, s));
     print_work(s);
-    if (dae_solver_diag(s->solver)->status == DAE_OK && dae_solver_diag(s->solver)->text[0])
-        say("  note      %s\n", dae_solver_diag(s->solver)->text);
     results_print_notes(r, s, stdout, "  note      ");
 }
 

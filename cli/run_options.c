@@ -362,7 +362,8 @@ static int read_output(request *r, const char *path)
     if (same_ending(path, ".json")) return take_path(&r->json, "json", path);
     if (same_ending(path, ".mat")) return take_path(&r->mat, "mat", path);
     return complain(
-        CLI_USAGE, "the format of '%s' is unclear: its name must end in .csv, .json or .mat", path);
+        CLI_USAGE, "the format of '%s' is unclear: its name must end in .csv, .json%s .mat%s", path,
+        r->command == &sweep_command ? "," : " or", r->command == &sweep_command ? " or .h5" : "");
 }
 
 static int read_interval(request *r, const char *text)

@@ -164,7 +164,11 @@ static int bind_structural(sweep_work *w, int c, dae_type type)
         b->report.words = (const char *const *)column->words;
         b->report.word_count = column->word_count;
     } else if (type == DAE_TYPE_STRING) {
-        return complain(CLI_USAGE, "'%s' is a String; its values are words", column->name);
+        return complain(
+            CLI_USAGE,
+            "'%s' is a String, and all of its values are numbers: put them into quotes, as "
+            "\"1\"",
+            column->name);
     }
     return CLI_OK;
 }

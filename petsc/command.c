@@ -39,22 +39,38 @@ static int is_for_the_end(const char *name)
     return 0;
 }
 
+/* One more name for a list; how many it has then. */
+static int add_name(const char *name, int count, char *text, size_t size)
+{
+    const size_t at = strlen(text);
+    if (at + 1 < size) snprintf(text + at, size - at, "%s-%s", count > 0 ? ", " : "", name);
+    return count + 1;
+}
+
+/* What PETSc asks for, and Daedal decides: tolerances, steps and times. */
+static int add_overruled(const char *words, int count, char *text, size_t size)
+{
+    static const char *const ours[] = {"ts_rtol",     "ts_atol",       "ts_dt",
+                                       "ts_max_time", "ts_final_time", "ts_max_steps",
+                                       "ts_init_time"};
+    for (size_t k = 0; k < sizeof ours / sizeof *ours; k++)
+        if (is_among(words, ours[k])) count = add_name(ours[k], count, text, size);
+    return count;
+}
+
 int daedal_petsc_unused(const char *words, char *text, size_t size)
 {
     PetscInt left = 0;
     char **names = NULL, **values = NULL;
-    size_t at = 0;
     int count = 0;
     text[0] = '\0';
     if (!words || PetscOptionsLeftGet(NULL, &left, &names, &values)) return 0;
     for (PetscInt k = 0; k < left; k++) {
-        if (!is_among(words, names[k]) || is_for_the_end(names[k])) continue;
-        if (at < size)
-            at += (size_t)snprintf(text + at, size - at, "%s-%s", count > 0 ? ", " : "", names[k]);
-        count++;
+        if (is_among(words, names[k]) && !is_for_the_end(names[k]))
+            count = add_name(names[k], count, text, size);
     }
     PetscOptionsLeftRestore(NULL, &left, &names, &values);
-    return count;
+    return add_overruled(words, count, text, size);
 }
 
 void daedal_petsc_close(void)

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/persist.h"
@@ -733,6 +734,12 @@ static void test_files(void **state)
     assert_non_null(strstr(diag.text, none));
     assert_int_equal(dae_solver_load(s, none, &diag), DAE_ERR_FILE);
     assert_non_null(strstr(diag.text, none));
+    unlink(path); /* no file takes the place of what is none */
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(dae_solver_save(s, path, &diag), DAE_ERR_FILE);
+    struct stat info;
+    assert_true(stat(path, &info) == 0 && S_ISFIFO(info.st_mode));
+    unlink(path);
     assert_int_equal(dae_solver_save(s, path, &diag), DAE_OK);
     assert_int_equal(dae_solver_save(s, NULL, &diag), DAE_OK); /* whether it could be */
     const double t = dae_solver_time(s);

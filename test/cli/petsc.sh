@@ -107,6 +107,11 @@ fi
 # a word that PETSc does not ask for is told by name, and only that
 ends 0 run heat.mo --petsc '-ts_bdf_order 3 -pc_tipe lu -log_nothing' -o heat4.csv --points 2
 says 'no use for -pc_tipe:'
+# tolerances and steps are those of the command, and words of PETSc for them are told
+ends 0 run heat.mo --petsc '-ts_rtol 0.1 -ts_max_steps 3' -o heat5.csv --points 2
+says 'no use for -ts_rtol, -ts_max_steps:.*decided here (--rtol'
+ends 0 run heat.mo --petsc '' -o heat6.csv --points 2
+cmp -s heat5.csv heat6.csv || fail "-ts_rtol has an effect"
 expect 2 run heat.mo --petsc '-ts_type rk'
 says 'explicit ODE integrator'
 expect 2 run heat.mo --petsc '-ts_type beuler'

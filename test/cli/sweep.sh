@@ -135,6 +135,17 @@ rows all.csv 2
 expect 0 sweep decay.mo --over k=1,2 --max-steps 3 --keep 'end(x)' --over steps=1,1 --fixed-step 0.5 --csv fixed.csv
 grep -q 'no error was estimated' fixed.csv || fail "the note of a run is lost"
 
+# a run that its model ends says so, for what it did not come to has no value
+sed 's/^  assert/  when x < 0.5 then\n    terminate("half");\n  end when;\n&/' decay.mo >half.mo
+expect 0 sweep half.mo --over k=1,0.1 --keep 'at(0.9,x),end(time)' --csv half.csv
+sed -n 2p half.csv | grep -q '^1,1,nan,0.69314.*,ok,.*terminated at t = 0.69314.*: half' || fail "an end by the model is not told"
+sed -n 3p half.csv | grep -q ',ok,$' || fail "the second run has something to say"
+expect 2 sweep decay.mo --over title=1,2 -o table.csv
+says 'put them into quotes'
+expect 0 sweep decay.mo --over 'title="1","2"' --keep 'end(x)' --csv title.csv
+expect 2 sweep decay.mo --over k=1,2 -o table.xyz
+says 'must end in .csv, .json, .mat or .h5'
+
 # a function that crashes its process: its row says so, and the others are there
 cat >crash.mo <<'END_OF_MODEL'
 model Crash

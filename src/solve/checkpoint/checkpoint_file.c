@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -18,6 +19,12 @@ static dae_status cannot_write(dae_diag *diag, const char *path, int reason)
 dae_status checkpoint_file_open(checkpoint_file *file, const char *path, dae_diag *diag)
 {
     const size_t size = strlen(path) + 48;
+    struct stat there;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) /* a new file would take its place */
+        return diag_set(diag, DAE_ERR_FILE,
+                        "The checkpoint '%.200s' cannot be written: that is a directory, a device "
+                        "or a pipe.",
+                        path);
     *file = (checkpoint_file){.path = path, .temporary = DAE_ARRAY(char, size)};
     if (!file->temporary)
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the name of a checkpoint.");
