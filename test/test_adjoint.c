@@ -3,6 +3,8 @@
 
 enum { MOST_BY = 8 };
 
+#define ROD_TIME 2.0 /* of test_stages_of_the_run */
+
 /* All of this holds for each kind of adjoint: this is the one at hand. */
 static const dae_adjoint_request *kind;
 static const dae_adjoint_request kinds[] = {
@@ -18,11 +20,15 @@ typedef struct gradient_run {
     double weights[MOST_VALUES], gradient[MOST_BY];
 } gradient_run;
 
-static void open_adjoint(gradient_run *g, const char *text, double rtol, int functionals, int count,
-                         const char *const *by, double memory)
+static void open_adjoint_by(gradient_run *g, const char *text, const char *method, double longest,
+                            double rtol, int functionals, int count, const char *const *by,
+                            double memory)
 {
     memset(g, 0, sizeof *g);
     prepare(&g->r, text);
+    g->r.options.method = method;
+    g->r.options.max_step = longest;
+    if (longest > 0.0) g->r.options.stop_time = ROD_TIME;
     g->r.options.rtol = rtol;
     g->r.options.atol = 1e-3 * rtol;
     g->count = count;
@@ -35,6 +41,12 @@ static void open_adjoint(gradient_run *g, const char *text, double rtol, int fun
     dae_status status = dae_adjoint_new(g->r.solver, &request, &g->adjoint, &g->r.diag);
     if (status != DAE_OK) print_error("%s\n", g->r.diag.text);
     assert_int_equal(status, DAE_OK);
+}
+
+static void open_adjoint(gradient_run *g, const char *text, double rtol, int functionals, int count,
+                         const char *const *by, double memory)
+{
+    open_adjoint_by(g, text, "auto", 0.0, rtol, functionals, count, by, memory);
 }
 
 static void close_adjoint(gradient_run *g)
@@ -391,6 +403,60 @@ static void test_many_equations(void **state)
         }
 }
 
+/* A rod that keeps its shape, v[i] = sin(i a) exp(-k l t) with a = pi/41, l = 2 - 2 cos(a). */
+static const char *const rod =
+    MODEL("  parameter Real k = 100;\n  parameter Real a = 0.07662421106316569;\n"
+          "  Real v[40](start = {sin(i*a) for i in 1:40}, each fixed = true);\nequation\n"
+          "  der(v[1]) = k*(v[2] - 2*v[1]);\n  for i in 2:39 loop\n"
+          "    der(v[i]) = k*(v[i - 1] - 2*v[i] + v[i + 1]);\n  end for;\n"
+          "  der(v[40]) = k*(v[39] - 2*v[40]);");
+
+/* Steps that are no longer than this pass the error test of the gradient, too. */
+#define LONGEST 0.3
+
+/* Evaluations of a run of the rod, by `method`, without a gradient. */
+static long evaluations_alone(const char *method)
+{
+    run r;
+    prepare(&r, rod);
+    r.options.rtol = 1e-7;
+    r.options.atol = 1e-10;
+    r.options.method = method;
+    r.options.max_step = LONGEST;
+    r.options.stop_time = ROD_TIME;
+    assert_int_equal(dae_solver_new(r.problem, &r.options, &r.solver, &r.diag), DAE_OK);
+    assert_int_equal(dae_solver_start(r.solver, 0.0, NULL, NULL), DAE_OK);
+    assert_int_equal(dae_solver_run(r.solver, ROD_TIME, NULL, NULL), DAE_OK);
+    const long evaluations = dae_solver_stats(r.solver)->residuals;
+    end(&r);
+    return evaluations;
+}
+
+/* Beside radau the discrete adjoint of many linear equations stands on the stages of the run: it
+ * asks for no values between them, which a second run would have to find. Its accuracy is that of
+ * the run. */
+static void test_stages_of_the_run(void **state)
+{
+    (void)state;
+    const char *const by = "k", *const methods[] = {"radau", "radau:9"};
+    const double k = 100.0, tend = ROD_TIME, l = 2.0 - 2.0 * cos(0.07662421106316569);
+    const double left = exp(-k * l * tend), size = sin(20.0 * 0.07662421106316569);
+    const double exact[2] = {-l * tend * left * size,
+                             size * (tend * left / k - (1.0 - left) / (k * k * l))};
+    for (int i = 0; i < 2; i++) {
+        gradient_run g;
+        open_adjoint_by(&g, rod, methods[i], LONGEST, 1e-7, 2, 1, &by, 0.0);
+        assert_int_equal(dae_adjoint_integral(g.adjoint, 1, only(&g, "v[20]")), DAE_OK);
+        run_until(&g, tend);
+        if (kind->kind == DAE_ADJOINT_DISCRETE)
+            assert_int_equal(dae_solver_stats(g.r.solver)->residuals,
+                             evaluations_alone(methods[i]));
+        assert_int_equal(dae_adjoint_point(g.adjoint, 0, only(&g, "v[20]")), DAE_OK);
+        for (int m = 0; m < 2; m++) expect_gradient(&g, m, &exact[m], 100.0 * 1e-7);
+        close_adjoint(&g);
+    }
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -423,12 +489,17 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closed_forms),         cmocka_unit_test(test_gradient_on_the_way),
-        cmocka_unit_test(test_gradient_of_zero),     cmocka_unit_test(test_gradient_of_robertson),
-        cmocka_unit_test(test_integrals_are_judged), cmocka_unit_test(test_jump_of_integrand),
-        cmocka_unit_test(test_end_that_moves),       cmocka_unit_test(test_forward_and_back),
-        cmocka_unit_test(test_many_equations),       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed_forms),
+                                       cmocka_unit_test(test_gradient_on_the_way),
+                                       cmocka_unit_test(test_gradient_of_zero),
+                                       cmocka_unit_test(test_gradient_of_robertson),
+                                       cmocka_unit_test(test_integrals_are_judged),
+                                       cmocka_unit_test(test_jump_of_integrand),
+                                       cmocka_unit_test(test_end_that_moves),
+                                       cmocka_unit_test(test_forward_and_back),
+                                       cmocka_unit_test(test_many_equations),
+                                       cmocka_unit_test(test_stages_of_the_run),
+                                       cmocka_unit_test(test_refusals)};
     int failed = 0;
     for (kind = kinds; kind < kinds + sizeof kinds / sizeof *kinds; kind++)
         failed += cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,7 +190,7 @@ static double after_jumps(double tend)
 /* Implicit methods step over a jump that no event announces, at the price of some steps. Global
  * errors of bdf are some ten tolerances anyway. radau takes an estimate of rtol^(1/2 + 1/2s) / 10,
  * s = 3, 5 or 7 stages, for an error of rtol, which is true of smooth solutions only
- * (radau_error_factor): it may miss each of the two jumps by some times
+ * (collocation_error_factor): it may miss each of the two jumps by some times
  * that. */
 static void test_over_a_jump(void **state)
 {

@@ -6,6 +6,7 @@
  *       -v            every tolerance on the way
  *       --quick       3 rounds
  *       --growth      time by the number of parameters, in place of the comparison
+ *       -t RTOL -c CODE   one run of one code at one tolerance, for a profiler; no digits
  *
  * Problems: robertson, akzo, transamp, heat by forward sensitivities, ladder by the adjoint. Both
  * codes get the same exact residual, Jacobian and dF/dp; Daedal also runs from the text, translated
@@ -41,6 +42,8 @@ enum { NAMES = sizeof names / sizeof *names };
 typedef struct wishes {
     int rounds, digits[DIGITS_MOST], digit_count;
     bool verbose, growth;
+    double only; /* the one tolerance; 0: all */
+    const char *code;
 } wishes;
 
 typedef struct record {
@@ -263,6 +266,22 @@ static void grow(const problem *q, const wishes *w)
     free_room(best);
 }
 
+/* ---- one run ---- */
+
+static void run_one(const problem *q, const wishes *w)
+{
+    int count;
+    const code *codes = codes_of(q, &count);
+    for (int c = 0; c < count; c++) {
+        if (!w->code || strcmp(codes[c].name, w->code) != 0) continue;
+        outcome out = {.s = bench_space(result_size(q, q->np), sizeof(double))};
+        codes[c].solve(q, w->only, q->np, &out);
+        printf("%-10s %7.1e %-12s %7ld steps %10.4f ms  %s\n", q->name, w->only, codes[c].name,
+               out.steps, 1e3 * out.seconds, out.note);
+        free(out.s);
+    }
+}
+
 /* ---- all ---- */
 
 static void read_digits(const char *text, wishes *w)
@@ -275,12 +294,14 @@ static void read_digits(const char *text, wishes *w)
 static bool read_options(int argc, char **argv, wishes *w)
 {
     static const struct option options[] = {{"quick", 0, NULL, 'q'}, {"growth", 0, NULL, 'g'}, {0}};
-    for (int o; (o = getopt_long(argc, argv, "d:n:v", options, NULL)) != -1;) switch (o) {
+    for (int o; (o = getopt_long(argc, argv, "d:n:vt:c:", options, NULL)) != -1;) switch (o) {
         case 'd': read_digits(optarg, w); break;
         case 'n': w->rounds = atoi(optarg); break;
         case 'v': w->verbose = true; break;
         case 'q': w->rounds = 3; break;
         case 'g': w->growth = true; break;
+        case 't': w->only = strtod(optarg, NULL); break;
+        case 'c': w->code = optarg; break;
         default: return false;
         }
     return true;
@@ -291,6 +312,8 @@ static void take(const char *name, const wishes *w)
     problem *q = problem_new(name);
     if (!q)
         fprintf(stderr, "%s: no such problem\n", name);
+    else if (w->only > 0.0)
+        run_one(q, w);
     else if (w->growth)
         grow(q, w);
     else

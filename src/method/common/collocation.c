@@ -1,5 +1,6 @@
 #include "method/common/collocation.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 #include "base/wide.h"
@@ -83,4 +84,10 @@ void collocation_extrapolation(const collocation *m, const collocation *next, do
         if (stiffly) E[i * s + s - 1] -= 1.0; /* q(1) = Z_s */
         for (int j = 0; j < s && !stiffly; j++) E[i * s + j] -= end[j];
     }
+}
+
+double collocation_error_factor(double rtol, int stages)
+{
+    double s = stages;
+    return 10.0 * pow(rtol, (s - 1.0) / (2.0 * s));
 }

@@ -54,6 +54,11 @@ static inline bool collocation_ends(const collocation *m)
     return m->nodes[m->stages - 1] == 1.0 && !m->open;
 }
 
+/* The weight of the embedded formula's estimate in an error test of Radau IIA, which makes errors
+ * follow the tolerance. The estimate has order s, the solution 2s - 1: an estimate of
+ * rtol^((s+1)/2s) goes with errors about rtol. RADAU tests against a tenth of that [HW99]. */
+double collocation_error_factor(double rtol, int stages);
+
 /* weight_j = l_j(x) or l_j'(x) (derivative = 1), the Lagrange polynomials on 0, c_1 .. c_s that
  * belong to c_j: q(x) = sum weight_j Z_j */
 void collocation_weights(const collocation *m, double x, int derivative, double *weight);

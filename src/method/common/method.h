@@ -120,6 +120,9 @@ typedef struct method {
      * method computes in doubles only. */
     void (*precise)(const void *state, const method_context *ctx, double t, int derivative,
                     void *y);
+    /* The collocation method whose stages y(t) and y'(t) of the last step are at its nodes, as
+     * they were solved; NULL, or no such function: they are not. */
+    const struct collocation *(*collocates)(const void *state, const method_context *ctx);
     /* Extrapolation: T_jk of the last step into y, j and k from 0; the number of rows. y stays if
      * there is no such entry. NULL: there is no tableau. */
     int (*tableau)(const void *state, const method_context *ctx, int row, int column, double *y);

@@ -461,6 +461,7 @@ static void radau_persist(void *state, const method_context *ctx, persist *p)
         METHOD_STEPS(radau),                                                                       \
         METHOD_CACHE(radau),                                                                       \
         .persist = radau_persist,                                                                  \
+        .collocates = radau_collocates,                                                            \
     }
 
 RADAU_METHOD(radau, "radau", "Radau IIA collocation, orders 5, 9 and 13 by itself; F(t,y,y') = 0",

@@ -47,14 +47,6 @@ int radau_first_stages(const error_norm *norm, const double *y)
     return rtol > START_5 ? 3 : rtol > START_7 ? 5 : 7;
 }
 
-/* The estimate has order s, the solution 2s - 1: an estimate of rtol^((s+1)/2s) goes with errors
- * about rtol. RADAU tests against a tenth of that. */
-double radau_error_factor(double rtol, int stages)
-{
-    double s = stages;
-    return 10.0 * pow(rtol, (s - 1.0) / (2.0 * s));
-}
-
 static inline double clamp(double x, double least, double most)
 {
     return x < least ? least : x > most ? most : x;
@@ -84,7 +76,7 @@ void radau_set_error_factor(radau_scratch *w, const method_context *ctx, const d
     double rtol = stages_relative_tolerance(ctx->norm, y);
     if (rtol != w->factor_rtol) w->gain_to_lower = gain_to_lower(rtol);
     for (int k = 0; k < RADAU_METHODS && rtol != w->factor_rtol; k++) {
-        w->factors[k] = radau_error_factor(rtol, 2 * k + 1);
+        w->factors[k] = collocation_error_factor(rtol, 2 * k + 1);
         w->constants[k] = error_constant(radau_iia(2 * k + 1));
     }
     w->factor_rtol = rtol;

@@ -68,6 +68,12 @@ void radau_interpolate(const void *state, const method_context *ctx, double t, i
     if (ctx->smooth) smooth_correction(s, n, x, derivative, y);
 }
 
+const collocation *radau_collocates(const void *state, const method_context *ctx)
+{
+    const radau_state *s = state;
+    return s->moved || ctx->smooth ? NULL : s->m; /* slopes, or the end, are others then */
+}
+
 /* The weights at x in (0, 1), found once for every method and place. */
 static const radau_place *weights_at(radau_scratch *w, double x)
 {

@@ -96,9 +96,8 @@ attempt_status radau_solve(const radau_state *s, radau_scratch *w, const method_
 /* b := (dF/dy + gamma/h dF/dy')^-1 b */
 iteration_status radau_filter(const method_context *ctx, double *b);
 
-/* radau_control.c: the weight of the estimate in the error test, which makes errors follow the
- * tolerance; for this attempt it is kept in scratch. */
-double radau_error_factor(double rtol, int stages);
+/* radau_control.c: the weight of the estimate in the error test, kept in scratch for this attempt.
+ */
 void radau_set_error_factor(radau_scratch *w, const method_context *ctx, const double *y);
 /* h_next / h after a solved attempt of that error, accepted or not, and w->next_stages. */
 double radau_next_factor(const radau_state *s, radau_scratch *w, double error);
@@ -113,6 +112,7 @@ int radau_max_iterations(int stages);
 /* radau_dense.c: q(x) or q'(x) of the last step, added to y_old for values. */
 void radau_interpolate(const void *state, const method_context *ctx, double t, int derivative,
                        double *y);
+const collocation *radau_collocates(const void *state, const method_context *ctx);
 /* How wrong the polynomial of this attempt is at a place x of (0, 1) between its ends. */
 double radau_error_between(const radau_state *s, radau_scratch *w, const method_context *ctx,
                            double x);

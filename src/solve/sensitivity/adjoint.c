@@ -90,6 +90,7 @@ static dae_status check_request(const dae_solver *s, const dae_adjoint_request *
 /* Values are kept, not equations. */
 static void follow_values(dae_adjoint *j)
 {
+    j->recorder.any_stages = false;
     j->recorder.step = trajectory_step;
     j->recorder.judge = trajectory_judge;
     if (j->unchecked) j->recorder.walk = trajectory_walk;

@@ -19,19 +19,31 @@ static dae_status no_memory(const dae_adjoint *j)
     return sensitivity_no_memory(j->x);
 }
 
+static void free_solvers(sweep *q)
+{
+    for (int s = 0; s <= COLLOCATION_STAGES; s++) {
+        stage_system_free(q->system[s]);
+        stage_split_free(q->split[s]);
+        q->system[s] = NULL;
+        q->split[s] = NULL;
+    }
+}
+
 void adjoint_sweep_free(sweep *q)
 {
     dae_free_all(q->w.s, q->w.inputs, q->w.user, q->direct, q->numbers, q->shared);
-    stage_system_free(q->system);
-    stage_split_free(q->split);
+    free_solvers(q);
     stage_system_free(q->w.at);
 }
 
 bool adjoint_sweep_new(sweep *q, const dae_adjoint *j, int m)
 {
     const directions *d = &j->x->directions;
-    const size_t s = (size_t)j->x->method->stages, inputs = (size_t)d->inputs.count;
-    size_t n = 0;
+    const size_t inputs = (size_t)d->inputs.count;
+    size_t n = 0, s = (size_t)j->x->usual->stages;
+    for (long i = 0; i < j->record_count; i++)
+        if (!j->records[i].ledger && (size_t)j->records[i].method->stages > s)
+            s = (size_t)j->records[i].method->stages;
     for (int i = 0; i < j->ledger.space_count; i++)
         if ((size_t)j->ledger.spaces[i].n > n) n = (size_t)j->ledger.spaces[i].n;
     *q = (sweep){.space = -1,
@@ -114,9 +126,11 @@ static void spread_slope(const collocation *c, double h, int a, int n, const dou
 }
 
 /* What the stages of a step count for before its equations are looked at. */
-static void seed_stages(const dae_adjoint *j, sweep *q, double h, int n, const double *integrals)
+static void seed_stages(const dae_adjoint *j, sweep *q, const adjoint_record *r, int n,
+                        const double *integrals)
 {
-    const collocation *c = j->x->method;
+    const collocation *c = r->method;
+    const double h = r->h;
     const size_t s = (size_t)c->stages;
     vector_zero(n * c->stages, q->u);
     vector_zero(n, q->before);
@@ -136,7 +150,7 @@ static dae_status explicit_back(dae_adjoint *j, sweep *q, const tangent_space *s
                                 const adjoint_record *r, int a, const double *part,
                                 const double *minus_mu)
 {
-    const collocation *c = j->x->method;
+    const collocation *c = r->method;
     const int named = j->x->directions.named;
     if (space->tangents) {
         model_tangent_transposed(space->tangents->rows, part, minus_mu, NULL, NULL, q->w.inputs,
@@ -161,7 +175,7 @@ static dae_status explicit_back(dae_adjoint *j, sweep *q, const tangent_space *s
 static void hand_to_start(const dae_adjoint *j, sweep *q, const adjoint_record *r,
                           const double *fyp, size_t apart)
 {
-    const collocation *c = j->x->method;
+    const collocation *c = r->method;
     const tangent_space *space = &j->ledger.spaces[r->space];
     const size_t n = (size_t)space->n;
     vector_zero(space->n, q->work);
@@ -180,7 +194,7 @@ static void hand_to_start(const dae_adjoint *j, sweep *q, const adjoint_record *
 static dae_status hand_to_explicit(dae_adjoint *j, sweep *q, const adjoint_record *r,
                                    const step_parts *p, const double *numbers)
 {
-    const collocation *c = j->x->method;
+    const collocation *c = r->method;
     const tangent_space *space = &j->ledger.spaces[r->space];
     const size_t n = (size_t)space->n;
     dae_status status = DAE_OK;
@@ -204,10 +218,7 @@ dae_status adjoint_explain_linear(const dae_adjoint *j, linear_status status)
 static void enter_space(sweep *q, int space)
 {
     if (q->space == space) return;
-    stage_system_free(q->system);
-    stage_split_free(q->split);
-    q->system = NULL;
-    q->split = NULL;
+    free_solvers(q);
     q->space = space;
 }
 
@@ -216,16 +227,17 @@ static dae_status back_directly(dae_adjoint *j, sweep *q, const adjoint_record *
                                 const step_parts *p, const double *numbers)
 {
     const tangent_space *space = &j->ledger.spaces[r->space];
-    const int s = j->x->method->stages;
-    if (!q->system) q->system = stage_system_new(space->n, s, space->layout.count, 0, true);
-    if (!q->system) return no_memory(j);
-    memcpy(q->system->fy, numbers, p->matrix * sizeof *numbers);
-    memcpy(q->system->fyp, numbers + p->matrix, p->matrix * sizeof *numbers);
-    linear_status factored = stage_system_factor(q->system, &space->layout, j->x->method, r->h);
+    const int s = r->method->stages;
+    stage_system **system = &q->system[s];
+    if (!*system) *system = stage_system_new(space->n, s, space->layout.count, 0, true);
+    if (!*system) return no_memory(j);
+    memcpy((*system)->fy, numbers, p->matrix * sizeof *numbers);
+    memcpy((*system)->fyp, numbers + p->matrix, p->matrix * sizeof *numbers);
+    linear_status factored = stage_system_factor(*system, &space->layout, r->method, r->h);
     if (factored != LINEAR_OK) return adjoint_explain_linear(j, factored);
-    linear_solve(q->system->solver, q->u);
+    linear_solve((*system)->solver, q->u);
     for (int i = 0; i < s * space->n; i++)
-        if (q->system->sloped[i % space->n]) q->u[i] *= r->h;
+        if ((*system)->sloped[i % space->n]) q->u[i] *= r->h;
     hand_to_start(j, q, r, numbers + p->matrix, space->layout.count);
     return DAE_OK;
 }
@@ -236,14 +248,15 @@ static dae_status back_alike(dae_adjoint *j, sweep *q, const adjoint_record *r)
     const tangent_space *space = &j->ledger.spaces[r->space];
     const double *fy;
     bool anew;
-    if (!q->split) q->split = stage_split_new(&space->layout, j->x->method, true);
-    if (!q->split) return no_memory(j);
+    stage_split **split = &q->split[r->method->stages];
+    if (!*split) *split = stage_split_new(&space->layout, r->method, true);
+    if (!*split) return no_memory(j);
     dae_status status = alike_of(j, q, r, &fy);
     if (status != DAE_OK) return status;
     const double *fyp = fy + space->layout.count;
-    linear_status factored = stage_split_factor(q->split, fy, fyp, r->h, &anew);
+    linear_status factored = stage_split_factor(*split, fy, fyp, r->h, &anew);
     if (factored != LINEAR_OK) return adjoint_explain_linear(j, factored);
-    stage_split_solve(q->split, q->u, q->work);
+    stage_split_solve(*split, q->u, q->work);
     hand_to_start(j, q, r, fyp, 0);
     return DAE_OK;
 }
@@ -255,7 +268,7 @@ static dae_status step_back(dae_adjoint *j, sweep *q, long at, const double *num
     const tangent_space *space = &j->ledger.spaces[r->space];
     const step_parts p = adjoint_parts(j, r, at);
     enter_space(q, r->space);
-    seed_stages(j, q, r->h, space->n, numbers + p.integrals);
+    seed_stages(j, q, r, space->n, numbers + p.integrals);
     dae_status status = r->alike ? back_alike(j, q, r) : back_directly(j, q, r, &p, numbers);
     if (status == DAE_OK) status = hand_to_explicit(j, q, r, &p, numbers);
     vector_copy(space->n, q->before, q->w.s);
@@ -284,8 +297,9 @@ void adjoint_gather(const dae_adjoint *j, const sweep *q, double *gradient)
     const directions *d = &j->x->directions;
     const int n = j->start_n;
     for (int k = 0; k < d->named; k++) {
-        const double *s = j->start + 2 * (size_t)k * (size_t)n;
-        gradient[k] = vector_dot(n, q->w.s, s) + vector_dot(n, q->w.sp, s + n) + q->direct[k];
+        const double *s = j->start[k];
+        gradient[k] = q->direct[k];
+        if (s) gradient[k] += vector_dot(n, q->w.s, s) + vector_dot(n, q->w.sp, s + n);
         if (d->inputs.count > 0)
             gradient[k] += vector_dot(d->inputs.count, q->w.inputs, directions_named(d, k));
     }

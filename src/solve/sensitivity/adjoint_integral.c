@@ -184,7 +184,7 @@ static double judged(const dae_adjoint *j, double h, int m, const quadrature_err
     const double atol = x->request.atol > 0.0 ? x->request.atol : x->run->base_options.atol;
     double worst = 0.0;
     for (int i = 0; i < 2; i++) {
-        double error = fabs(h / x->method->gamma * e->gap[i]);
+        double error = x->part * fabs(h / x->method->gamma * e->gap[i]);
         double allowed = rtol * (j->size[2 * m + i] + e->size[i]) +
                          atol * e->weight * (fabs(x->t - j->began) + fabs(h));
         if (allowed > 0.0) worst = fmax(worst, error / allowed);

@@ -18,6 +18,7 @@ typedef struct adjoint_record {
     bool ledger;
     bool alike; /* F_Y and F_Y' are the same at all stages, */
     long same;  /* and at those of this record, which may be itself; -1: they differ */
+    const collocation *method; /* of a step */
     int space;
     int stretch;     /* of a trajectory */
     double t, h;     /* where the step begins; its length */
@@ -80,7 +81,7 @@ struct dae_adjoint {
     long end;          /* the record of the event that has ended the run; -1: none */
     double *end_slope; /* variables: their slopes there, */
     double *end_tau;   /* and what its time counts for in points; functionals */
-    double *start;     /* named rows of 2 start_n: S and S' where the run began */
+    double **start;    /* named: start_n of S and S' each where the run began; NULL: they are 0 */
     int start_n;
     double *alike; /* F_Y and F_Y' of the last record that has its own for all stages, */
     size_t alike_room;
@@ -147,16 +148,16 @@ dae_status adjoint_judge(void *user, double h, const double *stages, double *err
 
 /* Work space of a sweep for one functional. */
 typedef struct sweep {
-    ledger_weights w;          /* what S, S' and inputs count for behind the record */
-    double *direct;            /* named: what p_k does by itself */
-    double *u;                 /* n s: what the stages do, then mu */
-    double *before;            /* n: what S where the step begins does */
-    double *fp;                /* n: dF/dp_k of callbacks */
-    double *work;              /* n s */
-    stage_system *system;      /* transposed; NULL: none so far, */
-    struct stage_split *split; /* the same of stages that are alike, */
-    int space;                 /* both of this space; -1: none */
-    double *numbers;           /* of a record in the file */
+    ledger_weights w; /* what S, S' and inputs count for behind the record */
+    double *direct;   /* named: what p_k does by itself */
+    double *u;        /* n s: what the stages do, then mu */
+    double *before;   /* n: what S where the step begins does */
+    double *fp;       /* n: dF/dp_k of callbacks */
+    double *work;     /* n s */
+    stage_system *system[COLLOCATION_STAGES + 1]; /* transposed, by the number of stages; NULL */
+    struct stage_split *split[COLLOCATION_STAGES + 1]; /* the same of stages that are alike, */
+    int space;                                         /* all of this space; -1: none */
+    double *numbers;                                   /* of a record in the file */
     size_t room;
     double *shared; /* F_Y and F_Y' of such a record that others share, */
     size_t shared_room;

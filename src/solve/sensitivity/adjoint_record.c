@@ -25,6 +25,7 @@ void adjoint_forget(dae_adjoint *j)
     j->file = NULL;
     j->filed = 0;
     j->used = 0.0;
+    for (int k = 0; j->start && k < j->x->directions.named; k++) dae_free(j->start[k]);
     dae_free(j->start);
     j->start = NULL;
     trajectory_reset(&j->trajectory);
@@ -82,7 +83,6 @@ static dae_status start_direction(dae_adjoint *j, int k, double *b)
 {
     dae_sensitivity *x = j->x;
     const size_t n = (size_t)x->lead.n;
-    double *s = j->start + 2 * (size_t)k * n, *sp = s + n;
     dae_status status = DAE_OK;
     const double *rates = x->rates + (size_t)k * n;
     vector_zero((int)n, b);
@@ -91,8 +91,10 @@ static dae_status start_direction(dae_adjoint *j, int k, double *b)
     else
         status = lead_explicit_named(x, x->t, x->lead.y, x->lead.yp, k, b);
     if (status != DAE_OK || (is_zero(n, rates) && is_zero(n, b))) return status; /* 0 it is */
+    double *s = j->start[k] = DAE_ARRAY(double, 2 * n);
+    if (!s) return no_memory(j);
     vector_copy((int)n, rates, s);
-    return lead_complete_with(x, x->t, b, s, sp);
+    return lead_complete_with(x, x->t, b, s, s + n);
 }
 
 static dae_status record_start(void *user)
@@ -112,7 +114,7 @@ static dae_status record_start(void *user)
     memset(j->inputs, 0, m * (size_t)x->directions.inputs.count * sizeof *j->inputs);
     memset(j->direct, 0, m * named * sizeof *j->direct);
     j->start_n = x->lead.n;
-    j->start = DAE_ARRAY(double, 2 * n * named);
+    j->start = DAE_ARRAY(double *, named);
     double *b = DAE_ARRAY(double, n);
     dae_status status = j->start && b ? DAE_OK : no_memory(j);
     for (size_t k = 0; k < named && status == DAE_OK; k++) status = start_direction(j, (int)k, b);
@@ -179,7 +181,7 @@ void adjoint_add_along(dae_adjoint *j, int m, double along, const double *weight
 step_parts adjoint_parts(const dae_adjoint *j, const adjoint_record *r, long at)
 {
     const tangent_space *q = &j->ledger.spaces[r->space];
-    const size_t s = (size_t)j->x->method->stages;
+    const size_t s = (size_t)r->method->stages;
     step_parts p;
     p.matrix = r->alike && r->same != at ? 0 : (r->alike ? 1 : s) * q->layout.count;
     p.explicit_part = 2 * p.matrix;
@@ -258,7 +260,8 @@ static dae_status note_alike(dae_adjoint *j)
 static dae_status describe_step(dae_adjoint *j, double h, adjoint_record *r)
 {
     const bool alike = j->x->system->alike;
-    *r = (adjoint_record){.space = j->ledger.space, .t = j->x->t, .h = h, .alike = alike};
+    *r = (adjoint_record){
+        .method = j->x->method, .space = j->ledger.space, .t = j->x->t, .h = h, .alike = alike};
     dae_status status = alike && !same_as_before(j) ? note_alike(j) : DAE_OK;
     r->same = alike ? j->alike_record : -1;
     return status;
@@ -391,7 +394,8 @@ dae_status adjoint_add_point(dae_adjoint *j, int m, const double *weights)
     return DAE_OK;
 }
 
-const step_recorder adjoint_recorder = {.step = record_step,
+const step_recorder adjoint_recorder = {.any_stages = true,
+                                        .step = record_step,
                                         .judge = adjoint_judge,
                                         .integrates = adjoint_integrates,
                                         .started = record_start,

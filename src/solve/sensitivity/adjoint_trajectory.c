@@ -106,7 +106,8 @@ dae_status trajectory_step(void *user, double h, const double *stages)
         dae_free(numbers);
         return status;
     }
-    return adjoint_add_record(j, (adjoint_record){.space = j->ledger.space,
+    return adjoint_add_record(j, (adjoint_record){.method = x->method,
+                                                  .space = j->ledger.space,
                                                   .stretch = number,
                                                   .t = x->t,
                                                   .h = h,

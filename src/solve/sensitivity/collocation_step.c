@@ -24,6 +24,26 @@ static stage_system *stage_system_of(const dae_sensitivity *x)
                             x->directions.count, false);
 }
 
+void collocation_use(dae_sensitivity *x, const collocation *c)
+{
+    if (c == x->method) return;
+    x->aside[x->method->stages] = x->system;
+    x->method = c;
+    x->system = x->aside[c->stages];
+    x->aside[c->stages] = NULL;
+    if (x->system) x->system->first_t = NAN;
+}
+
+void collocation_drop_systems(dae_sensitivity *x)
+{
+    for (int s = 0; s <= COLLOCATION_STAGES; s++) {
+        stage_system_free(x->aside[s]);
+        x->aside[s] = NULL;
+    }
+    stage_system_free(x->system);
+    x->system = NULL;
+}
+
 /* Derivatives at all stages, and F_p of all directions. */
 static dae_status take_stages(dae_sensitivity *x, double h)
 {
@@ -183,7 +203,7 @@ static dae_status estimate(dae_sensitivity *x, double h, const double *stages, d
             sum += part * part;
             tested++;
         }
-        if (tested > 0) *error = fmax(*error, sqrt(sum / tested));
+        if (tested > 0) *error = fmax(*error, x->part * sqrt(sum / tested));
     }
     dae_free(e);
     if (status == ITERATION_MEMORY) return sensitivity_no_memory(x);
@@ -196,7 +216,7 @@ static void move(dae_sensitivity *x, double h, piece *p)
 {
     const stage_system *q = x->system;
     const size_t n = (size_t)q->n, s = (size_t)q->stages;
-    *p = (piece){x->t, h, p->start, p->stages};
+    *p = (piece){x->method, x->t, h, p->start, p->stages};
     memcpy(p->start, x->s, (size_t)x->directions.count * n * sizeof *p->start);
     for (int k = 0; k < x->directions.count; k++) {
         const double *z = p->stages + (size_t)k * n * s;
@@ -287,7 +307,7 @@ void pieces_drop(dae_sensitivity *x)
 
 void pieces_at(const dae_sensitivity *x, double t, int k, double *s, double *sp)
 {
-    const size_t n = (size_t)x->lead.n, stages = (size_t)x->method->stages;
+    const size_t n = (size_t)x->lead.n;
     double weight[COLLOCATION_STAGES];
     int i = x->piece_count - 1;
     vector_copy(x->lead.n, x->s + (size_t)k * n, s);
@@ -295,11 +315,12 @@ void pieces_at(const dae_sensitivity *x, double t, int k, double *s, double *sp)
     if (t == x->t || i < 0) return;
     while (i > 0 && (t - x->pieces[i].t) * x->pieces[i].h < 0.0) i--;
     const piece *p = &x->pieces[i];
+    const size_t stages = (size_t)p->method->stages;
     const double *z = p->stages + (size_t)k * n * stages, at = (t - p->t) / p->h;
     vector_copy(x->lead.n, p->start + (size_t)k * n, s);
     vector_zero(x->lead.n, sp);
-    collocation_weights(x->method, at, 0, weight);
+    collocation_weights(p->method, at, 0, weight);
     for (size_t b = 0; b < stages; b++) vector_axpy(x->lead.n, weight[b], z + b * n, s);
-    collocation_weights(x->method, at, 1, weight);
+    collocation_weights(p->method, at, 1, weight);
     for (size_t b = 0; b < stages; b++) vector_axpy(x->lead.n, weight[b] / p->h, z + b * n, sp);
 }

@@ -130,11 +130,13 @@ dae_status lead_companion_new(const dae_problem *base, const dae_options *tolera
 }
 
 /* Values of the run at t in at_y and at_yp: as rows show them, or as an event within the step takes
- * them, whose interpolant is not refined. Both must be one point where an event is looked at. */
+ * them, or its own stages have them, whose interpolant is not refined. Both must be one point where
+ * an event is looked at. */
 static dae_status point_of_run(dae_sensitivity *x, double t)
 {
     dae_solver *s = x->run;
-    if (!x->lead.as_taken || s->run.phase != PHASE_RUNNING) return solver_ask(s, t);
+    const bool plain = x->lead.as_taken || x->lead.as_solved;
+    if (!plain || s->run.phase != PHASE_RUNNING) return solver_ask(s, t);
     const run_observer *o = s->observer;
     dae_status status = o && o->asked ? o->asked(o->user, t, true) : DAE_OK;
     if (status != DAE_OK) return status;
@@ -260,8 +262,7 @@ static dae_status take_solver(dae_sensitivity *x, dae_solver *chosen)
     if (status != DAE_OK) return status;
     l->solver = chosen;
     l->key = key_of(chosen);
-    stage_system_free(x->system);
-    x->system = NULL;
+    collocation_drop_systems(x);
     run_error_restart(x->error);
     return lead_room(x) ? DAE_OK : sensitivity_no_memory(x);
 }

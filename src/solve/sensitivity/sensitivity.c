@@ -138,7 +138,10 @@ static dae_status step(dae_sensitivity *x, double h, double *error)
 static dae_status follow(dae_sensitivity *x)
 {
     const double end = x->run->run.t;
-    dae_status status = DAE_OK;
+    bool taken = false;
+    const double before = x->t;
+    dae_status status = own_stages_step(x, &taken);
+    if (status == DAE_OK && taken) return look_for_jumps(x, before);
     while (status == DAE_OK && x->t != end) {
         double h = next_length(x, end - x->t), error;
         if (fabs(h) <= 1e-14 * fabs(end) || fabs(end - x->t) <= 4e-16 * fabs(end)) {
@@ -287,7 +290,8 @@ static bool keep_request(dae_sensitivity *x, const dae_sensitivity_request *r)
 /* Follow the run. */
 static void observe(dae_sensitivity *x, double rtol)
 {
-    x->method = method_for(rtol > 0.0 ? rtol : x->run->base_options.rtol);
+    x->part = 1.0;
+    x->method = x->usual = method_for(rtol > 0.0 ? rtol : x->run->base_options.rtol);
     x->observer = (run_observer){.user = x,
                                  .started = observer_started,
                                  .advanced = observer_advanced,
@@ -381,7 +385,7 @@ void dae_sensitivity_free(dae_sensitivity *x)
     if (!x) return;
     if (x->run && x->run->observer == &x->observer) x->run->observer = NULL;
     pieces_drop(x);
-    stage_system_free(x->system);
+    collocation_drop_systems(x);
     rough_watch_free(x->rough);
     lead_free(&x->lead);
     directions_free(&x->directions);

@@ -119,7 +119,8 @@ typedef struct lead {
     bool plain;         /* its constraints do not show: S can be integrated, but not completed */
     double *y, *yp;     /* of that point, n each; owned */
     double at;          /* the time of these values; NAN: there are none */
-    bool as_taken;      /* they are to be those that an event at work takes */
+    bool as_taken;      /* they are to be those that an event at work takes, */
+    bool as_solved;     /* or those of the run's own stages */
     double *forms;      /* 7 n, for differences of callbacks in mechanical form; behind y */
     bool renew;         /* the companion has chosen other positions: make another one */
     double *user;       /* values of the run in its user's unknowns, y, then y'; owned */
@@ -134,6 +135,7 @@ struct stage_system;
 
 /* A step of the sensitivities: S(t + x h) = S0 + sum_j weight_j(x) Z_j. */
 typedef struct piece {
+    const collocation *method;
     double t, h;
     double *start, *stages; /* count rows of n; count times stages rows of n; owned */
 } piece;
@@ -143,6 +145,7 @@ struct tangent_ledger;
 /* Who keeps all that is done to the first direction: the adjoint. */
 typedef struct step_recorder {
     void *user;
+    bool any_stages; /* steps may have the stages of the run's, and their number (own_stages.c) */
     /* Takes the place of collocation_step, NULL: nothing does. */
     dae_status (*walk)(void *user, double h, double *error);
     /* A step of length h from x->t is about to be taken; stages: X_a - S of the first direction. */
@@ -165,8 +168,10 @@ struct dae_sensitivity {
     dae_sensitivity_request request;
     directions directions;
     lead lead;
-    struct stage_system *system;
-    const collocation *method;
+    struct stage_system *system; /* of the method at hand; NULL at first */
+    const collocation *method;   /* of the step at hand, */
+    const collocation *usual;    /* and of those that do not have the stages of the run */
+    struct stage_system *aside[COLLOCATION_STAGES + 1]; /* systems of other numbers of stages */
 
     double t;       /* where S stands */
     bool stands;    /* it has values */
@@ -175,8 +180,9 @@ struct dae_sensitivity {
                       for mixtures alone */
     const step_recorder *recorder; /* borrowed; NULL: none */
     struct tangent_ledger *ledger; /* what it records between steps; borrowed, NULL: nothing */
-    double h;                      /* the step that the error test permits; 0: no limit known */
-    piece *pieces;                 /* of the last step of the run; owned */
+    double h;                      /* the step that the error test permits; 0: no limit known; */
+    double part;   /* of estimates that counts as the error; 1 unless own_stages.c says so */
+    piece *pieces; /* of the last step of the run; owned */
     int piece_count;
     size_t piece_room;
 
@@ -284,6 +290,17 @@ double sensitivity_weight(const dae_sensitivity *x, int k, int i, double a, doub
 /* S at a time of the pieces, direction k. */
 void pieces_at(const dae_sensitivity *x, double t, int k, double *s, double *sp);
 void pieces_drop(dae_sensitivity *x);
+
+/* Steps are by this method from now on. */
+void collocation_use(dae_sensitivity *x, const collocation *c);
+/* Forget systems of the lead before. */
+void collocation_drop_systems(dae_sensitivity *x);
+
+/* ---- own_stages.c ---- */
+
+/* One step over the whole last step of the run, at the stages that it has solved. *taken: it was;
+ * else S stands where it stood, and steps of its own are to follow. */
+dae_status own_stages_step(dae_sensitivity *x, bool *taken);
 
 /* ---- stage_iteration.c ---- */
 
