@@ -93,19 +93,21 @@ static void test_first_order_estimate(void **state)
 }
 
 /* y'' is a spike of area 1 and width w at c: y' jumps by 1 there, from c - 1 to c. Its flanks lie
- * beside mesh points, in intervals that are large: they are seen from either side. */
+ * beside mesh points, in intervals that are large: they are seen from either side. Narrow ones lie
+ * between all points of the first mesh and of its halves: a last look finds them. */
 static void test_spike(void **state)
 {
     (void)state;
     const char *const at_end[] = {"y = 0"};
-    static const double places[][2] = {{0.537, 0.01}, {0.512, 0.003}, {0.77, 0.003}};
+    static const double places[][2] = {
+        {0.537, 0.01}, {0.512, 0.003}, {0.77, 0.003}, {0.512, 0.0005}, {0.771, 0.0005}};
     bvp_run q;
     open_with(&q,
               MODEL("  parameter Real c = 0.5, w = 0.01;\n  Real y(start = 0, fixed = true), v;\n"
                     "equation\n  der(y) = v;\n"
                     "  der(v) = exp(-((time - c)/w)^2)/(w*sqrt(3.141592653589793));"),
               1, at_end);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 5; k++) {
         const double c = places[k][0];
         assert_int_equal(dae_problem_set_parameter(q.r.problem, "c", c, NULL), DAE_OK);
         assert_int_equal(dae_problem_set_parameter(q.r.problem, "w", places[k][1], NULL), DAE_OK);

@@ -165,6 +165,21 @@ double bvp_estimate(dae_bvp *q, const bvp_solution *s, double *error)
     return most;
 }
 
+double bvp_look_closer(dae_bvp *q, const bvp_solution *s, double *error)
+{
+    enum { LOOKS = 16 };
+    double most = 0.0, *room = DAE_ARRAY(double, 2 * (size_t)bvp_inner(q)->d);
+    if (!room) return NAN;
+    for (int i = 0; i < s->intervals; i++) {
+        error[i] = 0.0;
+        for (int k = 0; k < LOOKS; k++)
+            error[i] = bvp_larger(error[i], error_at(q, s, i, (k + 0.5) / LOOKS, room) / LOOKS);
+        most = fmax(most, error[i]);
+    }
+    dae_free(room);
+    return most;
+}
+
 double bvp_difference(dae_bvp *q, const bvp_solution *a, const bvp_solution *b)
 {
     double most = 0.0;

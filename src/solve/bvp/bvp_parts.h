@@ -195,6 +195,9 @@ void bvp_transfer(dae_bvp *q, const bvp_solution *from, bvp_solution *to);
 /* Error of the polynomial in each interval, in tolerances; the largest one. NAN: memory,
  * INFINITY: one is no number. */
 double bvp_estimate(dae_bvp *q, const bvp_solution *s, double *error);
+/* The same at many points of each interval: what the largest defect does over the part of the
+ * interval that is next to it. */
+double bvp_look_closer(dae_bvp *q, const bvp_solution *s, double *error);
 /* The mesh on which errors would be alike and at most `target`, with at least so many intervals. */
 bool bvp_redistribute(dae_bvp *q, const bvp_solution *s, const double *error, double target,
                       int least, bvp_solution *next);
