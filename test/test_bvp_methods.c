@@ -92,6 +92,32 @@ static void test_first_order_estimate(void **state)
     shut(&q);
 }
 
+/* y'' is a spike of area 1 and width w at c: y' jumps by 1 there, from c - 1 to c. Its flanks lie
+ * beside mesh points, in intervals that are large: they are seen from either side. Narrow ones lie
+ * between all points of the first mesh and of its halves: a last look finds them. */
+static void test_spike(void **state)
+{
+    (void)state;
+    const char *const at_end[] = {"y = 0"};
+    static const double places[][2] = {
+        {0.537, 0.01}, {0.512, 0.003}, {0.77, 0.003}, {0.512, 0.0005}, {0.771, 0.0005}};
+    bvp_run q;
+    open_with(&q,
+              MODEL("  parameter Real c = 0.5, w = 0.01;\n  Real y(start = 0, fixed = true), v;\n"
+                    "equation\n  der(y) = v;\n"
+                    "  der(v) = exp(-((time - c)/w)^2)/(w*sqrt(3.141592653589793));"),
+              1, at_end);
+    for (int k = 0; k < 5; k++) {
+        const double c = places[k][0];
+        assert_int_equal(dae_problem_set_parameter(q.r.problem, "c", c, NULL), DAE_OK);
+        assert_int_equal(dae_problem_set_parameter(q.r.problem, "w", places[k][1], NULL), DAE_OK);
+        solve(&q);
+        expect_about(value_at(&q, "v", 0.0), c - 1.0, 1e-8 * (2.0 - c));
+        expect_about(value_at(&q, "v", 1.0), c, 1e-8 * (1.0 + c));
+    }
+    shut(&q);
+}
+
 /* Slopes that are no numbers just where the error is estimated, between the first two or
  * the last two of four Gauss points of the interval from 0.3 to 0.4: the mesh, which is fine
  * elsewhere, and that of halves are not taken for good. */
@@ -727,6 +753,7 @@ int main(void)
                                        cmocka_unit_test(test_weak_states),
                                        cmocka_unit_test(test_shooting_estimate),
                                        cmocka_unit_test(test_first_order_estimate),
+                                       cmocka_unit_test(test_spike),
                                        cmocka_unit_test(test_no_number),
                                        cmocka_unit_test(test_damping),
                                        cmocka_unit_test(test_refused)};

@@ -168,6 +168,23 @@ for m in gauss shooting; do
     ends 0 bvp high.mo --method $m --set most=2
     says 'warning: y = 1.1.* lies above its max = 1.1'
 done
+# Emden's equation is singular at 0: y = 1/sqrt(1 + t^2/3) from its series a little later
+cat >emden.mo <<'END'
+model Emden
+  Real y(start = 1), v;
+initial equation
+  v = -time*y^5/3;
+equation
+  der(y) = v;
+  time*der(v) = -2*v - time*y^5;
+  annotation(experiment(StopTime = 1), __Daedal(terminal = {y == sqrt(3)/2}));
+end Emden;
+END
+expect 2 bvp emden.mo
+says 'begin a little later'
+expect 0 bvp emden.mo --start-time 1e-3
+says '^  y  *0.999999833'
+says ' -0.21650635'
 # limits of intervals are kept
 expect 1 bvp bratu.mo --max-intervals 3
 says 'the limit of 3'

@@ -163,25 +163,39 @@ static double node_product(const collocation *m, double x)
     return product;
 }
 
-/* probe = 0 and the point between nodes where prod (x - c_a) is largest; reach = largest integral
- * of that from 0, over its values there: for a smooth solution the error of the polynomial over h
- * times its defect. */
+/* The point between `low` and `high` where prod (x - c_a) is largest. */
+static double largest_between(const collocation *m, double low, double high)
+{
+    enum { PARTS = 1000 };
+    double best = low, most = -1.0;
+    for (int k = 0; k < PARTS; k++) {
+        const double x = low + (high - low) * (k + 0.5) / PARTS;
+        if (fabs(node_product(m, x)) <= most) continue;
+        most = fabs(node_product(m, x));
+        best = x;
+    }
+    return best;
+}
+
+/* Where the defect is looked at: at the start, where it is largest between nodes, and at the end,
+ * or before it if that is a node: what lies beside a mesh point must not be overlooked from either
+ * side. reach = largest integral of prod (x - c_a) from 0, over its value there: for a smooth
+ * solution the error of the polynomial over h times its defect. */
 static void find_reach(dae_bvp *q)
 {
     enum { PARTS = 1000 };
     const collocation *m = q->method;
-    double sum = 0.0, most = 0.0, best = 0.0;
-    q->probe[0] = q->probe[1] = 0.0;
+    const int s = m->stages;
+    const double last = m->nodes[s - 1];
+    double sum = 0.0, most = 0.0;
     for (int k = 0; k < PARTS; k++) {
-        const double x = (k + 0.5) / PARTS, product = node_product(m, x);
-        sum += product / PARTS;
+        sum += node_product(m, (k + 0.5) / PARTS) / PARTS;
         most = fmax(most, fabs(sum));
-        bool between = x > m->nodes[0] && x < m->nodes[m->stages - 1];
-        if (!between || fabs(product) <= best) continue;
-        best = fabs(product);
-        q->probe[1] = x;
     }
-    for (int k = 0; k < 2; k++) q->reach[k] = most / fabs(node_product(m, q->probe[k]));
+    q->probe[0] = 0.0;
+    q->probe[1] = s > 1 ? largest_between(m, m->nodes[0], last) : 0.0;
+    q->probe[2] = last < 1.0 ? 1.0 - 1e-6 : largest_between(m, s > 1 ? m->nodes[s - 2] : 0.0, last);
+    for (int k = 0; k < BVP_PROBES; k++) q->reach[k] = most / fabs(node_product(m, q->probe[k]));
 }
 
 /* Conditions are over the unknowns of the form, those of runs over the user's. */
@@ -308,6 +322,25 @@ static dae_status coarsen(dae_bvp *q, bvp_solution *s, const double *error, doub
     return explain_mesh(q, s, error, diag);
 }
 
+/* A last look at a solution that halving has confirmed, for what is narrower than the distance of
+ * the points so far: a mesh that is finer there, and *confirmed = false. Where states are chosen,
+ * values next to points where they hold badly say nothing. */
+static dae_status look_closer(dae_bvp *q, bvp_solution *s, bool *confirmed, dae_diag *diag)
+{
+    if (q->inner || q->instance->selection) return DAE_OK;
+    double *error = DAE_ARRAY(double, s->intervals);
+    const double most = error ? bvp_look_closer(q, s, error) : NAN;
+    bool moved = false;
+    dae_status status = isnan(most) ? bvp_no_memory(diag) : DAE_OK;
+    if (status == DAE_OK && most > 1.0) {
+        *confirmed = false;
+        status = s->intervals >= q->request.max_intervals ? explain_mesh(q, s, error, diag)
+                                                          : refine(q, s, error, 1.0, &moved, diag);
+    }
+    dae_free(error);
+    return status;
+}
+
 /* The rounds are over, and the last halving does not confirm the solution. */
 static dae_status explain_rounds(const dae_bvp *q, const bvp_solution *s, dae_diag *diag)
 {
@@ -336,6 +369,7 @@ static dae_status adapt(dae_bvp *q, bvp_solution *s, dae_diag *diag)
         } else if (most <= target && room) {
             status = judge(q, s, &q->stats.error, diag);
             confirmed = status == DAE_OK && q->stats.error <= 1.0;
+            if (confirmed) status = look_closer(q, s, &confirmed, diag);
             target /= fmax(2.0, 2.0 * fmin(q->stats.error, 1e6)); /* which may be infinite */
         } else if (most <= target && !coarse) {
             status = coarsen(q, s, error, target, diag);

@@ -156,8 +156,24 @@ double bvp_estimate(dae_bvp *q, const bvp_solution *s, double *error)
     double most = 0.0, *room = DAE_ARRAY(double, 2 * (size_t)bvp_inner(q)->d);
     if (!room) return NAN;
     for (int i = 0; i < s->intervals; i++) {
-        error[i] = bvp_larger(q->reach[0] * error_at(q, s, i, q->probe[0], room),
-                              q->reach[1] * error_at(q, s, i, q->probe[1], room));
+        error[i] = 0.0;
+        for (int k = 0; k < BVP_PROBES; k++)
+            error[i] = bvp_larger(error[i], q->reach[k] * error_at(q, s, i, q->probe[k], room));
+        most = fmax(most, error[i]);
+    }
+    dae_free(room);
+    return most;
+}
+
+double bvp_look_closer(dae_bvp *q, const bvp_solution *s, double *error)
+{
+    enum { LOOKS = 16 };
+    double most = 0.0, *room = DAE_ARRAY(double, 2 * (size_t)bvp_inner(q)->d);
+    if (!room) return NAN;
+    for (int i = 0; i < s->intervals; i++) {
+        error[i] = 0.0;
+        for (int k = 0; k < LOOKS; k++)
+            error[i] = bvp_larger(error[i], error_at(q, s, i, (k + 0.5) / LOOKS, room) / LOOKS);
         most = fmax(most, error[i]);
     }
     dae_free(room);

@@ -48,6 +48,8 @@ typedef struct bvp_layout {
     int head, d, n, extra, tail;
 } bvp_layout;
 
+enum { BVP_PROBES = 3 };
+
 struct dae_bvp {
     dae_problem *problem;
     dae_bvp_request request;
@@ -60,12 +62,12 @@ struct dae_bvp {
     iteration matrix;
     bool has_matrix;
     const collocation *method;
-    double probe[2], reach[2]; /* points of an interval; error of the polynomial over h times its
-                                  defect there */
-    int n, d, m;               /* unknowns of the form, states, unknown parameters */
-    int *state;                /* d: which unknowns; owned, as all below */
-    int *number;               /* n: which state; -1: none */
-    const model_form *seen;    /* over whose unknowns conditions are; n of them */
+    double probe[BVP_PROBES], reach[BVP_PROBES]; /* points of an interval; error of the polynomial
+                                  over h times its defect there */
+    int n, d, m;            /* unknowns of the form, states, unknown parameters */
+    int *state;             /* d: which unknowns; owned, as all below */
+    int *number;            /* n: which state; -1: none */
+    const model_form *seen; /* over whose unknowns conditions are; n of them */
     int seen_n;
     bool *sloped; /* seen_n: the equations have their slope */
     bvp_conditions left, right;
@@ -193,6 +195,9 @@ void bvp_transfer(dae_bvp *q, const bvp_solution *from, bvp_solution *to);
 /* Error of the polynomial in each interval, in tolerances; the largest one. NAN: memory,
  * INFINITY: one is no number. */
 double bvp_estimate(dae_bvp *q, const bvp_solution *s, double *error);
+/* The same at many points of each interval: what the largest defect does over the part of the
+ * interval that is next to it. */
+double bvp_look_closer(dae_bvp *q, const bvp_solution *s, double *error);
 /* The mesh on which errors would be alike and at most `target`, with at least so many intervals. */
 bool bvp_redistribute(dae_bvp *q, const bvp_solution *s, const double *error, double target,
                       int least, bvp_solution *next);

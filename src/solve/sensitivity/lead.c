@@ -154,9 +154,10 @@ dae_status lead_companion_start(const dae_problem *base, const dae_options *tole
     if (status != DAE_OK && diag) *diag = (*companion)->diag;
     if (status != DAE_OK || lead_is_fit(*companion)) return status;
     return diag_set(diag, DAE_ERR_UNSUPPORTED,
-                    "%s: the equations are solved by their derivative array, or choose positions "
-                    "by numbers; such systems have no place here.",
-                    what);
+                    "%s: at t = %.9g the equations are solved by their derivative array, or choose "
+                    "positions by numbers; such systems have no place here. If they are singular "
+                    "at that time only, as time*der(x) = .. is at 0, begin a little later.",
+                    what, t);
 }
 
 /* y, then y' = values of the run at t in the user's unknowns. */
