@@ -1,8 +1,9 @@
 /* Many runs of one model: runs a second of Daedal against IDA and HEM5 in a loop, on one core.
  *
- *     bench_sweeps DAEDAL [RUNS]
+ *     bench_sweeps DAEDAL [RUNS [MODEL]]
  *       DAEDAL  the command, for 'daedal sweep --jobs 1' and a loop over 'daedal run'
- *       RUNS    of each kind (200)
+ *       RUNS    of each kind (200); ten times as many of 'daedal sweep'
+ *       MODEL   pendulum, andrews, akzo or transamp alone
  *
  * Peers have callbacks by hand, for one set of parameters; Daedal has the model's text, native
  * code, and other parameters in every run. All codes reach the same digits: of tolerances 1e-3 to
@@ -242,13 +243,15 @@ int main(int argc, char **argv)
 {
     const char *missing = half_explicit_open();
     int runs = argc > 2 ? atoi(argv[2]) : 200;
-    if (argc < 2 || runs < 1) return fprintf(stderr, "usage: bench_sweeps DAEDAL [RUNS]\n"), 2;
+    if (argc < 2 || runs < 1)
+        return fprintf(stderr, "usage: bench_sweeps DAEDAL [RUNS [MODEL]]\n"), 2;
     if (missing) printf("without HEM5: %s\n", missing);
     if (peer_ida.missing()) return fprintf(stderr, "%s\n", peer_ida.missing()), 1;
     printf("runs a second of the processor at %.0f digits\n", DIGITS);
     printf("%-10s %9s %9s %9s %9s %9s   %s\n", "model", "loop", "sweep", "run", "IDA", "HEM5",
            "sweep / better peer");
     for (size_t k = 0; k < sizeof subjects / sizeof *subjects; k++)
-        compare(&subjects[k], argv[1], runs, !missing);
+        if (argc < 4 || strcmp(argv[3], subjects[k].name) == 0)
+            compare(&subjects[k], argv[1], runs, !missing);
     return 0;
 }

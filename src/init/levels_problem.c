@@ -81,13 +81,12 @@ static void collect_pattern(level_problem *p, const bool *held, int *number)
 static bool problem_vectors(level_problem *p)
 {
     const size_t n = (size_t)p->n, m = (size_t)p->m, entries = (size_t)p->colptr[n];
-    return SHARED_BLOCK(SHARE(p->u, n), SHARE(p->trial, n), SHARE(p->good, n), SHARE(p->columns, n),
-                        SHARE(p->normal, n), SHARE(p->tangent, n), SHARE(p->before, n),
-                        SHARE(p->step, n), SHARE(p->w, n), SHARE(p->start, n), SHARE(p->least, n),
-                        SHARE(p->sizes, n), SHARE(p->r, m), SHARE(p->misfit, m),
-                        SHARE(p->offset, m), SHARE(p->rows, m), SHARE(p->rhs, m),
-                        SHARE(p->values, entries), SHARE(p->B, entries), SHARE(p->preferred, n),
-                        SHARE(p->free, n));
+    return SHARED_BLOCK(
+        SHARE(p->u, n), SHARE(p->trial, n), SHARE(p->good, n), SHARE(p->columns, n),
+        SHARE(p->normal, n), SHARE(p->tangent, n), SHARE(p->before, n), SHARE(p->step, n),
+        SHARE(p->w, n), SHARE(p->start, n), SHARE(p->least, n), SHARE(p->sizes, n), SHARE(p->r, m),
+        SHARE(p->misfit, m), SHARE(p->offset, m), SHARE(p->rows, m), SHARE(p->rhs, m),
+        SHARE(p->values, entries), SHARE(p->B, entries), SHARE(p->preferred, n), SHARE(p->free, n));
 }
 
 /* Start values, tags and the linear solver. */

@@ -22,7 +22,8 @@ bool rank_work_new(rank_work *w, int n); /* false: memory */
 void rank_work_free(rank_work *w);
 
 /* Rank of the n x n matrix A (columns contiguous, not changed) and 1/cond_1 of its triangular
- * factor, of large ones an estimate; A counts as singular if that is below `tolerance`. No allocation. */
+ * factor, of large ones an estimate; A counts as singular if that is below `tolerance`. No
+ * allocation. */
 int rank_dense(rank_work *w, int n, const double *A, double tolerance, double *condition);
 
 /* v = the k-th of n - rank independent vectors with A v = 0 for the last matrix, largest component
