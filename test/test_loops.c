@@ -281,7 +281,7 @@ static void test_passes_with_messages(void **state)
         {"model M parameter Integer n = 60; Real x[n];\nequation\nfor i in 1:n loop\n"
          "x[i] = x[if i < n then i + 1 else i + 2] - 1;\nend for;\nend M;\n",
          "subscript 62 of 'x' is outside 1..60"},
-        {"model M parameter Integer n = 60; Real x[n](start = {sqrt(50.0 - i) for i in 1:n});\n"
+        {"model M parameter Integer n = 60; Real x[n](start = {sqrt(50.3 - i) for i in 1:n});\n"
          "equation\nfor i in 1:n loop\n der(x[i]) = 1;\nend for;\nend M;\n",
          "this is not a number"},
         {"model M parameter Integer n = 60; Real x[n];\nequation\nfor i in 1:n loop\n"
