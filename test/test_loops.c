@@ -12,8 +12,8 @@
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* In the place of '@' comes nothing, or a term that is 0 and names the counter: then each pass is
- * evaluated from the text. */
+/* In the place of '@' comes nothing, or a term that is 0 and has a function of the counter: then
+ * each pass is evaluated from the text. */
 static const struct {
     const char *name, *text;
 } cases[] = {
@@ -32,6 +32,29 @@ static const struct {
      "u[1, n + 1 - i]@;\nend for;\n"
      "for i in 2:n - 1 loop\n u[i, 1] = 1@; u[i, n] = u[i, 1]@; v[i, 1] = u[i, n]^3@; "
      "v[i, n] = 2@;\nend for;\nend M;\n"},
+    {"grid with an edge",
+     "model M parameter Integer n = 24; parameter Real h = 1/(n + 1), p = 3;\n"
+     "Real u[n, n](start = {{sin(p*i*h)*cos(2*p*j*h)/2 + (if i > j then h*i^2 else -j)@ for j in "
+     "1:n} for i in 1:n}, fixed = {{mod(i + j, 2) == 0 for j in 1:n} for i in 1:n});\n"
+     "equation\nfor i in 1:n loop for j in 1:n loop\n"
+     "(if mod(i + j, 2) == 0 then p*der(u[i, j]) else 0) + u[i, j] = (if i + j == 2 then sin(time) "
+     "else 0) + ((if i > 1 then u[i - 1, j] else 0) + (if i < n then u[i + 1, j] else 0) + (if j > "
+     "1 then u[i, j - 1] else 0) + (if j < n then u[i, j + 1] else 0) - 4*u[i, j])/h^2@;\n"
+     "end for; end for;\nend M;\n"},
+    {"subscripts with an edge",
+     "model M parameter Integer n = 24; final parameter Real h = 1/(n - 1);\n"
+     "Real u[n, n](start = {{22*((j - 1)*h)*(1 - (j - 1)*h)^1.5@ for j in 1:n} for i in 1:n});\n"
+     "equation\nfor i in 1:n loop for j in 1:n loop\n"
+     "der(u[i, j]) = 2*u[i, j]^2 + h*(u[if i > 1 then i - 1 else 2, j] + u[if i < n then i + 1 "
+     "else n - 1, j] + u[i, if j > 1 then j - 1 else end - 22] + u[i, rem(j, n) + 1])@;\n"
+     "end for; end for;\nend M;\n"},
+    {"numbers of counters",
+     "model M parameter Integer n = 300, k = 4; parameter Real h = 1/n; constant Real c[n] = "
+     "{0.1*i "
+     "for i in 1:n}; Real u[n](start = {-sqrt(i)*k/n + 0.5*i - i*i@ for i in 1:n}), v[n];\n"
+     "equation\nfor i in 1:n loop\n der(u[i]) = (i - 7)*u[i]/(2*i + 1) + (3 - i)*h*v[n + 1 - i]*"
+     "(if div(i, 10) == 3 or i > 290 then c[i] elseif i == 77 then n else i)@;\n"
+     "v[i] = u[i]*c[i] - exp(-i*h)@;\nend for;\nend M;\n"},
     {"strides",
      "model M parameter Integer n = 400; parameter Real R[n] = {1 + 0.1*k for k in 1:n}; "
      "Real u[n];\nequation\nfor i in 1:2:n - 1 loop\n"
@@ -192,12 +215,33 @@ static expr *gradients(flat_model *m, bool apart, size_t *count)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
+/* Start values, and whether they are fixed. */
+static void assert_same_starts(const flat_model *m, const flat_model *n, const place *p,
+                               const char *what)
+{
+    const size_t count = m->variable_count;
+    expr *a = DAE_ARRAY(expr, count + 1), *b = DAE_ARRAY(expr, count + 1);
+    size_t given = 0;
+    assert_int_equal(n->variable_count, count);
+    for (size_t k = 0; k < count; k++) {
+        assert_int_equal(m->variables[k].fixed, n->variables[k].fixed);
+        assert_int_equal(m->variables[k].has_start, n->variables[k].has_start);
+        if (!m->variables[k].has_start) continue;
+        a[given] = m->variables[k].start;
+        b[given++] = n->variables[k].start;
+    }
+    double *x = run_tape(straight_tape(m->graph, a, given), p, given);
+    double *y = run_tape(straight_tape(n->graph, b, given), p, given);
+    assert_same_bits(x, y, given, what);
+    dae_free_all(a, b, x, y);
+}
+
 /* Passes by the first one and passes by the text are the same equations, with the same names. */
 static void test_passes(void **state)
 {
     (void)state;
     for (int k = 0; k < CASES; k++) {
-        flattened f = flatten_case(k, ""), g = flatten_case(k, " + 0*i");
+        flattened f = flatten_case(k, ""), g = flatten_case(k, " + 0*max(i, 1)");
         place p = place_of(f.m);
         expr *a = residuals(f.m), *b = residuals(g.m);
         assert_int_equal(f.m->equation_count, g.m->equation_count);
@@ -215,10 +259,71 @@ static void test_passes(void **state)
             run_tape(straight_tape(g.m->graph, b, g.m->equation_count), &p, g.m->equation_count);
         assert_same_bits(x, y, f.m->equation_count, cases[k].name);
         dae_free_all(a, b, x, y);
+        assert_same_starts(f.m, g.m, &p, cases[k].name);
         place_free(&p);
         release(&f);
         release(&g);
     }
+}
+
+/* What is left out of a pass that is no evaluation of the text is no message: products with 1 and
+ * 2 keep their unit, and others may mean a quantity, so that two passes of these do not agree; a
+ * subscript is outside of its array in the last one. */
+static void test_passes_with_messages(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } texts[] = {
+        {"model M parameter Integer n = 60; Real x[n](each unit = \"m\"), y[n](each unit = "
+         "\"s\");\nequation\nfor i in 3:n loop\n y[i] = (i - 40)*x[i]; x[i] = 1;\nend for;\n"
+         "for i in 1:2 loop y[i] = 1; x[i] = 1; end for;\nend M;\n",
+         "m"},
+        {"model M parameter Integer n = 60; Real x[n];\nequation\nfor i in 1:n loop\n"
+         "x[i] = x[if i < n then i + 1 else i + 2] - 1;\nend for;\nend M;\n",
+         "subscript 62 of 'x' is outside 1..60"},
+        {"model M parameter Integer n = 60; Real x[n](start = {sqrt(50.3 - i) for i in 1:n});\n"
+         "equation\nfor i in 1:n loop\n der(x[i]) = 1;\nend for;\nend M;\n",
+         "this is not a number"},
+        {"model M parameter Integer n = 60; Real x[n];\nequation\nfor i in 1:n loop\n"
+         "x[i] = 1/(i - 50);\nend for;\nend M;\n",
+         "division by zero"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        flattened f = flatten_with("test.mo", texts[k].text, NULL, 0);
+        assert_true(message_errors(f.messages) + message_warnings(f.messages) > 0);
+        if (!strstr(message_text(f.messages), texts[k].message))
+            fail_msg("%s", message_text(f.messages));
+        release(&f);
+    }
+}
+
+/* Calls in texts that are evaluated count as passes, those in formulas do not: at most three passes
+ * for each of 20 000 elements and equations, which have four calls and seven. */
+static void test_formulas_are_used(void **state)
+{
+    static const char *const text =
+        "model M parameter Integer n = 100; parameter Real h = 1/n;\n"
+        "Real u[n, n](start = {{sin(i*h)*cos(j*h)*sin(2*i*h)*cos(3*j*h) for j in 1:n} for i in "
+        "1:n});\nequation\nfor i in 1:n loop for j in 1:n loop\n"
+        "der(u[i, j]) = sin(u[i, j]) + exp(u[if i > 1 then i - 1 else n, j])*cos(i*h) + (if j < n "
+        "then tanh(u[i, j + 1]) else 0)*sqrt(j*h) + log(1 + u[i, j]^2);\nend for; end for;\n"
+        "end M;\n";
+    flatten_limits limits = {.elements = 100000,
+                             .nodes = 1000000,
+                             .passes = 60000,
+                             .run_passes = 1000,
+                             .bytes = (size_t)1 << 30,
+                             .call_passes = 1000,
+                             .call_bytes = (size_t)1 << 20,
+                             .reach = 1e9};
+    flattened f = {.tree = arena_new(0),
+                   .messages = message_list_new("m.mo", text, strlen(text), 0)};
+    (void)state;
+    ast_file *file = parse_file(f.tree, text, strlen(text), f.messages);
+    f.m = flatten_within(file, "m.mo", NULL, 0, limits, f.messages);
+    if (!f.m) fail_msg("%s", message_text(f.messages));
+    release(&f);
 }
 
 /* Rows that are like others have the derivatives that they have by themselves. */
@@ -368,9 +473,14 @@ static void test_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_passes),   cmocka_unit_test(test_gradients),
-        cmocka_unit_test(test_tapes),    cmocka_unit_test(test_native),
-        cmocka_unit_test(test_messages), cmocka_unit_test(test_text_does_not_grow),
+        cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_passes_with_messages),
+        cmocka_unit_test(test_formulas_are_used),
+        cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_tapes),
+        cmocka_unit_test(test_native),
+        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_text_does_not_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

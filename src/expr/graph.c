@@ -12,6 +12,8 @@
 #include <string.h>
 
 enum {
+    LINE = 16,             /* slots side by side in the cache, */
+    APART = 2,             /* and between operations whose last operands are neighbours */
     FIRST_TABLE = 1 << 6,  /* some graphs have but one expression, and are made by the thousand */
     LARGE_TABLE = 1 << 16, /* slots from which on a table is not kept between times of building */
     PAGE = 64,             /* variables with numbers side by side */
@@ -246,17 +248,29 @@ static uint64_t mix(uint64_t h, uint64_t word)
     return h ^ (h >> 32);
 }
 
-/* The value of a constant is where other nodes have b and c: its bits stand for all of them. */
+/* The value of a constant is where other nodes have b and c: its bits stand for all of them. Those
+ * of short numbers are the upper ones. */
 static uint32_t hash_node(const expr_node *n)
 {
+    const uint64_t bits = bits_of(n->value);
     uint64_t h = mix((uint64_t)n->op << 8 | n->order, (uint64_t)n->a << 32);
-    return (uint32_t)mix(h, bits_of(n->value));
+    return (uint32_t)mix(h, bits ^ bits >> 29);
 }
 
 static bool same_node(const expr_node *m, const expr_node *n)
 {
     return m->op == n->op && m->order == n->order && m->a == n->a &&
            bits_of(m->value) == bits_of(n->value);
+}
+
+static bool is_operation(const expr_node *n)
+{
+    return n->op >= EXPR_NEG && n->op < EXPR_OP_COUNT;
+}
+
+static bool holds(const graph *g, graph_slot at, const expr_node *n, uint32_t hash)
+{
+    return ((at ^ hash) & ~g->numbers) == 0 && same_node(node_at(g, at & g->numbers), n);
 }
 
 /* Whether a node is found by its number, and not in the table: most nodes that are asked for are
@@ -277,12 +291,44 @@ static expr *direct_place(graph *g, const expr_node *n)
     return d->page[i] ? &d->page[i][n->index % PAGE] : NULL;
 }
 
-/* Note a node that is not in the table yet. */
-static void enter_slot(graph *g, expr e, uint32_t hash)
+/* Where lines to be searched begin. A model's operations come in the order of their last operands,
+ * and so do questions for them: those of neighbours are neighbours, so that a large table is read
+ * line by line. Those of one last operand, products of all pairs, say, are neighbours by the other
+ * one. */
+typedef struct lines {
+    size_t first, second, other, step; /* then other, other + step, .. by the hash */
+} lines;
+
+static lines lines_of(const expr_node *n, uint32_t hash)
 {
-    size_t mask = g->slots - 1, i = hash & mask;
-    while (g->table[i]) i = (i + 1) & mask;
-    g->table[i] = e | (hash & ~g->numbers);
+    lines to = {hash, hash, hash, (hash >> 8 | 1) * (size_t)LINE};
+    if (!is_operation(n)) return to;
+    const expr last = n->a > n->b ? n->a : n->b, before = n->a > n->b ? n->b : n->a;
+    to.first = (size_t)last * APART;
+    to.second = (size_t)before * APART + (size_t)last * (LINE * (size_t)0x9E3779B1u);
+    return to;
+}
+
+/* The slot of a node that is *n, or an empty one where it belongs. A line of slots after the other
+ * is searched, each from some slot on and around. Nodes are never taken out: what is in front of
+ * one stays full. */
+static size_t find_slot(const graph *g, const expr_node *n, uint32_t hash)
+{
+    const lines at = lines_of(n, hash);
+    size_t from = at.first;
+    for (size_t search = 0;; search++) {
+        const size_t line = from & (g->slots - LINE);
+        for (size_t k = 0; k < LINE; k++) {
+            const size_t i = line | ((from + k) & (LINE - 1));
+            if (!g->table[i] || holds(g, g->table[i], n, hash)) return i;
+        }
+        from = search == 0 ? at.second : at.other + search * at.step;
+    }
+}
+
+static void enter_slot(graph *g, size_t slot, expr e, uint32_t hash)
+{
+    g->table[slot] = e | (hash & ~g->numbers);
     g->entered++;
 }
 
@@ -291,7 +337,8 @@ static bool enter_node(graph *g, expr e)
 {
     const expr_node *n = node_at(g, e);
     if (!is_direct(n)) {
-        enter_slot(g, e, hash_node(n));
+        const uint32_t hash = hash_node(n);
+        enter_slot(g, find_slot(g, n, hash), e, hash);
         return true;
     }
     expr *place = g->direct_gone ? direct_place(g, n) : NULL;
@@ -393,14 +440,10 @@ expr graph_intern(graph *g, const expr_node *n)
     if (g->failed || (!has_room(g) && !renew_table(g))) return graph_fail(g);
     if (is_direct(n)) return intern_direct(g, n);
     const uint32_t hash = hash_node(n);
-    size_t mask = g->slots - 1, i = hash & mask;
-    for (graph_slot at; (at = g->table[i]) != 0; i = (i + 1) & mask)
-        if (((at ^ hash) & ~g->numbers) == 0 && same_node(node_at(g, at & g->numbers), n))
-            return at & g->numbers;
+    const size_t slot = find_slot(g, n, hash);
+    if (g->table[slot]) return g->table[slot] & g->numbers;
     expr e = append(g, n);
-    if (e == EXPR_NONE) return EXPR_NONE;
-    g->table[i] = e | (hash & ~g->numbers);
-    g->entered++;
+    if (e != EXPR_NONE) enter_slot(g, slot, e, hash);
     return e;
 }
 

@@ -58,6 +58,7 @@ static void flattener_close(flattener *f)
     unit_table_free(&f->units);
     calls_free(&f->calls);
     replays_free(f);
+    element_texts_free(f);
     arena_free(f->permanent);
     arena_free(f->scratch);
 }

@@ -83,27 +83,76 @@ static void keep_sum(flattener *f, const ast_expr *e, const loop_range *r, const
 
 static value comprehend(flattener *f, const ast_expr *e, size_t iterators);
 
+/* Element k of the range, whose iterator is local number `slot`; false: an error */
+static bool take_element(flattener *f, const ast_expr *e, size_t iterators, const loop_range *r,
+                         size_t slot, size_t k, value *out)
+{
+    f->locals[slot].value = range_element(f, r, k);
+    *out = comprehend(f, e, iterators - 1);
+    return !value_is_error(out) && flatten_pass(f, e->place);
+}
+
 /* parts[k - from] = element k of the range, k >= from; false: an error */
 static bool take_elements(flattener *f, const ast_expr *e, size_t iterators, const loop_range *r,
                           size_t from, value *parts)
 {
     size_t slot = f->local_count;
     bool good = push_local(f, e->iterators[iterators - 1].name);
-    for (size_t k = from; k < r->count && good; k++) {
-        f->locals[slot].value = range_element(f, r, k);
-        parts[k - from] = comprehend(f, e, iterators - 1);
-        good = !value_is_error(&parts[k - from]) && flatten_pass(f, e->place);
+    for (size_t k = from; k < r->count && good; k++)
+        good = take_element(f, e, iterators, r, slot, k, &parts[k - from]);
+    f->local_count = slot;
+    return good;
+}
+
+/* The first elements as long as they are scalars of one kind, and *next, the one behind them. They
+ * need no values of their own, which are twenty times as large as their nodes. */
+static bool take_scalars(flattener *f, const ast_expr *e, const loop_range *r, value *all,
+                         size_t *count, value *next)
+{
+    size_t slot = f->local_count;
+    bool good = push_local(f, e->iterators[0].name), alike = true;
+    for (*count = 0; *count < r->count && good && alike; *count += alike) {
+        good = take_element(f, e, 1, r, slot, *count, next);
+        alike = good && value_is_simple(next) && next->rank == 0;
+        if (alike && *count == 0) {
+            *all = value_array_of(f, next->type, r->count);
+            all->class_ = next->class_;
+            all->unit = next->unit;
+        }
+        alike = alike && next->type == all->type && next->class_ == all->class_ &&
+                next->unit == all->unit;
+        if (alike) all->e[*count] = value_element(next, 0);
     }
     f->local_count = slot;
     return good;
 }
 
+/* An array of scalars, mostly of one kind. */
+static value comprehend_scalars(flattener *f, const ast_expr *e, const loop_range *r)
+{
+    value all = value_error(), next = all;
+    size_t count;
+    if (!take_scalars(f, e, r, &all, &count, &next)) return value_error();
+    if (count == r->count) return all;
+    value *parts = flatten_take(f, (r->count + 1) * sizeof *parts);
+    if (!parts) return value_error();
+    for (size_t k = 0; k < count; k++) {
+        parts[k] = value_scalar(all.type, all.e[k]);
+        parts[k].class_ = all.class_;
+        parts[k].unit = all.unit;
+    }
+    parts[count] = next;
+    if (!take_elements(f, e, 1, r, count + 1, parts + count + 1)) return value_error();
+    return stack_values(f, parts, r->count, e->place);
+}
+
 /* Nested loops of a comprehension: the last iterator is the outermost dimension. */
 static value comprehend(flattener *f, const ast_expr *e, size_t iterators)
 {
-    if (iterators == 0) return evaluate(f, e->args[0]);
+    if (iterators == 0) return formula_element(f, e->args[0]);
     loop_range r;
     if (!evaluate_range(f, &e->iterators[iterators - 1], &r)) return value_error();
+    if (iterators == 1 && r.count > 0) return comprehend_scalars(f, e, &r);
     value *parts = flatten_take(f, (r.count + 1) * sizeof *parts);
     if (!parts || !take_elements(f, e, iterators, &r, 0, parts)) return value_error();
     return stack_values(f, parts, r.count, e->place);
@@ -149,6 +198,9 @@ value evaluate_comprehension(flattener *f, const ast_expr *e)
             "'%s' cannot reduce an iterator: only sum, product, min, max and array can", name);
     f->comprehensions++;
     value v = reduce_elements(f, e, name);
-    if (--f->comprehensions == 0) f->prefix.of = NULL;
+    if (--f->comprehensions == 0) {
+        f->prefix.of = NULL;
+        if (!f->pass) element_texts_free(f);
+    }
     return v;
 }

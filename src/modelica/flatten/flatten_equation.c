@@ -242,7 +242,9 @@ static void loop_nest(flattener *f, const ast_item *item, size_t depth)
 static void for_equation(flattener *f, const ast_item *item)
 {
     loop_nest(f, item, 0);
-    if (!f->pass) replays_free(f);
+    if (f->pass) return;
+    replays_free(f);
+    element_texts_free(f);
 }
 
 /* ---- if ---- */

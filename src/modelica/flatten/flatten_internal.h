@@ -298,8 +298,10 @@ typedef struct flattener {
     expr *stack;
     size_t stack_capacity;
 
-    int comprehensions; /* around the expression at hand */
-    prefix_sum prefix;  /* the last sum in them */
+    int comprehensions;                 /* around the expression at hand */
+    struct element_text *element_texts; /* of elements in them (flatten_formula.c); owned */
+    size_t element_text_count, element_text_capacity;
+    prefix_sum prefix; /* the last sum in them */
 
     semilinear_call *semilinears; /* with events, for flatten_rules.c */
     size_t semilinear_count, semilinear_capacity;
@@ -564,6 +566,38 @@ value evaluate_unary(flattener *f, ast_op op, const value *a, source_place place
 bool check_numbers(flattener *f, const value *v, bool may_grow, source_place place);
 value elementwise(flattener *f, ast_op op, const value *a, const value *b, value_type type);
 
+/* flatten_formula.c: arithmetic of counters, elements and parameters, pass by pass */
+
+typedef struct formula formula;
+typedef struct element_text element_text;
+enum { FORMULA_MOST_ROOTS = 2, FORMULA_COMPARED = 3 };
+
+/* Passes in which the same conditions hold: so many were done by the text as well, and gave this.
+ */
+typedef struct formula_way {
+    uint64_t bits; /* of its conditions */
+    int compared;
+    value_type type;
+    int unit;
+} formula_way;
+
+/* A formula of texts in the loops at hand; NULL: they are more than that. */
+formula *formula_new(flattener *f, const ast_expr *const *text, size_t count);
+void formula_free(formula *p);
+/* root[k] = text k in the pass at hand; NULL: it may be another than that of the text. */
+formula_way *formula_run(flattener *f, formula *p, expr *root);
+
+/* What an evaluation may leave behind beside its value. */
+typedef struct traces {
+    size_t count[19];
+} traces;
+traces traces_of(const flattener *f);
+bool traces_differ(const traces *before, const flattener *f);
+
+/* The element of a comprehension in the pass at hand. */
+value formula_element(flattener *f, const ast_expr *text);
+void element_texts_free(flattener *f);
+
 /* builtin_array.c */
 
 value array_function(flattener *f, const char *name, const ast_expr *e);
@@ -598,7 +632,7 @@ expr way_to_actual(flattener *f); /* a parameter: 0 simplified, 1 actual */
 value evaluate_call(flattener *f, const ast_expr *e);
 value evaluate_expression(flattener *f, const ast_expr *e); /* what `recursion` holds */
 
-/* flatten_replay.c: passes of a loop of equations by the graph of its first pass */
+/* flatten_replay.c: passes of a loop of equations by formulas, or by the graph of the first one */
 
 typedef struct replay replay;
 typedef void (*replay_evaluation)(flattener *f, const ast_item *item);

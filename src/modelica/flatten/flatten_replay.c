@@ -1,8 +1,9 @@
-/* Passes of a loop of equations by the graph of its first pass. An equation whose counters stand in
- * subscripts alone, in a linear way, is in every pass the same expression of other elements. The
- * first pass is evaluated from the text; of the others the elements are found, and the operations
- * of the first are done on them. Where a pass may differ in more than that, it is evaluated from
- * the text as well; so are the next passes after the first, to be compared. docs/loops.md */
+/* Passes of a loop of equations by their formula (flatten_formula.c), or else by the graph of the
+ * first pass. An equation whose counters stand in subscripts alone, in a linear way, is in every
+ * pass the same expression of other elements. The first pass is evaluated from the text; of the
+ * others the elements are found, and the operations of the first are done on them. Where a pass may
+ * differ in more than that, it is evaluated from the text as well; so are the next passes after the
+ * first, to be compared. docs/loops.md */
 #include <string.h>
 
 #include "base/memory.h"
@@ -40,11 +41,19 @@ typedef struct replay_node {
     expr stays; /* itself, if nothing below moves */
 } replay_node;
 
-typedef enum replay_state { REPLAY_NEW, REPLAY_COMPARED, REPLAY_READY, REPLAY_NEVER } replay_state;
+typedef enum replay_state {
+    REPLAY_NEW,
+    REPLAY_FORMULA,
+    REPLAY_COMPARED,
+    REPLAY_READY,
+    REPLAY_NEVER
+} replay_state;
 
 struct replay {
     const ast_item *item;
     replay_state state;
+    formula *formula; /* owned; NULL: the text is no formula, and the graph of its first pass counts
+                       */
     int compared, differ;
     size_t counters[MOST_COUNTERS]; /* places among the locals */
     size_t counter_count;
@@ -376,22 +385,7 @@ static void rebuild(flattener *f, const replay *r, const expr *leaf, equation_pa
     p->right = made[r->right];
 }
 
-/* ---- what else an evaluation leaves behind --------------------------------------------------- */
-
-typedef struct traces {
-    size_t count[19];
-} traces;
-
-static traces traces_of(const flattener *f)
-{
-    const flat_model *m = f->m;
-    return (traces){{f->asserts.count, m->relation_count, m->sample_count, m->delay_count,
-                     m->when_count, (size_t)m->memory_count, m->variable_count, m->parameter_count,
-                     m->discrete_count, f->semilinear_count, m->homotopies, f->text_count,
-                     f->partial_count, f->binding_count, f->unit_report_count, f->dropped,
-                     (size_t)message_errors(f->messages), (size_t)message_warnings(f->messages),
-                     (size_t)(f->failed || f->stop)}};
-}
+/* ---- equations ------------------------------------------------------------------------------- */
 
 /* Evaluate the text; true: one equation is all that came of it. */
 static bool evaluate_alone(flattener *f, const ast_item *item, replay_evaluation evaluation)
@@ -399,11 +393,8 @@ static bool evaluate_alone(flattener *f, const ast_item *item, replay_evaluation
     const traces before = traces_of(f);
     const size_t count = f->target->count;
     evaluation(f, item);
-    const traces after = traces_of(f);
-    return memcmp(&before, &after, sizeof before) == 0 && f->target->count == count + 1;
+    return !traces_differ(&before, f) && f->target->count == count + 1;
 }
-
-/* ---- equations ------------------------------------------------------------------------------- */
 
 /* The replay of an equation, new or old; NULL: memory, or none any more. */
 static replay *find_replay(flattener *f, const ast_item *item)
@@ -425,6 +416,7 @@ void replays_free(flattener *f)
 {
     for (size_t k = 0; k < f->replay_count; k++) {
         dae_free(f->replays[k]->node);
+        formula_free(f->replays[k]->formula);
         dae_free(f->replays[k]);
     }
     dae_free(f->replays);
@@ -435,18 +427,61 @@ void replays_free(flattener *f)
 static void give_up(replay *r)
 {
     dae_free(r->node);
+    formula_free(r->formula);
     r->node = NULL;
+    r->formula = NULL;
     r->state = REPLAY_NEVER;
+}
+
+/* A pass by its formula and by the text, which comes first. */
+static void compared_formula(flattener *f, replay *r, replay_evaluation evaluation)
+{
+    expr side[FORMULA_MOST_ROOTS];
+    const bool alone = evaluate_alone(f, r->item, evaluation);
+    if (f->failed || graph_failed(f->g)) return;
+    formula_way *way = alone ? formula_run(f, r->formula, side) : NULL;
+    const equation_pair *q = &f->target->items[f->target->count - 1];
+    if (!alone || (way && (q->left != side[0] || q->right != side[1] ||
+                           (way->compared > 0 && way->type != q->type)))) {
+        give_up(r);
+        return;
+    }
+    if (way) way->compared++, way->type = q->type, r->like = *q;
+}
+
+/* A pass by its formula, if those of its way were seen to agree with the text. */
+static bool formula_pass(flattener *f, replay *r, replay_evaluation evaluation)
+{
+    expr side[FORMULA_MOST_ROOTS];
+    const formula_way *way = formula_run(f, r->formula, side);
+    if (!way || way->compared < FORMULA_COMPARED) {
+        compared_formula(f, r, evaluation);
+        return true;
+    }
+    equation_pair p = r->like;
+    p.type = way->type;
+    p.left = side[0];
+    p.right = side[1];
+    p.pass = NULL;
+    push_pair(f, f->target, p);
+    return true;
 }
 
 /* The first pass: evaluated, and kept. */
 static void first_pass(flattener *f, replay *r, replay_evaluation evaluation)
 {
+    const ast_expr *const sides[] = {r->item->left, r->item->right};
     const bool alone = evaluate_alone(f, r->item, evaluation);
+    r->state = REPLAY_FORMULA;
+    if (!alone || f->failed || graph_failed(f->g)) {
+        give_up(r);
+        return;
+    }
+    r->formula = formula_new(f, sides, 2);
+    if (r->formula) return;
     r->state = REPLAY_COMPARED;
-    if (!alone || f->failed || graph_failed(f->g) || !read_text(f, r, r->item->left) ||
-        !read_text(f, r, r->item->right) || !find_leaves(f, r) ||
-        !keep_pair(f, r, &f->target->items[f->target->count - 1]))
+    if (f->failed || !read_text(f, r, r->item->left) || !read_text(f, r, r->item->right) ||
+        !find_leaves(f, r) || !keep_pair(f, r, &f->target->items[f->target->count - 1]))
         give_up(r);
 }
 
@@ -478,6 +513,7 @@ bool replay_equation(flattener *f, const ast_item *item, replay_evaluation evalu
         first_pass(f, r, evaluation);
         return true;
     }
+    if (r->state == REPLAY_FORMULA) return formula_pass(f, r, evaluation);
     if (!counters_known(f, r) || !map_leaves(f, r, leaf)) {
         if (++r->differ == MOST_DIFFER && r->compared < COMPARED) give_up(r);
         return false;
