@@ -93,12 +93,13 @@ void ours_native(const problem *q, double rtol, int np, outcome *out)
     forward(q, q->native, true, rtol, np, out);
 }
 
-static void back(const problem *q, double rtol, int np, dae_adjoint_kind kind, int unchecked,
-                 outcome *out)
+static void back(const problem *q, double rtol, int np, const char *method, dae_adjoint_kind kind,
+                 int unchecked, outcome *out)
 {
     double *atol = absolute(q, q->native, rtol);
     double *weights = bench_space((size_t)dae_problem_variable_count(q->native), sizeof *weights);
     dae_options options = options_for(q, rtol, atol);
+    options.method = method;
     dae_solver *solver = NULL;
     dae_adjoint *x = NULL;
     dae_diag diag = {0};
@@ -126,15 +127,20 @@ static void back(const problem *q, double rtol, int np, dae_adjoint_kind kind, i
 
 void ours_adjoint(const problem *q, double rtol, int np, outcome *out)
 {
-    back(q, rtol, np, DAE_ADJOINT_DISCRETE, 0, out);
+    back(q, rtol, np, "auto", DAE_ADJOINT_DISCRETE, 0, out);
+}
+
+void ours_by_radau(const problem *q, double rtol, int np, outcome *out)
+{
+    back(q, rtol, np, "radau", DAE_ADJOINT_DISCRETE, 0, out);
 }
 
 void ours_continuous(const problem *q, double rtol, int np, outcome *out)
 {
-    back(q, rtol, np, DAE_ADJOINT_CONTINUOUS, 0, out);
+    back(q, rtol, np, "auto", DAE_ADJOINT_CONTINUOUS, 0, out);
 }
 
 void ours_unchecked(const problem *q, double rtol, int np, outcome *out)
 {
-    back(q, rtol, np, DAE_ADJOINT_CONTINUOUS, 1, out);
+    back(q, rtol, np, "auto", DAE_ADJOINT_CONTINUOUS, 1, out);
 }

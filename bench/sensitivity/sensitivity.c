@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CODES_MOST = 4, DIGITS_MOST = 6 };
+enum { CODES_MOST = 5, DIGITS_MOST = 6 };
 
 const code forward_codes[] = {{"callbacks", true, ours_callbacks},
                               {"native", true, ours_native},
@@ -31,10 +31,11 @@ const code forward_codes[] = {{"callbacks", true, ours_callbacks},
                               {"simultaneous", false, idas_simultaneous}};
 const int forward_count = 4;
 const code adjoint_codes[] = {{"discrete", true, ours_adjoint},
+                              {"radau", true, ours_by_radau},
                               {"continuous", true, ours_continuous},
                               {"unchecked", true, ours_unchecked},
                               {"adjoint", false, idas_adjoint}};
-const int adjoint_count = 4;
+const int adjoint_count = 5;
 
 static const char *const names[] = {"robertson", "akzo", "transamp", "heat", "ladder"};
 enum { NAMES = sizeof names / sizeof *names };

@@ -56,6 +56,7 @@ extern const int forward_count, adjoint_count;
 void ours_callbacks(const problem *q, double rtol, int np, outcome *out);
 void ours_native(const problem *q, double rtol, int np, outcome *out);
 void ours_adjoint(const problem *q, double rtol, int np, outcome *out);
+void ours_by_radau(const problem *q, double rtol, int np, outcome *out); /* discrete */
 void ours_continuous(const problem *q, double rtol, int np, outcome *out);
 void ours_unchecked(const problem *q, double rtol, int np, outcome *out);
 void idas_staggered(const problem *q, double rtol, int np, outcome *out);

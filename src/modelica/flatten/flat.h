@@ -284,9 +284,9 @@ bool flat_name_means(const char *given, const char *name);
 /* flat_shift.c: u = what it follows + c_0 + c_1 (time - o) + c_2 (time - o)^2 / 2 + .. for each
  * continuous Real input u that an equation of its own gives, over slots of the memory that are 0:
  * o, which is variable.shift - 1, and the SHIFT_TERMS numbers c behind it, derivatives of the shift
- * at o. */
+ * at o. false: out of memory. */
 enum { SHIFT_TERMS = 6 };
-void flat_shift_inputs(flat_model *m);
+bool flat_shift_inputs(flat_model *m);
 
 void flat_when_free(flat_when *w);   /* its branches */
 void flat_model_free(flat_model *m); /* NULL is fine */

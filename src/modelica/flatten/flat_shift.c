@@ -39,7 +39,7 @@ static expr shift_at(graph *g, int origin)
     return sum;
 }
 
-void flat_shift_inputs(flat_model *m)
+bool flat_shift_inputs(flat_model *m)
 {
     for (size_t v = 0; v < m->variable_count; v++) {
         flat_variable *q = &m->variables[v];
@@ -52,4 +52,5 @@ void flat_shift_inputs(flat_model *m)
         e->right = graph_binary(m->graph, EXPR_ADD, e->right, shift_at(m->graph, origin));
         e->residual = graph_binary(m->graph, EXPR_SUB, e->left, e->right);
     }
+    return !graph_failed(m->graph);
 }

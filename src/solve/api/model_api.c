@@ -277,7 +277,11 @@ static dae_status form_of(const dae_model *m, const char *text, size_t length,
     dae_status status = tree ? DAE_OK : explain_messages(messages, diag);
     flat_model *flat = tree ? translate(m, a, tree, false, messages, &status, diag) : NULL;
     if (flat) mark_asked(flat, m);
-    if (flat && m->shift_inputs) flat_shift_inputs(flat);
+    if (flat && m->shift_inputs && !flat_shift_inputs(flat)) {
+        flat_model_free(flat);
+        flat = NULL;
+        status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory while translating the model.");
+    }
     if (flat) status = form_of_flat(flat, messages, form, singular, diag);
     if (status == DAE_OK) graph_make_room((*form)->flat->graph);
     if (status == DAE_OK && !model_listing_make(*form, tree))

@@ -140,19 +140,6 @@ static void combine(const stage_system *q, const double *weight, double factor, 
         vector_axpy(q->n, weight[b] * factor, z + (size_t)b * (size_t)q->n, out);
 }
 
-double sensitivity_weight(const dae_sensitivity *x, int k, int i, double a, double b)
-{
-    const error_norm *norm = &x->lead.solver->bound.norm;
-    const dae_sensitivity_request *r = &x->request;
-    double rtol = r->rtol > 0.0           ? r->rtol
-                  : norm->rtol_by_unknown ? norm->rtol_by_unknown[i]
-                                          : norm->rtol;
-    double atol = r->atol > 0.0           ? r->atol
-                  : norm->atol_by_unknown ? norm->atol_by_unknown[i]
-                                          : norm->atol;
-    return rtol * fmax(fabs(a), fabs(b)) + atol / directions_size(&x->directions, k);
-}
-
 /* Factors of gamma/h F_Y' + F_Y for the estimate: of the beginning, unless there are some. */
 static iteration_status factor_filter(dae_sensitivity *x, double h)
 {

@@ -339,3 +339,16 @@ double directions_start_rate(const directions *d, const model_form *f, int k, in
         sum += d->mix[j] * d->list[j].size * directions_start_value(d, f, j, variable);
     return sum;
 }
+
+double sensitivity_weight(const dae_sensitivity *x, int k, int i, double a, double b)
+{
+    const error_norm *norm = &x->lead.solver->bound.norm;
+    const dae_sensitivity_request *r = &x->request;
+    double rtol = r->rtol > 0.0           ? r->rtol
+                  : norm->rtol_by_unknown ? norm->rtol_by_unknown[i]
+                                          : norm->rtol;
+    double atol = r->atol > 0.0           ? r->atol
+                  : norm->atol_by_unknown ? norm->atol_by_unknown[i]
+                                          : norm->atol;
+    return rtol * fmax(fabs(a), fabs(b)) + atol / directions_size(&x->directions, k);
+}

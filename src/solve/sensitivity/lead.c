@@ -105,18 +105,6 @@ bool lead_stands(const dae_sensitivity *x)
 
 /* ---- the companion ---- */
 
-dae_options lead_companion_options(const dae_options *tolerances, const char *how)
-{
-    dae_options o = dae_options_default();
-    o.method = "bdf";
-    if (how) o.formulation = how;
-    o.rtol = tolerances->rtol;
-    o.atol = tolerances->atol;
-    o.rtol_by_unknown = tolerances->rtol_by_unknown;
-    o.atol_by_unknown = tolerances->atol_by_unknown;
-    return o;
-}
-
 dae_status lead_companion_new(const dae_problem *base, const dae_options *tolerances,
                               dae_solver **companion, dae_diag *diag)
 {
@@ -630,11 +618,6 @@ dae_status lead_delayed(dae_sensitivity *x, double t, const model_tangent **dela
 }
 
 /* ---- states and what follows from them ---- */
-
-bool lead_is_state(const lead *l, int i)
-{
-    return l->solver->bound.kinds[i] == DAE_KIND_DIFFERENTIAL;
-}
 
 dae_status lead_factor_states(dae_sensitivity *x)
 {

@@ -26,6 +26,18 @@ bool lead_has_forms(const lead *l)
 
 /* ---- the companion ---- */
 
+dae_options lead_companion_options(const dae_options *tolerances, const char *how)
+{
+    dae_options o = dae_options_default();
+    o.method = "bdf";
+    if (how) o.formulation = how;
+    o.rtol = tolerances->rtol;
+    o.atol = tolerances->atol;
+    o.rtol_by_unknown = tolerances->rtol_by_unknown;
+    o.atol_by_unknown = tolerances->atol_by_unknown;
+    return o;
+}
+
 static dae_status refuse_form(const dae_sensitivity *x)
 {
     return diag_set(&x->run->diag, DAE_ERR_UNSUPPORTED,

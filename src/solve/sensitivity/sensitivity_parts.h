@@ -245,7 +245,10 @@ dae_status lead_smooth(dae_sensitivity *x, double t, double *c, double *cp);
 dae_status lead_complete(dae_sensitivity *x, double t, int k, double dt, double *s, double *sp);
 /* The same with F_p in b, which is lost. */
 dae_status lead_complete_with(dae_sensitivity *x, double t, double *b, double *s, double *sp);
-bool lead_is_state(const lead *l, int i);
+static inline bool lead_is_state(const lead *l, int i)
+{
+    return l->solver->bound.kinds[i] == DAE_KIND_DIFFERENTIAL;
+}
 /* Options of a companion in the formulation `how`; NULL: the equations as they are given. */
 dae_options lead_companion_options(const dae_options *tolerances, const char *how);
 /* A solver of a model on its form of index 1 with all constraints, also where it fails. */
