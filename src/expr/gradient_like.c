@@ -1,6 +1,7 @@
 #include "expr/gradient_like.h"
 
 #include "base/memory.h"
+#include "expr/hash.h"
 #include "expr/intern.h"
 #include "expr/sort_nodes.h"
 
@@ -74,19 +75,6 @@ static like_node node_of(const graph *g, const walk *w, size_t i)
     return out;
 }
 
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static uint64_t mix(uint64_t h, uint64_t word)
-{
-    h = (h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-    return h ^ (h >> 32);
-}
-
 /* 0: no shape that is kept */
 static uint64_t hash_of(const graph *g, const walk *w)
 {
@@ -95,9 +83,10 @@ static uint64_t hash_of(const graph *g, const walk *w)
     for (size_t i = 0; i < w->count; i++) {
         const like_node n = node_of(g, w, i);
         if (n.op >= EXPR_OP_COUNT) return 0; /* loops of the run, signals */
-        h = mix(h, (uint64_t)n.op << 56 | (uint64_t)n.order << 48 | (uint64_t)n.operand[0] << 32 |
-                       (uint64_t)n.operand[1] << 16 | n.operand[2]);
-        if (n.op == EXPR_CONSTANT) h = mix(h, bits_of(n.value));
+        h = hash_mix(h, (uint64_t)n.op << 56 | (uint64_t)n.order << 48 |
+                            (uint64_t)n.operand[0] << 32 | (uint64_t)n.operand[1] << 16 |
+                            n.operand[2]);
+        if (n.op == EXPR_CONSTANT) h = hash_mix(h, bits_of(n.value));
     }
     return h ? h : 1;
 }

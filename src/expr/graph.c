@@ -3,6 +3,7 @@
 #include "expr/graph.h"
 
 #include "base/memory.h"
+#include "expr/hash.h"
 #include "expr/intern.h"
 #include "expr/memo.h"
 #include "expr/walk_pool.h"
@@ -234,27 +235,13 @@ static expr_node *node_at(const graph *g, size_t e)
 
 /* ---- hash-consing --------------------------------------------------------------------------- */
 
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-/* Multiply and fold, once per word: cheap, and good to the last bit for tables of powers of two. */
-static uint64_t mix(uint64_t h, uint64_t word)
-{
-    h = (h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-    return h ^ (h >> 32);
-}
-
 /* The value of a constant is where other nodes have b and c: its bits stand for all of them. Those
  * of short numbers are the upper ones. */
 static uint32_t hash_node(const expr_node *n)
 {
     const uint64_t bits = bits_of(n->value);
-    uint64_t h = mix((uint64_t)n->op << 8 | n->order, (uint64_t)n->a << 32);
-    return (uint32_t)mix(h, bits ^ bits >> 29);
+    uint64_t h = hash_mix((uint64_t)n->op << 8 | n->order, (uint64_t)n->a << 32);
+    return (uint32_t)hash_mix(h, bits ^ bits >> 29);
 }
 
 static bool same_node(const expr_node *m, const expr_node *n)

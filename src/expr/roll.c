@@ -1,6 +1,7 @@
 #include "expr/roll.h"
 
 #include "base/memory.h"
+#include "expr/hash.h"
 #include "expr/intern.h"
 #include "expr/walk.h"
 
@@ -92,12 +93,6 @@ typedef struct roller {
     bool *rolled; /* by output */
 } roller;
 
-static uint64_t mix(uint64_t h, uint64_t word)
-{
-    h = (h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-    return h ^ (h >> 32);
-}
-
 /* Room for one more: at most half full. hash_of: by number. false: memory. */
 static bool places_grow(places *p, uint64_t (*hash_of)(const roller *, uint32_t), const roller *r)
 {
@@ -143,13 +138,6 @@ static int32_t number_of(const expr_node *n)
     return n->op == EXPR_CONSTANT ? (int32_t)n->value : n->index;
 }
 
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 static uint64_t word_of(const shape_node *n)
 {
     return (uint64_t)n->slot << 48 | (uint64_t)n->op << 40 | (uint64_t)n->order << 32 |
@@ -172,7 +160,7 @@ static bool read_shape(roller *r, shape *s)
         for (int k = 0; k < n->arity; k++)
             to->operand[k] = (uint16_t)walk_place(w, expr_operand(n, k));
         if (to->slot) r->own[s->slots++] = number_of(n);
-        s->hash = mix(mix(s->hash, word_of(to)), bits_of(to->value) + to->operand[2]);
+        s->hash = hash_mix(hash_mix(s->hash, word_of(to)), bits_of(to->value) + to->operand[2]);
     }
     return true;
 }
@@ -253,9 +241,10 @@ static uint32_t find_type(roller *r, run_type t)
     if (!dae_grow(&r->types, &r->type_room, r->type_count + 1, sizeof *r->types) ||
         !places_grow(&r->type_places, type_hash, r))
         return 0;
-    t.hash = mix(mix(mix(0, t.shape), t.member), t.count); /* shapes and members grow together */
+    t.hash = hash_mix(hash_mix(hash_mix(0, t.shape), t.member),
+                      t.count); /* shapes and members grow together */
     for (size_t k = 0; t.count > 1 && k <= r->shapes[t.shape].slots; k++)
-        t.hash = mix(t.hash, (uint64_t)(uint32_t)r->numbers[t.step + k]);
+        t.hash = hash_mix(t.hash, (uint64_t)(uint32_t)r->numbers[t.step + k]);
     places *p = &r->type_places;
     size_t i = t.hash & (p->size - 1);
     for (; p->slot[i]; i = (i + 1) & (p->size - 1))

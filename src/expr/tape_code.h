@@ -4,6 +4,7 @@
 
 #include "expr/roll.h"
 #include "expr/tape.h"
+#include <math.h>
 
 /* Two operations of the graph in one instruction, each rounded by itself: a tape is never
  * contracted. Name, the first of them, and the second by `first` and C. */
@@ -159,5 +160,14 @@ size_t tape_rolled_length(const tape_rolled *r);
 size_t tape_rolled_size(const tape_rolled *r);
 size_t tape_rolled_work(const tape_rolled *r);
 void tape_rolled_run(const tape_rolled *r, const tape_inputs *in, double *work, double *out);
+
+/* Emitted C makes the same choice, so that both give the same bits. */
+#ifndef __GLIBC__
+static inline void sincos(double x, double *s, double *c)
+{
+    *s = sin(x);
+    *c = cos(x);
+}
+#endif
 
 #endif

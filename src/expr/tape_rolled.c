@@ -12,14 +12,6 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-#ifndef __GLIBC__
-static void sincos(double x, double *s, double *c)
-{
-    *s = sin(x);
-    *c = cos(x);
-}
-#endif
-
 /* ---- making one ------------------------------------------------------------------------------ */
 
 void tape_rolled_free(tape_rolled *r)

@@ -13,15 +13,6 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-/* Emitted C makes the same choice, so that both give the same bits. */
-#ifndef __GLIBC__
-static void sincos(double x, double *s, double *c)
-{
-    *s = sin(x);
-    *c = cos(x);
-}
-#endif
-
 #ifdef TAPE_COMPUTED_GOTO
 #define CASE(name) label_##name:
 #define NEXT                                                                                       \
