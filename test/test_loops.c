@@ -89,11 +89,11 @@ static const struct {
      "for j in 1:n loop\n when time > 0.1*j then d[j] = pre(d[j]) + j; end when;\nend for;\n"
      "for j in 1:n loop for i in 1:n loop\n der(w[j, i]) = pre(d[j])*w[j, i]@;\nend for; end for;\n"
      "end M;\n"},
-    {"memory of relations", "model M parameter Integer n = 6; Real w[n, n], y[n];\nequation\n"
-                            "for j in 1:n loop\n y[j] = if w[j, 1] > 0.5 then 1 else 2;\nend for;\n"
-                            "for j in 1:n loop for i in 1:n loop\n der(w[j, i]) = (if w[j, 1] > "
-                            "0.5 then w[j, i] else 1)@;\n"
-                            "end for; end for;\nend M;\n"},
+    {"memory of relations",
+     "model M parameter Integer n = 6; Real w[n, n], u[n], y[n];\nequation\n"
+     "for j in 1:n loop\n y[j] = if u[j] > 0.5 then 1 else 2; der(u[j]) = j;\nend for;\n"
+     "for j in 1:n loop for i in 1:n loop\n der(w[j, i]) = (if u[j] > 0.5 then w[j, i] else 1)@;\n"
+     "end for; end for;\nend M;\n"},
     {"ifs", "model M parameter Integer n = 300; Real u[n];\nequation\nfor i in 1:n - 1 loop\n"
             "der(u[i]) = noEvent(if u[i] > u[i + 1] then sqrt(abs(u[i])) else min(u[i], 2))@;\n"
             "end for;\nder(u[n]) = 1;\nend M;\n"},
