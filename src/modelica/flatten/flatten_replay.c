@@ -172,6 +172,13 @@ static expr leaf_number(const expr_node *leaf)
     return (expr)leaf->op << 28 | (expr)leaf->index;
 }
 
+static bool is_fixed(const replay *r, const expr_node *n)
+{
+    for (size_t x = 0; x < r->fixed_count; x++)
+        if (r->fixed[x] == leaf_number(n)) return true;
+    return false;
+}
+
 static void note_fixed(void *context, const expr_node *leaf)
 {
     replay *r = context;
@@ -295,8 +302,7 @@ static bool find_leaves(const flattener *f, replay *r)
         while (at < r->leaf_count && r->leaf[at] != e) at++;
         if (at == r->leaf_count) r->leaf[r->leaf_count++] = e;
         r->occurrences[k].leaf = at;
-        for (size_t x = 0; x < r->fixed_count; x++)
-            if (r->fixed[x] == leaf_number(graph_node(f->g, e))) return false;
+        if (is_fixed(r, graph_node(f->g, e))) return false;
     }
     return r->leaf_count > 0;
 }
@@ -317,15 +323,16 @@ static bool map_leaves(const flattener *f, const replay *r, expr *to)
         if (n->op != graph_node(f->g, r->leaf[k])->op || n->order != 0) return false;
         for (size_t j = 0; j < k; j++)
             if (to[j] == to[k]) return false;
-        for (size_t x = 0; x < r->fixed_count; x++)
-            if (r->fixed[x] == leaf_number(n)) return false;
+        if (is_fixed(r, n)) return false;
     }
     return true;
 }
 
 /* ---- the expressions of the first pass ------------------------------------------------------- */
 
-/* Node k of a walk over both sides. */
+/* Node k of a walk over both sides; false: a leaf that the text does not name, as pre(d[j]) or the
+ * memory of a relation. Another pass may have another one, even if the next passes have not, since
+ * their outer counter is the same. */
 static bool keep_node(const flattener *f, replay *r, const walk *w, size_t k)
 {
     const expr_node *n = graph_node(f->g, w->order[k]);
@@ -337,6 +344,7 @@ static bool keep_node(const flattener *f, replay *r, const walk *w, size_t k)
             to->moves = 2;
             to->leaf = (uint16_t)j;
         }
+    if (is_element(n) && !to->moves && !is_fixed(r, n)) return false;
     for (int i = 0; i < n->arity; i++) {
         to->operand[i] = (uint16_t)walk_place(w, expr_operand(n, i));
         if (r->node[to->operand[i]].moves) to->moves = 1;

@@ -28,6 +28,32 @@ bool report(flattener *f, message_kind kind, source_place place, const char *for
     return false;
 }
 
+/* Append " (i = 3, j = 4)", the counters of the loops around; nothing if there are none. */
+static void append_counters(const flattener *f, char *text, size_t size)
+{
+    size_t at = strlen(text), begin = at;
+    double x;
+    for (size_t k = 0; k < f->local_count && at < size; k++) {
+        const value *v = &f->locals[k].value;
+        if (f->locals[k].assignable || v->type != VALUE_INTEGER || v->rank || v->e) continue;
+        if (!graph_is_constant(f->g, v->scalar, &x)) continue;
+        at += (size_t)snprintf(text + at, size - at, "%s%s = %.0f", at > begin ? ", " : " (",
+                               f->locals[k].name, x);
+    }
+    if (at > begin && at < size) snprintf(text + at, size - at, ")");
+}
+
+bool report_pass(flattener *f, source_place place, const char *format, ...)
+{
+    char text[MESSAGE_MOST];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    append_counters(f, text, sizeof text);
+    return report_error(f, place, "%s", text);
+}
+
 /* Count bytes of one kind; beyond the limit there is no more memory. */
 static bool within_limit(flattener *f, size_t *used, size_t bytes)
 {
