@@ -423,7 +423,7 @@ static report_status take_answers(sweep_pool *p, worker *w, sweep_taker take, vo
         p->finished += 1.0;
         p->in_vain = 0;
     }
-    memmove(w->in.bytes, w->in.bytes + at, w->in.count - at);
+    if (at > 0) memmove(w->in.bytes, w->in.bytes + at, w->in.count - at);
     w->in.count -= at;
     return status;
 }
