@@ -35,7 +35,8 @@ static const double GATHER = 0.01;
 /* So often an item may end its worker: by a fault of its own, or by somebody's kill -9 (which may
  * be the system's, when memory is short). */
 enum { MOST_FAULTS = 2, MOST_KILLS = 8 };
-/* Workers that end, one after the other, without a single result. */
+/* Workers that end, one after the other, without a single result, and not by faults of items, which
+ * are lost one by one. */
 enum { MOST_IN_VAIN = 32 };
 /* What a worker is at before its first item. */
 static const uint64_t NOTHING = UINT64_MAX;
@@ -355,6 +356,12 @@ static report_status give_up(sweep_pool *p, uint64_t item, int signal, sweep_tak
     return status;
 }
 
+/* Whether an item may have ended a worker: it was at one. */
+static bool had_begun(const sweep_pool *p, const worker *w)
+{
+    return w->count > 0 && p->at[w - p->list] != NOTHING;
+}
+
 /* Which of its items ended a worker: the one that it was at; the first, if it was at none of them.
  */
 static size_t culprit(const sweep_pool *p, const worker *w)
@@ -378,8 +385,8 @@ static report_status bury(sweep_pool *p, worker *w, sweep_taker take, void *user
     int signal = WIFSIGNALED(state) ? WTERMSIG(state) : 0;
     size_t last = culprit(p, w);
     uint64_t item = w->item[(w->first + last) % MOST_AHEAD];
-    blamed *b = w->count > 0 ? blame(p, item) : NULL;
-    if (w->count > 0 && !b) return no_memory(error);
+    blamed *b = had_begun(p, w) ? blame(p, item) : NULL;
+    if (had_begun(p, w) && !b) return no_memory(error);
     if (b && signal == SIGKILL) b->kills++;
     if (b && signal != SIGKILL) b->faults++;
     bool lost = b && (b->kills >= MOST_KILLS || b->faults >= MOST_FAULTS);
@@ -390,7 +397,8 @@ static report_status bury(sweep_pool *p, worker *w, sweep_taker take, void *user
     p->outstanding -= w->count;
     w->careful = w->count;
     w->count = w->unsent = 0;
-    if (status == REPORT_OK && ++p->in_vain > MOST_IN_VAIN)
+    if (!b || signal == SIGKILL) p->in_vain++;
+    if (status == REPORT_OK && p->in_vain > MOST_IN_VAIN)
         status =
             report_fail(error, REPORT_ERR_FILE,
                         "Workers keep ending without a result, the last by signal %d.", signal);

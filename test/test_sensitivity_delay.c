@@ -281,6 +281,47 @@ static void test_past_that_depends_on_itself(void **state)
              1.5, look_constant, 3, (const char *[]){"p", "r", "tau"});
 }
 
+/* ---- a start with an event ---- */
+
+/* Delayed values were before the run what they are before its first event, which the clock, and the
+ * end of initial(), changes: u from k to 3 k^2, z' by b from 2 k^2 to k, w from 3 k to k^2, and all
+ * are integrated. k = 1.2, tau = 0.3. */
+static void slopes_behind_event(const trial *q, double t, const char *name, const double by_k[2],
+                                double jump)
+{
+    const double tau = 0.3, then = fmin(t, tau);
+    SLOPE(0, name, by_k[0] * then + by_k[1] * (t - then), 4.0);
+    if (t != tau) SLOPE(1, name, t < tau ? 0.0 : -jump, 4.0);
+}
+
+static void look_clock_at_start(trial *q, double t)
+{
+    const double k = 1.2;
+    slopes_behind_event(q, t, "y", (const double[]){1.0, 6.0 * k}, 3.0 * k * k - k);
+    slopes_behind_event(q, t, "z", (const double[]){4.0 * k, 1.0}, k - 2.0 * k * k);
+}
+
+static void look_initial(trial *q, double t)
+{
+    const double k = 1.2;
+    slopes_behind_event(q, t, "v", (const double[]){3.0, 2.0 * k}, k * k - 3.0 * k);
+}
+
+static void test_events_at_the_start(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k", "tau"};
+    walk_all(MODEL("parameter Real k = 1.2, tau = 0.3;\ndiscrete Real u(start = k, fixed = true);\n"
+                   "Boolean b(start = false, fixed = true);\nReal y(start = 0, fixed = true);\n"
+                   "Real z(start = 0, fixed = true);\nequation\nwhen sample(0, 10) then\n"
+                   "u = 3*k*pre(u);\nb = true;\nend when;\nder(y) = delay(u, tau);\n"
+                   "der(z) = delay(if b then k else 2*k^2, tau);"),
+             1.0, look_clock_at_start, 2, by);
+    walk_all(MODEL("parameter Real k = 1.2, tau = 0.3;\nReal w, v(start = 0, fixed = true);\n"
+                   "equation\nw = if initial() then 3*k else k^2;\nder(v) = delay(w, tau);"),
+             1.0, look_initial, 2, by);
+}
+
 /* ---- delay times that vary ---- */
 
 /* y' = -k y(t - c - e t), y = 1 up to 0. With f = 1 - e, w = f t - c and w2 = f w - c, up to the
@@ -535,6 +576,7 @@ int main(void)
         cmocka_unit_test(test_slopes_of_stiff_values),
         cmocka_unit_test(test_note_on_slopes),
         cmocka_unit_test(test_past_that_depends_on_itself),
+        cmocka_unit_test(test_events_at_the_start),
         cmocka_unit_test(test_delay_time_that_grows),
         cmocka_unit_test(test_delay_time_of_the_state),
         cmocka_unit_test(test_slope_through_an_unknown),

@@ -354,12 +354,12 @@ static void crashed_workers_are_replaced(void **unused)
 }
 
 /* Short items come back many at a time: the one that ends a worker is known all the same, and what
- * was done before it gets through, however many there are. */
-enum { GOOD = 1000, MANY = 2000, EVERY = 20, BAD = 7 };
+ * was done before it gets through, however many there are. A whole region of them may be bad. */
+enum { GOOD = 1000, MANY = 2000, EVERY = 20, BAD = 7, REGION = 1500, REGION_END = 1560 };
 
 static bool is_bad(uint64_t item)
 {
-    return item > GOOD && item % EVERY == BAD;
+    return item > GOOD && (item % EVERY == BAD || (item >= REGION && item < REGION_END));
 }
 
 typedef struct many {
@@ -425,6 +425,36 @@ static void the_right_item_is_blamed(void **unused)
         assert_int_equal(m.visits[k], is_bad((uint64_t)k) ? 2 : 0);
     }
     munmap(m.visits, MANY);
+    sweep_pool_free(pool);
+}
+
+/* Workers that end before they have begun: no item is to blame, and the pool gives up. */
+static void end_at_once(void *user)
+{
+    (void)user;
+    _exit(4);
+}
+
+static void workers_that_never_begin(void **unused)
+{
+    many m = {.visits = NULL};
+    sweep_pool *pool = NULL;
+    report_error error = {0};
+    const uint64_t items[] = {0, 1, 2};
+    report_status status = REPORT_OK;
+    (void)unused;
+    const sweep_pool_request request = {.workers = 1,
+                                        .begin = end_at_once,
+                                        .work = work_or_crash,
+                                        .lost = lost_one_of_many,
+                                        .user = &m};
+    assert_int_equal(sweep_pool_new(&request, &pool, &error), REPORT_OK);
+    assert_int_equal(sweep_pool_give(pool, items, 3, &error), REPORT_OK);
+    for (int round = 0; status == REPORT_OK && round < 1000; round++)
+        status = sweep_pool_take(pool, 100, take_one_of_many, &m, &error);
+    assert_int_equal(status, REPORT_ERR_FILE);
+    assert_non_null(strstr(error.text, "without a result"));
+    for (int k = 0; k < 3; k++) assert_int_equal(m.taken[k], 0);
     sweep_pool_free(pool);
 }
 
@@ -566,6 +596,7 @@ int main(void)
         cmocka_unit_test(endless_expressions_are_refused),
         cmocka_unit_test(crashed_workers_are_replaced),
         cmocka_unit_test(the_right_item_is_blamed),
+        cmocka_unit_test(workers_that_never_begin),
         cmocka_unit_test(journals_survive_cuts_and_damage),
         cmocka_unit_test(journals_of_others_are_refused),
     };

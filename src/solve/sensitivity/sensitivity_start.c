@@ -194,8 +194,9 @@ static int start_input(const dae_sensitivity *x, size_t slot)
     return x->directions.inputs.memory[slot];
 }
 
-/* Whether states begin at values that no direction moves: all of them at once change no bit. */
-static bool starts_rest(dae_sensitivity *x)
+/* Whether states, and with `past` delayed values before them, begin at values that no direction
+ * moves: all of them at once change no bit. */
+static bool starts_rest(dae_sensitivity *x, bool past)
 {
     static const double PART = 1e-2;
     const size_t n = (size_t)x->run->base->form.n, m = (size_t)x->lead.n, all = start_size(x);
@@ -207,8 +208,12 @@ static bool starts_rest(dae_sensitivity *x)
     rest = rest && start_moved(x, 0, x->directions.named, PART, moved) == DAE_OK;
     if (rest) lead_from_user(x, moved, moved + n, b, b + m);
     for (size_t i = 0; rest && i < m; i++) rest = !lead_is_state(&x->lead, (int)i) || a[i] == b[i];
-    for (size_t i = 2 * n; rest && i < all; i++)
-        rest = start_input(x, i - 2 * n) < 0 || user[i] == moved[i];
+    for (size_t i = 2 * n; rest && i < all; i++) {
+        const int slot = (int)(i - 2 * n);
+        const bool counts = start_input(x, (size_t)slot) >= 0 ||
+                            (past && flat_is_delayed(x->run->base->model->flat, slot));
+        rest = !counts || user[i] == moved[i];
+    }
     dae_free(user);
     x->run->diag = said;
     return rest;
@@ -302,8 +307,8 @@ static dae_status differ_starts(dae_sensitivity *x, int k, const double *base, d
     return status;
 }
 
-/* The same by differences of whole starts. */
-static dae_status take_differences(dae_sensitivity *x, double *rates)
+/* The same by differences of whole starts; `past`: and of delayed values before them. */
+static dae_status take_differences(dae_sensitivity *x, bool past, double *rates)
 {
     const size_t n = (size_t)x->run->base->form.n, m = (size_t)x->lead.n, all = start_size(x);
     double *slope = DAE_ARRAY(double, 7 * all + m), *doubt = slope + all, *bend = doubt + all;
@@ -318,6 +323,7 @@ static dae_status take_differences(dae_sensitivity *x, double *rates)
             int input = start_input(x, i - 2 * n);
             if (input >= 0) directions_named(&x->directions, k)[input] = slope[i];
         }
+        if (past) tangent_past_told(x, k, slope + 2 * n);
     }
     dae_free(slope);
     directions_remix(&x->directions);
@@ -357,9 +363,13 @@ static dae_status take_rates(dae_sensitivity *x)
     dae_status status = DAE_OK;
     /* what discrete Reals begin at, and what reinit sets, clauses, clocks and initial equations
      * decide: whole starts tell */
-    if (has_discrete_reals(x) || reinit_acted(s) || !take_start_values(x, y, x->rates)) {
+    const bool past = tangent_past_apart(x);
+    if (past || has_discrete_reals(x) || reinit_acted(s) || !take_start_values(x, y, x->rates)) {
         vector_zero((int)all, x->rates);
-        if (!starts_rest(x)) status = take_differences(x, x->rates);
+        if (!starts_rest(x, past))
+            status = take_differences(x, past, x->rates);
+        else if (past)
+            tangent_past_told(x, 0, NULL);
     }
     dae_free(y);
     return status;

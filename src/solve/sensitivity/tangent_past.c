@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "linalg/least_squares.h"
+#include "solve/hybrid/hybrid.h"
 #include "solve/run/run.h"
 
 /* Between the nodes a piece is checked at these places; it may be wrong by this part of the
@@ -51,6 +52,7 @@ struct tangent_past {
     moving_break *breaks;
     size_t break_count, break_room;
     bool broken;        /* S jumps where the next piece begins */
+    bool told;          /* whole starts have told how what was before the run moves */
     double reached;     /* all is recorded up to here */
     double *values;     /* samples rows of delays x kept; owned, with the next */
     double *s;          /* 4 n of the lead */
@@ -194,6 +196,34 @@ dae_status tangent_past_open(dae_sensitivity *x)
         q->past[i].identity = of->identity;
     }
     return DAE_OK;
+}
+
+bool tangent_past_apart(dae_sensitivity *x)
+{
+    static const double SAME = 1e-6; /* the second solution of the start is the more accurate one */
+    tangent_past *q = x->past;
+    dae_solver *s = x->run;
+    if (!q) return false;
+    const flat_model *m = s->base->model->flat;
+    const dae_diag said = s->diag;
+    bool apart = m->when_count > 0;
+    for (size_t v = 0; v < m->variable_count && !apart; v++) apart = m->variables[v].discrete;
+    if (!apart) apart = hybrid_delayed(s, s->run.t, s->bound.y, s->bound.yp, q->values, 1) < 0;
+    for (size_t i = 0; i < q->delays && !apart; i++) { /* by initial(), for one */
+        const double was = table_of(x)->past[i].piece[0].c[0];
+        apart = !(fabs(q->values[i] - was) <= SAME * fabs(was) + s->base_options.atol);
+    }
+    s->diag = said;
+    return apart;
+}
+
+void tangent_past_told(dae_sensitivity *x, int k, const double *memory)
+{
+    tangent_past *q = x->past;
+    const flat_model *m = x->run->base->model->flat;
+    q->told = true;
+    for (size_t i = 0; memory && i < q->delays; i++)
+        past_of(q, i, (size_t)k)->piece[0].c[0] = memory[m->delays[i].memory + DELAY_FIRST];
 }
 
 /* ---- rates at a point ---- */
@@ -495,7 +525,7 @@ dae_status tangent_past_begin(dae_sensitivity *x)
 {
     const size_t n = (size_t)x->lead.n;
     constant_past c = {0};
-    if (!x->past) return DAE_OK;
+    if (!x->past || x->past->told) return DAE_OK;
     dae_status status = constant_past_new(&c, x) ? DAE_OK : sensitivity_no_memory(x);
     const model_tangent *delayed = NULL;
     if (status == DAE_OK) status = lead_delayed(x, x->t, &delayed);

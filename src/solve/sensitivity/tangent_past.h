@@ -18,7 +18,13 @@ void tangent_past_free(tangent_past *q); /* NULL is fine */
 
 /* Where the run begins: no past moves so far. Nothing, if the model has no delays. */
 dae_status tangent_past_open(dae_sensitivity *x);
-/* S stands there, with such a past: what delayed values have been before moves as they do. */
+/* Whether clauses, clocks or pre() may have changed delayed values where the run begins: their past
+ * is what they were before that, and S what they are behind it. Whole starts then tell. */
+bool tangent_past_apart(dae_sensitivity *x);
+/* What those say of direction k: how the memory moves; NULL: it rests. */
+void tangent_past_told(dae_sensitivity *x, int k, const double *memory);
+/* S stands there, with such a past, and no whole start has told more: what delayed values have been
+ * before moves as they do. */
 dae_status tangent_past_begin(dae_sensitivity *x);
 /* Whether the lead's equations, at its values, have no derivatives by time of delayed values: the
  * past of S is not smooth enough for them. Looks at each form once. */
