@@ -403,6 +403,97 @@ static void test_units_of_runs(void **state)
     }
 }
 
+/* One search by runs over k and h whose answers are of 1e-9 and 1e9: x(1) = 1e9 k, y(1) = 1e-9 h,
+ * z(1) = exp(-1e9 k), J(1) = (1e9 k - 3)^2. Bounds are relative: NAN, none. */
+typedef struct sized_problem {
+    const char *cost, *end, *path;
+    dae_optimise_range k, h;
+    double exact_k, exact_h; /* NAN: it is not sought */
+} sized_problem;
+
+#define RANGE(NAME, LOWER, UPPER, GUESS)                                                           \
+    {                                                                                              \
+        .name = (NAME), .lower = (LOWER), .upper = (UPPER), .guess = (GUESS), .guess_given = true  \
+    }
+#define OPEN(NAME) RANGE(NAME, -INFINITY, INFINITY, 0.0)
+
+static dae_status try_sized(optimal *q, const sized_problem *p)
+{
+    const dae_optimise_range both[] = {p->k, p->h};
+    return try_optimise(
+        q,
+        MODEL("  parameter Real k = 0, h = 0;\n  Real x(start = 0, fixed = true), "
+              "y(start = 0, fixed = true);\n  Real z(start = 1, fixed = true), "
+              "J(start = 0, fixed = true);\nequation\n  der(x) = 1e9*k;\n  der(y) = 1e-9*h;\n"
+              "  der(z) = -1e9*k*z;\n  der(J) = (1e9*k - 3)^2;"),
+        &(dae_optimise_request){.end = 1.0,
+                                .objective = p->cost,
+                                .parameters = both,
+                                .parameter_count = isnan(p->exact_h) ? 1 : 2,
+                                .at_end = &p->end,
+                                .end_count = p->end ? 1 : 0,
+                                .path = &p->path,
+                                .path_count = p->path ? 1 : 0,
+                                .way = DAE_OPTIMISE_SIMULATION});
+}
+
+static void expect_sized(const sized_problem *p)
+{
+    optimal q;
+    const dae_status status = try_sized(&q, p);
+    if (status != DAE_OK) print_error("%s: %s\n", p->cost, q.diag.text);
+    assert_int_equal(status, DAE_OK);
+    const dae_optimise_stats *s = dae_optimum_statistics(q.best);
+    if (s->end != DAE_OPTIMISE_CONVERGED) print_error("%s: %s\n", p->cost, s->note);
+    assert_int_equal(s->end, DAE_OPTIMISE_CONVERGED);
+    expect_about(dae_optimum_parameter(q.best, 0) * 1e9, p->exact_k * 1e9, 1e-5 * p->exact_k * 1e9);
+    if (!isnan(p->exact_h))
+        expect_about(dae_optimum_parameter(q.best, 1) / 1e9, p->exact_h / 1e9,
+                     1e-5 * p->exact_h / 1e9);
+    shut(&q);
+}
+
+/* Neither guesses nor bounds need to be of the size of the answer. With e the error of x, in parts
+ * of it, and rtol = d = 1e-6, what may be left is e^2 <= 2.8 (2 e d + d^2): e < 6 d. */
+static void test_sizes_of_parameters(void **state)
+{
+    static const sized_problem list[] = {
+        {"(x - 3)^2", NULL, NULL, RANGE("k", 0.0, 1.0, 0.5), OPEN("h"), 3e-9, NAN},
+        {"J", NULL, NULL, RANGE("k", 0.0, 1.0, 0.5), OPEN("h"), 3e-9, NAN},
+        {"1e-30*(x - 3)^2", NULL, NULL, RANGE("k", 0.0, 1.0, 0.0), OPEN("h"), 3e-9, NAN},
+        {"5e20 + 1e30*(x - 3)^2", NULL, NULL, RANGE("k", 0.0, 1.0, 1.0), OPEN("h"), 3e-9, NAN},
+        {"(x - 1)^2", NULL, NULL, OPEN("k"), OPEN("h"), 1e-9, NAN},
+        {"(z - exp(-3))^2", NULL, NULL, OPEN("k"), OPEN("h"), 3e-9, NAN},
+        {"(z - exp(-3))^2", NULL, NULL, RANGE("k", 0.0, 1.0, 1e-8), OPEN("h"), 3e-9, NAN},
+        {"(x - 1)^2 + (y - 2)^2", NULL, NULL, OPEN("k"), OPEN("h"), 1e-9, 2e9},
+        {"(x - 1)^2 + (y - 2)^2", NULL, NULL, RANGE("k", 0.0, 1.0, 0.0),
+         RANGE("h", 0.0, 1e12, 1e12), 1e-9, 2e9},
+        {"(x - 1)^2 + (y - 2)^2", NULL, NULL, RANGE("k", 0.0, 5e-10, 5e-10),
+         RANGE("h", -INFINITY, INFINITY, 1e-3), 5e-10, 2e9},
+        {"(x - 1)^2 + (y - 2)^2", NULL, NULL, RANGE("k", 3e-9, 1.0, 1.0),
+         RANGE("h", 0.0, 1e12, 0.0), 3e-9, 2e9},
+        {"x^2 + y^2", "x + y = 1", NULL, OPEN("k"), OPEN("h"), 5e-10, 5e8},
+        {"x^2 + y^2", "x + y = 1", NULL, RANGE("k", 0.0, 1.0, 0.5), RANGE("h", 0.0, 1e12, 5e11),
+         5e-10, 5e8},
+        {"x^2 + y^2", "x + y >= 1", "x <= 0.25", RANGE("k", 0.0, 1.0, 0.5),
+         RANGE("h", 0.0, 1e12, 5e11), 2.5e-10, 7.5e8}};
+    need_ipopt(state);
+    for (int k = 0; k < COUNT(list); k++) expect_sized(&list[k]);
+}
+
+/* What has no least value is told, with the name of the parameter that goes on and on. */
+static void test_never_settled(void **state)
+{
+    const sized_problem p = {.cost = "1/k", .k = RANGE("k", 1.0, INFINITY, 2.0), .exact_h = NAN};
+    optimal q;
+    need_ipopt(state);
+    assert_int_equal(try_sized(&q, &p), DAE_OK);
+    const dae_optimise_stats *s = dae_optimum_statistics(q.best);
+    assert_int_equal(s->end, DAE_OPTIMISE_INACCURATE);
+    assert_non_null(strstr(s->note, "does not settle: other values of k"));
+    shut(&q);
+}
+
 /* A condition of 3e-7: q' = 1e-6 up to th, then 0, less q. q(2) = 1e-6 (exp(th - 2) - exp(-2)). */
 static void test_small_condition(void **state)
 {
@@ -873,6 +964,8 @@ int main(void)
                                        cmocka_unit_test(test_turning_over),
                                        cmocka_unit_test(test_events),
                                        cmocka_unit_test(test_units_of_runs),
+                                       cmocka_unit_test(test_sizes_of_parameters),
+                                       cmocka_unit_test(test_never_settled),
                                        cmocka_unit_test(test_small_units),
                                        cmocka_unit_test(test_small_state),
                                        cmocka_unit_test(test_units_of_conditions),
