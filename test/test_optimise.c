@@ -475,6 +475,8 @@ static void test_sizes_of_parameters(void **state)
         {"x^2 + y^2", "x + y = 1", NULL, OPEN("k"), OPEN("h"), 5e-10, 5e8},
         {"x^2 + y^2", "x + y = 1", NULL, RANGE("k", 0.0, 1.0, 0.5), RANGE("h", 0.0, 1e12, 5e11),
          5e-10, 5e8},
+        {"x^2 + y^2", "x + y = 1", NULL, RANGE("k", 0.0, 1.0, 0.0), RANGE("h", 0.0, 1e12, 0.0),
+         5e-10, 5e8},
         {"x^2 + y^2", "x + y >= 1", "x <= 0.25", RANGE("k", 0.0, 1.0, 0.5),
          RANGE("h", 0.0, 1e12, 5e11), 2.5e-10, 7.5e8}};
     need_ipopt(state);
