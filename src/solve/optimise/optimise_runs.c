@@ -28,7 +28,8 @@ static void search_free(run_search *w)
 {
     close_solver(w);
     dae_free_all(w->e, w->y, w->s, w->visible, w->value, w->last, w->g, w->slope, w->gradient,
-                 w->scale, w->row_scale, w->sizes, w->best, w->pair, w->lambda);
+                 w->scale, w->row_scale, w->sizes, w->best, w->origin, w->found, w->pair,
+                 w->lambda);
 }
 
 /* ---- making ---- */
@@ -77,12 +78,15 @@ static bool make_room(run_search *w)
     w->row_scale = DAE_ARRAY(double, w->rows);
     w->sizes = DAE_ARRAY(double, q->problem->model->visible_count);
     w->best = DAE_ARRAY(double, m);
+    w->origin = DAE_ARRAY(double, m);
+    w->found = DAE_ARRAY(double, m);
     w->pair = DAE_ARRAY(double, 2 * m);
     w->lambda = DAE_ARRAY(double, w->rows);
     w->g = DAE_ARRAY(double, w->rows);
     w->slope = DAE_ARRAY(double, (size_t)w->rows *m);
     return w->y && w->s && w->visible && w->value && w->last && w->gradient && w->scale && w->g &&
-           w->slope && w->row_scale && w->sizes && w->best && w->pair && w->lambda;
+           w->slope && w->row_scale && w->sizes && w->best && w->origin && w->found && w->pair &&
+           w->lambda;
 }
 
 static dae_status open_solver(run_search *w, dae_diag *diag)
@@ -275,10 +279,27 @@ bool opt_run_with(run_search *w, const double *x)
     return w->known;
 }
 
+/* Whether a repeated search, whose units are what parameters may still move by, is where it has no
+ * business: runs far from where a model makes sense may take long. */
+static bool is_astray(run_search *w, const double *x)
+{
+    const double most = 1e3; /* units */
+    for (int k = 0; w->repeated && k < w->q->m; k++)
+        if (!(fabs(x[k] - w->origin[k]) <= most)) {
+            diag_set(&w->diag, DAE_ERR_EVALUATION,
+                     "Optimisation: %s = %.3g is too far from what was found before.",
+                     w->q->request.parameters[k].name, x[k] * w->scale[k]);
+            w->known = false;
+            return true;
+        }
+    return false;
+}
+
 bool opt_run_evaluate(run_search *w, const double *x)
 {
     const int m = w->q->m;
     if (w->known && memcmp(x, w->last, (size_t)m * sizeof *x) == 0) return true;
+    if (is_astray(w, x)) return false;
     double *before = w->watching && w->known ? DAE_ARRAY(double, 2 * (size_t)m) : NULL;
     const double value = w->f;
     if (before) {
@@ -729,7 +750,10 @@ static dae_status search_again(run_search *w, double *x, const run_doubt *doubt,
                                dae_diag *diag)
 {
     dae_status status = begin_again(w, x, doubt, diag);
+    vector_copy(w->q->m, x, w->origin);
+    w->repeated = true;
     if (status == DAE_OK) status = search(w, x, true, ended, diag);
+    w->repeated = false;
     const bool gave_up = *ended == IPOPT_FAILED || *ended == IPOPT_ITERATIONS;
     if (status != DAE_OK || !gave_up || isnan(w->best_f)) return status;
     vector_copy(w->q->m, w->best, x);
@@ -744,29 +768,59 @@ static bool has_moved(const run_search *w, double before, const run_doubt *doubt
     return w->rows == 0 || doubt->gain == 0.0 || !(fabs(w->f - before) <= doubt->tolerance);
 }
 
+/* Whether more is at stake than the request asks for. */
+static bool is_at_stake(const run_search *w, const run_doubt *doubt)
+{
+    const dae_optimise_request *r = &w->q->request;
+    return doubt->gain == 0.0 || doubt->gain > r->rtol * fabs(w->f) + r->atol;
+}
+
+/* A repeated search that fails changes nothing: what was found before it stands, in doubt only if
+ * something is at stake. */
+static dae_status stand_by(run_search *w, double *x, const run_doubt *doubt, ipopt_end *ended,
+                           dae_diag *diag)
+{
+    const dae_status why = diag->status != DAE_OK ? diag->status : w->diag.status;
+    if (why == DAE_ERR_MEMORY || why == DAE_ERR_INTERRUPTED) return why;
+    for (int k = 0; k < w->q->m; k++) x[k] = w->found[k] / w->scale[k];
+    diag_clear(diag);
+    if (!opt_run_evaluate(w, x)) {
+        *diag = w->diag;
+        return diag->status == DAE_OK ? opt_no_memory(diag) : diag->status;
+    }
+    *ended = IPOPT_SOLVED;
+    w->doubtful = is_at_stake(w, doubt);
+    if (w->doubtful) tell_doubt(w, doubt);
+    return DAE_OK;
+}
+
 /* Search again in units of what was found, until that holds in its own. */
 static dae_status settle(run_search *w, double *x, ipopt_end *ended, dae_diag *diag)
 {
     enum { ROUNDS = 12 };
     double before = NAN;
+    run_doubt doubt = {.parameter = -1};
     for (int round = 0;; round++) {
-        run_doubt doubt;
+        const run_doubt last = doubt;
         const bool known = opt_run_evaluate(w, x);
         if (known && round == 0 && ended_worse(w)) break; /* which is told */
         if (known && w->rows == 0 && opt_run_sign(w) * (w->f - w->best_f) > 0.0)
             vector_copy(w->q->m, w->best, x);
         if (!known || !opt_run_doubts(w, x, &doubt)) {
             *diag = w->diag;
+            if (round > 0 && diag->status != DAE_OK) return stand_by(w, x, &last, ended, diag);
             return diag->status == DAE_OK ? opt_no_memory(diag) : diag->status;
         }
         if (interrupted_now()) *ended = IPOPT_STOPPED;
         if (*ended != IPOPT_SOLVED || doubt.parameter < 0 || !has_moved(w, before, &doubt)) break;
         before = w->f;
-        w->doubtful = round == ROUNDS;
+        w->doubtful = round == ROUNDS && is_at_stake(w, &doubt);
         if (w->doubtful) tell_doubt(w, &doubt);
-        if (w->doubtful) break;
+        if (round == ROUNDS) break;
+        for (int k = 0; k < w->q->m; k++) w->found[k] = x[k] * w->scale[k];
         const dae_status status = search_again(w, x, &doubt, ended, diag);
-        if (status != DAE_OK || *ended != IPOPT_SOLVED) return status;
+        if (*ended == IPOPT_STOPPED) return status;
+        if (status != DAE_OK || *ended != IPOPT_SOLVED) return stand_by(w, x, &doubt, ended, diag);
     }
     diag_clear(&w->diag);
     return DAE_OK;

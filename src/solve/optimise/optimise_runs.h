@@ -33,7 +33,10 @@ typedef struct run_search {
     bool watching;       /* runs of the search, not those that look at the result */
     double atol;         /* of runs */
     int rows, iterations;
-    int earlier; /* iterations of searches before this one */
+    int earlier;    /* iterations of searches before this one */
+    double *origin; /* where a repeated search began, */
+    double *found;  /* and in units of the model */
+    bool repeated;  /* it is one: it mends, and does not go far */
     bool stopped;
     bool doubtful; /* what was found does not hold in its own units */
     dae_diag diag; /* of the last run that failed */

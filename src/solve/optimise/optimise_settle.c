@@ -55,7 +55,7 @@ static bool take_point(settle_state *s)
     const int m = w->q->m;
     if (!opt_run_evaluate(w, s->x)) return false;
     s->value = lagrangian(w);
-    s->tolerance = w->q->request.rtol * fabs(w->f) + noise_of(w);
+    s->tolerance = w->q->request.rtol * fabs(w->f) + w->q->request.atol + noise_of(w);
     for (int k = 0; k < m; k++) {
         s->slope[k] = opt_run_sign(w) * w->gradient[k];
         for (int i = 0; i < w->rows; i++) s->slope[k] += w->lambda[i] * w->slope[i * m + k];
