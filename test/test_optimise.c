@@ -403,6 +403,132 @@ static void test_units_of_runs(void **state)
     }
 }
 
+/* One search by runs over k and h whose answers are of 1e-9 and 1e9: x(1) = 1e9 k, y(1) = 1e-9 h,
+ * z(1) = exp(-1e9 k), J(1) = (1e9 k - 3)^2. Bounds are relative: NAN, none. */
+typedef struct sized_problem {
+    const char *cost, *end, *path;
+    dae_optimise_range k, h;
+    double exact_k, exact_h; /* NAN: it is not sought */
+} sized_problem;
+
+#define RANGE(NAME, LOWER, UPPER, GUESS)                                                           \
+    {                                                                                              \
+        .name = (NAME), .lower = (LOWER), .upper = (UPPER), .guess = (GUESS), .guess_given = true  \
+    }
+#define OPEN(NAME) RANGE(NAME, -INFINITY, INFINITY, 0.0)
+
+static dae_status try_sized(optimal *q, const sized_problem *p)
+{
+    const dae_optimise_range both[] = {p->k, p->h};
+    return try_optimise(
+        q,
+        MODEL("  parameter Real k = 0, h = 0;\n  Real x(start = 0, fixed = true), "
+              "y(start = 0, fixed = true);\n  Real z(start = 1, fixed = true), "
+              "J(start = 0, fixed = true);\nequation\n  der(x) = 1e9*k;\n  der(y) = 1e-9*h;\n"
+              "  der(z) = -1e9*k*z;\n  der(J) = (1e9*k - 3)^2;"),
+        &(dae_optimise_request){.end = 1.0,
+                                .objective = p->cost,
+                                .parameters = both,
+                                .parameter_count = isnan(p->exact_h) ? 1 : 2,
+                                .at_end = &p->end,
+                                .end_count = p->end ? 1 : 0,
+                                .path = &p->path,
+                                .path_count = p->path ? 1 : 0,
+                                .way = DAE_OPTIMISE_SIMULATION});
+}
+
+/* With e the error of x, or of z <= 1/20 over its slope, what may be left is e^2 <= 2.8 tolerances
+ * of 1e-6, twice as much where two share it. */
+static const double LEFT = 0.0024;
+
+static void expect_sized(const sized_problem *p)
+{
+    optimal q;
+    const dae_status status = try_sized(&q, p);
+    if (status != DAE_OK) print_error("%s: %s\n", p->cost, q.diag.text);
+    assert_int_equal(status, DAE_OK);
+    const dae_optimise_stats *s = dae_optimum_statistics(q.best);
+    if (s->end != DAE_OPTIMISE_CONVERGED) print_error("%s: %s\n", p->cost, s->note);
+    assert_int_equal(s->end, DAE_OPTIMISE_CONVERGED);
+    expect_about(dae_optimum_parameter(q.best, 0) * 1e9, p->exact_k * 1e9, LEFT);
+    if (!isnan(p->exact_h))
+        expect_about(dae_optimum_parameter(q.best, 1) / 1e9, p->exact_h / 1e9, LEFT);
+    shut(&q);
+}
+
+/* Neither guesses nor bounds need to be of the size of the answer. */
+static void test_sizes_of_parameters(void **state)
+{
+    static const sized_problem list[] = {
+        {"(x - 3)^2", NULL, NULL, RANGE("k", 0.0, 1.0, 0.5), OPEN("h"), 3e-9, NAN},
+        {"J", NULL, NULL, RANGE("k", 0.0, 1.0, 0.5), OPEN("h"), 3e-9, NAN},
+        {"1e6*(x - 3)^2", NULL, NULL, RANGE("k", 0.0, 1.0, 0.0), OPEN("h"), 3e-9, NAN},
+        {"5e20 + 1e30*(x - 3)^2", NULL, NULL, RANGE("k", 0.0, 1.0, 1.0), OPEN("h"), 3e-9, NAN},
+        {"(x - 1)^2", NULL, NULL, OPEN("k"), OPEN("h"), 1e-9, NAN},
+        {"(z - exp(-3))^2", NULL, NULL, OPEN("k"), OPEN("h"), 3e-9, NAN},
+        {"(z - exp(-3))^2", NULL, NULL, RANGE("k", 0.0, 1.0, 1e-8), OPEN("h"), 3e-9, NAN},
+        {"(x - 1)^2 + (y - 2)^2", NULL, NULL, OPEN("k"), OPEN("h"), 1e-9, 2e9},
+        {"(x - 1)^2 + (y - 2)^2", NULL, NULL, RANGE("k", 0.0, 1.0, 0.0),
+         RANGE("h", 0.0, 1e12, 1e12), 1e-9, 2e9},
+        {"(x - 1)^2 + (y - 2)^2", NULL, NULL, RANGE("k", 0.0, 5e-10, 5e-10),
+         RANGE("h", -INFINITY, INFINITY, 1e-3), 5e-10, 2e9},
+        {"(x - 1)^2 + (y - 2)^2", NULL, NULL, RANGE("k", 3e-9, 1.0, 1.0),
+         RANGE("h", 0.0, 1e12, 0.0), 3e-9, 2e9},
+        {"x^2 + y^2", "x + y = 1", NULL, OPEN("k"), OPEN("h"), 5e-10, 5e8},
+        {"x^2 + y^2", "x + y = 1", NULL, RANGE("k", 0.0, 1.0, 0.5), RANGE("h", 0.0, 1e12, 5e11),
+         5e-10, 5e8},
+        {"x^2 + y^2", "x + y = 1", NULL, RANGE("k", 0.0, 1.0, 0.0), RANGE("h", 0.0, 1e12, 0.0),
+         5e-10, 5e8},
+        {"x^2 + y^2", "x + y >= 1", "x <= 0.25", RANGE("k", 0.0, 1.0, 0.5),
+         RANGE("h", 0.0, 1e12, 5e11), 2.5e-10, 7.5e8}};
+    need_ipopt(state);
+    for (int k = 0; k < COUNT(list); k++) expect_sized(&list[k]);
+}
+
+/* A least value of 0, of runs that know it to 1e-12: nobody looks for more, where runs fail. */
+static void test_least_value_of_zero(void **state)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    static const double guess[] = {0.3, 0.7, 2.0, 0.1, 1.0};
+    dae_optimise_range all[5];
+    optimal q;
+    need_ipopt(state);
+    for (int k = 0; k < 5; k++)
+        all[k] = (dae_optimise_range)RANGE(names[k], -INFINITY, INFINITY, guess[k]);
+    const dae_optimise_stats *s = optimise(
+        &q,
+        MODEL("  parameter Real a = 0.3, b = 0.7, c = 2, d = 0.1, e = 1;\n"
+              "  Real x(start = 1, fixed = true), v(start = 0, fixed = true);\n"
+              "  Real J(start = 0, fixed = true);\n  discrete Real n(start = 0, fixed = true);\n"
+              "equation\n  der(x) = v;\n  der(v) = -c*x - a*v + b*sin(e*time) + d*n;\n"
+              "  der(J) = (x - cos(time))^2 + 0.01*(a^2 + b^2 + d^2);\n"
+              "  when x < 0 then\n    n = pre(n) + 1;\n  end when;"),
+        &(dae_optimise_request){.end = 6.0,
+                                .objective = "J",
+                                .parameters = all,
+                                .parameter_count = 5,
+                                .way = DAE_OPTIMISE_SIMULATION});
+    assert_int_equal(s->end, DAE_OPTIMISE_CONVERGED);
+    assert_true(s->objective < 1e-6);
+    assert_true(s->runs < 1000);
+    shut(&q);
+}
+
+/* What has no least value is told, with the name of the parameter that goes on and on. */
+static void test_never_settled(void **state)
+{
+    const sized_problem p = {
+        .cost = "1/log(k + 1)", .k = RANGE("k", 1.0, INFINITY, 2.0), .exact_h = NAN};
+    optimal q;
+    need_ipopt(state);
+    if (SANITIZED) skip(); /* thousands of runs */
+    assert_int_equal(try_sized(&q, &p), DAE_OK);
+    const dae_optimise_stats *s = dae_optimum_statistics(q.best);
+    assert_int_equal(s->end, DAE_OPTIMISE_INACCURATE);
+    assert_non_null(strstr(s->note, "does not settle: other values of k"));
+    shut(&q);
+}
+
 /* A condition of 3e-7: q' = 1e-6 up to th, then 0, less q. q(2) = 1e-6 (exp(th - 2) - exp(-2)). */
 static void test_small_condition(void **state)
 {
@@ -873,6 +999,9 @@ int main(void)
                                        cmocka_unit_test(test_turning_over),
                                        cmocka_unit_test(test_events),
                                        cmocka_unit_test(test_units_of_runs),
+                                       cmocka_unit_test(test_sizes_of_parameters),
+                                       cmocka_unit_test(test_least_value_of_zero),
+                                       cmocka_unit_test(test_never_settled),
                                        cmocka_unit_test(test_small_units),
                                        cmocka_unit_test(test_small_state),
                                        cmocka_unit_test(test_units_of_conditions),

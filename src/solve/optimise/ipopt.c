@@ -212,6 +212,11 @@ static void set(const ipopt_calls *c, handle h, const ipopt_problem *p)
     c->number(h, (char[]){"bound_frac"}, 1e-6);
     c->number(h, (char[]){"slack_bound_push"}, 1e-6);
     c->number(h, (char[]){"slack_bound_frac"}, 1e-6);
+    if (p->second) return;
+    /* its choice without second derivatives: a barrier by distances from bounds. Where these are
+     * far, in units of x, it drives x away from where it begins. */
+    c->text(h, (char[]){"mu_strategy"}, (char[]){"monotone"});
+    c->text(h, (char[]){"bound_mult_init_method"}, (char[]){"mu-based"});
 }
 
 /* What its codes of return mean. */

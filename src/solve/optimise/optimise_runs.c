@@ -10,39 +10,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "solve/hybrid/hybrid.h"
-#include "solve/optimise/optimise_parts.h"
-
-/* A search at work. Rows: conditions along the path at each sample, conditions at the end. */
-typedef struct run_search {
-    dae_optimum *q;
-    dae_solver *solver;
-    dae_sensitivity *slopes;
-    expr *e; /* path, end, objective; owned, as all below */
-    int count;
-    expr_code code;
-    bool compiled;
-    model_tangent *tangent;
-    int flat; /* variables of the flat model */
-    double *y, *s, *visible, *value;
-    double *last;        /* parameters of the last run, */
-    bool known;          /* which there was, */
-    double *g, *slope;   /* its rows, and their derivatives, m each */
-    double f, *gradient; /* and what is minimised */
-    double *scale;       /* of parameters */
-    double f_scale;      /* of the objective: its gradient is about 1, as parameters are */
-    double *row_scale;   /* of rows, likewise */
-    double *sizes;       /* of variables, at the looks of all runs so far */
-    double *best;        /* the best point of all runs that meets the conditions, */
-    double best_f;       /* what counts there; NAN: there was none */
-    double *pair;        /* two runs between which the objective changes other than its gradients
-                            say, most of all: parameters */
-    double pair_off;     /* by how much; -1: there are none */
-    bool watching;       /* runs of the search, not those that look at the result */
-    double atol;         /* of runs */
-    int rows, iterations;
-    bool stopped;
-    dae_diag diag; /* of the last run that failed */
-} run_search;
+#include "solve/optimise/optimise_runs.h"
 
 static void close_solver(run_search *w)
 {
@@ -60,7 +28,8 @@ static void search_free(run_search *w)
 {
     close_solver(w);
     dae_free_all(w->e, w->y, w->s, w->visible, w->value, w->last, w->g, w->slope, w->gradient,
-                 w->scale, w->row_scale, w->sizes, w->best, w->pair);
+                 w->scale, w->row_scale, w->sizes, w->best, w->origin, w->found, w->pair,
+                 w->lambda);
 }
 
 /* ---- making ---- */
@@ -109,11 +78,15 @@ static bool make_room(run_search *w)
     w->row_scale = DAE_ARRAY(double, w->rows);
     w->sizes = DAE_ARRAY(double, q->problem->model->visible_count);
     w->best = DAE_ARRAY(double, m);
+    w->origin = DAE_ARRAY(double, m);
+    w->found = DAE_ARRAY(double, m);
     w->pair = DAE_ARRAY(double, 2 * m);
+    w->lambda = DAE_ARRAY(double, w->rows);
     w->g = DAE_ARRAY(double, w->rows);
     w->slope = DAE_ARRAY(double, (size_t)w->rows *m);
     return w->y && w->s && w->visible && w->value && w->last && w->gradient && w->scale && w->g &&
-           w->slope && w->row_scale && w->sizes && w->best && w->pair;
+           w->slope && w->row_scale && w->sizes && w->best && w->origin && w->found && w->pair &&
+           w->lambda;
 }
 
 static dae_status open_solver(run_search *w, dae_diag *diag)
@@ -210,25 +183,24 @@ static dae_status run_through(run_search *w)
     return status;
 }
 
-static double sign_of(const run_search *w)
+double opt_run_sign(const run_search *w)
 {
     return w->q->request.maximise ? -1.0 : 1.0;
 }
 
-static const opt_condition *condition_of(const dae_optimum *q, int row)
+const opt_condition *opt_run_condition(const dae_optimum *q, int row)
 {
     const int sampled = q->path.count * q->request.intervals;
     return row < sampled ? &q->path.list[row % q->path.count] : &q->end.list[row - sampled];
 }
 
-/* The largest violation of a row, and that in units of rows; *worst: of which one the latter is. */
-static double violation_of(const run_search *w, double *relative, int *worst)
+double opt_run_violation(const run_search *w, double *relative, int *worst)
 {
     double most = 0.0;
     *worst = 0;
     *relative = 0.0;
     for (int i = 0; i < w->rows; i++) {
-        const opt_condition *c = condition_of(w->q, i);
+        const opt_condition *c = opt_run_condition(w->q, i);
         const double off = fmax(c->lower - w->g[i], w->g[i] - c->upper);
         most = fmax(most, off);
         if (off * w->row_scale[i] > *relative) *relative = off * w->row_scale[i], *worst = i;
@@ -236,8 +208,7 @@ static double violation_of(const run_search *w, double *relative, int *worst)
     return most;
 }
 
-/* Of the search, in its units. */
-static double tolerance_of(const dae_optimum *q)
+double opt_run_tolerance(const dae_optimum *q)
 {
     return fmin(1e-3, fmax(1e-9, q->request.rtol));
 }
@@ -253,18 +224,24 @@ static double unexplained(const run_search *w, const double *from, double value,
     return fabs(w->f - value - by_slopes);
 }
 
+void opt_run_keep(run_search *w, const double *x)
+{
+    int worst;
+    double relative;
+    opt_run_violation(w, &relative, &worst);
+    if (relative <= 0.1 * opt_run_tolerance(w->q) &&
+        !(opt_run_sign(w) * (w->f - w->best_f) >= 0.0)) {
+        vector_copy(w->q->m, x, w->best);
+        w->best_f = w->f;
+    }
+}
+
 /* Keep the best point, and where the objective may jump. */
 static void watch(run_search *w, const double *before, double value, const double *gradient,
                   const double *x)
 {
     const int m = w->q->m;
-    int worst;
-    double relative;
-    violation_of(w, &relative, &worst);
-    if (relative <= 0.1 * tolerance_of(w->q) && !(sign_of(w) * (w->f - w->best_f) >= 0.0)) {
-        vector_copy(m, x, w->best);
-        w->best_f = w->f;
-    }
+    opt_run_keep(w, x);
     const double off = before ? unexplained(w, before, value, gradient, x) : -1.0;
     if (!(off > w->pair_off)) return;
     w->pair_off = off;
@@ -272,8 +249,7 @@ static void watch(run_search *w, const double *before, double value, const doubl
     vector_copy(m, x, w->pair + m);
 }
 
-/* A run at x: rows, objective and derivatives. */
-static bool run_with(run_search *w, const double *x)
+bool opt_run_with(run_search *w, const double *x)
 {
     dae_optimum *q = w->q;
     w->known = false;
@@ -303,18 +279,34 @@ static bool run_with(run_search *w, const double *x)
     return w->known;
 }
 
-/* The same, unless it is the last run. */
-static bool evaluate(run_search *w, const double *x)
+/* Whether a repeated search, whose units are what parameters may still move by, is where it has no
+ * business: runs far from where a model makes sense may take long. */
+static bool is_astray(run_search *w, const double *x)
+{
+    const double most = 1e3; /* units */
+    for (int k = 0; w->repeated && k < w->q->m; k++)
+        if (!(fabs(x[k] - w->origin[k]) <= most)) {
+            diag_set(&w->diag, DAE_ERR_EVALUATION,
+                     "Optimisation: %s = %.3g is too far from what was found before.",
+                     w->q->request.parameters[k].name, x[k] * w->scale[k]);
+            w->known = false;
+            return true;
+        }
+    return false;
+}
+
+bool opt_run_evaluate(run_search *w, const double *x)
 {
     const int m = w->q->m;
     if (w->known && memcmp(x, w->last, (size_t)m * sizeof *x) == 0) return true;
+    if (is_astray(w, x)) return false;
     double *before = w->watching && w->known ? DAE_ARRAY(double, 2 * (size_t)m) : NULL;
     const double value = w->f;
     if (before) {
         vector_copy(m, w->last, before);
         vector_copy(m, w->gradient, before + m);
     }
-    const bool ok = run_with(w, x);
+    const bool ok = opt_run_with(w, x);
     if (ok && w->watching) watch(w, before, value, before ? before + m : NULL, x);
     dae_free(before);
     return ok;
@@ -325,23 +317,23 @@ static bool evaluate(run_search *w, const double *x)
 static bool run_objective(void *user, const double *x, double *value)
 {
     run_search *w = user;
-    bool ok = evaluate(w, x);
-    *value = sign_of(w) * w->f;
+    bool ok = opt_run_evaluate(w, x);
+    *value = opt_run_sign(w) * w->f;
     return ok;
 }
 
 static bool run_gradient(void *user, const double *x, double *gradient)
 {
     run_search *w = user;
-    bool ok = evaluate(w, x);
-    for (int k = 0; k < w->q->m; k++) gradient[k] = sign_of(w) * w->gradient[k] * w->scale[k];
+    bool ok = opt_run_evaluate(w, x);
+    for (int k = 0; k < w->q->m; k++) gradient[k] = opt_run_sign(w) * w->gradient[k] * w->scale[k];
     return ok;
 }
 
 static bool run_rows(void *user, const double *x, double *g)
 {
     run_search *w = user;
-    bool ok = evaluate(w, x);
+    bool ok = opt_run_evaluate(w, x);
     vector_copy(w->rows, w->g, g);
     return ok;
 }
@@ -350,7 +342,7 @@ static bool run_slopes(void *user, const double *x, double *values)
 {
     run_search *w = user;
     const int m = w->q->m;
-    bool ok = evaluate(w, x);
+    bool ok = opt_run_evaluate(w, x);
     for (int i = 0; i < w->rows * m; i++) values[i] = w->slope[i] * w->scale[i % m];
     return ok;
 }
@@ -359,10 +351,10 @@ static bool go_on(void *user, int count, double objective, double violation)
 {
     run_search *w = user;
     const dae_optimise_request *r = &w->q->request;
-    w->iterations = count;
+    w->iterations = w->earlier + count;
     if (interrupted_now()) return false;
-    w->stopped = r->progress &&
-                 r->progress(count, r->intervals, sign_of(w) * objective, violation, r->user) != 0;
+    w->stopped = r->progress && r->progress(count, r->intervals, opt_run_sign(w) * objective,
+                                            violation, r->user) != 0;
     return !w->stopped;
 }
 
@@ -374,7 +366,7 @@ static dae_status explain(const run_search *w, ipopt_end ended, dae_diag *diag)
     const int sampled = q->path.count * q->request.intervals;
     int worst;
     double relative;
-    const double off = violation_of(w, &relative, &worst);
+    const double off = opt_run_violation(w, &relative, &worst);
     if (ended == IPOPT_NO_MEMORY) return opt_no_memory(diag);
     diag_set(diag, DAE_ERR_CONVERGENCE, "Optimisation: %s. ",
              ended == IPOPT_INFEASIBLE   ? "the conditions contradict each other, or the search "
@@ -384,9 +376,9 @@ static dae_status explain(const run_search *w, ipopt_end ended, dae_diag *diag)
              : ended == IPOPT_UNBOUNDED  ? "parameters grow beyond all bounds"
              : ended == IPOPT_TIGHT      ? "there are more equations than parameters"
                                          : "the search found no way on");
-    if (w->rows > 0 && relative > tolerance_of(q))
+    if (w->rows > 0 && relative > opt_run_tolerance(q))
         diag_append(
-            diag, "Violated most is %s at t = %.9g, by %.3g. ", condition_of(q, worst)->text,
+            diag, "Violated most is %s at t = %.9g, by %.3g. ", opt_run_condition(q, worst)->text,
             worst < sampled ? sample_time(q, 1 + worst / q->path.count) : q->request.end, off);
     if (w->diag.status != DAE_OK) diag_append(diag, "The last run that failed: %s ", w->diag.text);
     diag_append(diag, "%s",
@@ -404,12 +396,12 @@ static void fill_bounds(const run_search *w, double *bounds, double *rows)
         bounds[q->m + k] = q->upper[k] / w->scale[k];
     }
     for (int i = 0; i < w->rows; i++) {
-        rows[i] = condition_of(q, i)->lower;
-        rows[w->rows + i] = condition_of(q, i)->upper;
+        rows[i] = opt_run_condition(q, i)->lower;
+        rows[w->rows + i] = opt_run_condition(q, i)->upper;
     }
 }
 
-static dae_status search(run_search *w, double *x, ipopt_end *ended, dae_diag *diag)
+static dae_status search(run_search *w, double *x, bool again, ipopt_end *ended, dae_diag *diag)
 {
     const dae_optimum *q = w->q;
     const size_t m = (size_t)q->m, entries = (size_t)w->rows * m;
@@ -443,8 +435,10 @@ static dae_status search(run_search *w, double *x, ipopt_end *ended, dae_diag *d
                                    .max_iterations = q->request.max_iterations,
                                    .objective_scale = w->f_scale,
                                    .row_scale = w->row_scale,
-                                   .tolerance = tolerance_of(q)};
-    *ended = ipopt_solve_aside(&problem, x, NULL, NULL);
+                                   .tolerance = opt_run_tolerance(q),
+                                   .warm = again};
+    *ended = again ? ipopt_solve(&problem, x, NULL, w->lambda)
+                   : ipopt_solve_aside(&problem, x, NULL, w->lambda);
     dae_free_all(bounds, place);
     return DAE_OK;
 }
@@ -456,15 +450,15 @@ static bool find_jump(run_search *w, double *x, double *jump)
     enum { HALVES = 30 };
     const int m = w->q->m;
     double *room = DAE_ARRAY(double, 2 * (size_t)m), *low = w->pair, *high = w->pair + m;
-    bool ok = room && w->pair_off > 0.0 && run_with(w, low);
+    bool ok = room && w->pair_off > 0.0 && opt_run_with(w, low);
     double at_low = w->f;
     if (ok) vector_copy(m, w->gradient, room);
     for (int k = 0; k < HALVES && ok; k++) {
         for (int i = 0; i < m; i++) x[i] = 0.5 * (low[i] + high[i]);
-        ok = run_with(w, x);
+        ok = opt_run_with(w, x);
         const double here = w->f, off = ok ? unexplained(w, low, at_low, room, x) : 0.0;
         if (ok) vector_copy(m, w->gradient, room + m);
-        ok = ok && run_with(w, high);
+        ok = ok && opt_run_with(w, high);
         const double rest = ok ? unexplained(w, x, here, room + m, high) : 0.0;
         *jump = fmax(off, rest);
         vector_copy(m, x, rest > off ? low : high);
@@ -497,15 +491,20 @@ static void tell_jump(run_search *w, double *x)
              q->m > SHOWN ? ", .." : "", jump);
 }
 
+/* Whether the last run, at the end of the search, is worse than one on its way. */
+static bool ended_worse(const run_search *w)
+{
+    const dae_optimum *q = w->q;
+    return opt_run_sign(w) * (w->f - w->best_f) >
+           q->request.rtol * fmax(fabs(w->f), fabs(w->best_f)) + opt_run_tolerance(q) / w->f_scale;
+}
+
 /* The search ended without the least value, or at one that is worse than a point on its way: the
  * best point of all counts, and the user is told why. */
 static bool keep_best(run_search *w, ipopt_end ended, double *x)
 {
     dae_optimum *q = w->q;
-    const double worse = sign_of(w) * (w->f - w->best_f);
-    const double noise =
-        q->request.rtol * fmax(fabs(w->f), fabs(w->best_f)) + tolerance_of(q) / w->f_scale;
-    if (ended == IPOPT_SOLVED && !(worse > noise)) return true;
+    if (ended == IPOPT_SOLVED && !ended_worse(w)) return true;
     w->watching = false;
     q->stats.end = DAE_OPTIMISE_INACCURATE;
     if (ended == IPOPT_SOLVED)
@@ -519,7 +518,7 @@ static bool keep_best(run_search *w, ipopt_end ended, double *x)
                  ended == IPOPT_ITERATIONS ? "took too many iterations" : "found no way on");
     tell_jump(w, x);
     vector_copy(q->m, w->best, x);
-    return evaluate(w, x);
+    return opt_run_evaluate(w, x);
 }
 
 /* Conditions along the path between their samples, and the worst of them. */
@@ -548,7 +547,7 @@ static dae_status look_between(run_search *w)
                      t);
         }
     }
-    if (most > 10.0 * tolerance_of(q) && q->stats.end == DAE_OPTIMISE_CONVERGED)
+    if (most > 10.0 * opt_run_tolerance(q) && q->stats.end == DAE_OPTIMISE_CONVERGED)
         q->stats.end = DAE_OPTIMISE_INACCURATE;
     if (status < 0) w->diag = *dae_solver_diag(w->solver);
     return status < 0 ? status : DAE_OK;
@@ -583,16 +582,18 @@ static dae_status finish(run_search *w, double *x, ipopt_end ended, dae_diag *di
     int worst;
     double relative;
     q->stats.end = ended == IPOPT_STOPPED ? DAE_OPTIMISE_STOPPED : DAE_OPTIMISE_CONVERGED;
-    if (!evaluate(w, x) || (ended != IPOPT_STOPPED && !keep_best(w, ended, x))) {
+    if (!opt_run_evaluate(w, x) || (ended != IPOPT_STOPPED && !keep_best(w, ended, x))) {
         *diag = w->diag;
         return diag->status;
     }
+    if (w->doubtful && q->stats.end == DAE_OPTIMISE_CONVERGED)
+        q->stats.end = DAE_OPTIMISE_INACCURATE;
     q->stats.objective = w->f;
-    q->stats.violation = violation_of(w, &relative, &worst);
-    if (relative > 10.0 * tolerance_of(q) && q->stats.end == DAE_OPTIMISE_CONVERGED) {
+    q->stats.violation = opt_run_violation(w, &relative, &worst);
+    if (relative > 10.0 * opt_run_tolerance(q) && q->stats.end == DAE_OPTIMISE_CONVERGED) {
         q->stats.end = DAE_OPTIMISE_INACCURATE;
         snprintf(q->stats.note, sizeof q->stats.note, "%.150s is violated by %.3g.",
-                 condition_of(q, worst)->text, q->stats.violation);
+                 opt_run_condition(q, worst)->text, q->stats.violation);
     }
     dae_status status = look_between(w);
     if (status != DAE_OK) {
@@ -661,7 +662,7 @@ static dae_status choose_row_units(run_search *w, const double *x, dae_diag *dia
             const double to = x[k] + 0.1 * (probe == 2 ? -1 : probe);
             beside[k] = fmin(q->upper[k] / w->scale[k], fmax(q->lower[k] / w->scale[k], to));
         }
-        if (evaluate(w, beside)) measure(w, size);
+        if (opt_run_evaluate(w, beside)) measure(w, size);
     }
     w->f_scale = size[0] > 0.0 ? 1.0 / size[0] : 1.0;
     if (!(size[0] > 0.0))
@@ -697,15 +698,131 @@ static dae_status sharpen(run_search *w, dae_diag *diag)
 static dae_status begin(run_search *w, double *x, dae_diag *diag)
 {
     choose_units(w, x);
-    dae_status status = evaluate(w, x) ? sharpen(w, diag) : w->diag.status;
+    dae_status status = opt_run_evaluate(w, x) ? sharpen(w, diag) : w->diag.status;
+    if (status == DAE_OK && !opt_run_first_units(w, x))
+        status = w->diag.status == DAE_OK ? opt_no_memory(diag) : w->diag.status;
     if (status == DAE_OK) status = choose_row_units(w, x, diag);
-    if (status == DAE_OK && !evaluate(w, x)) status = w->diag.status;
+    if (status == DAE_OK && !opt_run_evaluate(w, x)) status = w->diag.status;
     if (status != DAE_OK) {
         if (w->diag.status != DAE_OK) *diag = w->diag;
         return status;
     }
     w->watching = true;
-    watch(w, NULL, 0.0, NULL, x);
+    opt_run_keep(w, x);
+    return DAE_OK;
+}
+
+/* Room, states' sizes and units for a search from x on, by what is in doubt. */
+static dae_status begin_again(run_search *w, const double *x, const run_doubt *doubt,
+                              dae_diag *diag)
+{
+    vector_zero(w->q->problem->model->visible_count, w->sizes);
+    dae_status status = opt_run_with(w, x) ? sharpen(w, diag) : w->diag.status;
+    if (status == DAE_OK) status = choose_row_units(w, x, diag);
+    if (status == DAE_OK && doubt->gain > 0.0) w->f_scale = 1.0 / doubt->gain;
+    if (status == DAE_OK && !opt_run_evaluate(w, x)) status = w->diag.status;
+    if (status != DAE_OK && w->diag.status != DAE_OK) *diag = w->diag;
+    if (w->rows > 0) w->best_f = NAN; /* conditions held in other units */
+    if (status == DAE_OK) opt_run_keep(w, x);
+    w->earlier = w->iterations;
+    return status;
+}
+
+static void tell_doubt(run_search *w, const run_doubt *doubt)
+{
+    dae_optimum *q = w->q;
+    const char *name = q->request.parameters[doubt->parameter].name;
+    if (doubt->gain > 0.0)
+        snprintf(q->stats.note, sizeof q->stats.note,
+                 "the search does not settle: other values of %.60s still change the %s by about "
+                 "%.3g. Begin with a guess of the size of the answer, or give bounds: there may be "
+                 "no best value.",
+                 name, q->request.maximise ? "maximum" : "minimum", doubt->gain);
+    else
+        snprintf(q->stats.note, sizeof q->stats.note,
+                 "the search does not settle: a condition that %.60s moves is not met. Begin with "
+                 "a guess of the size of the answer.",
+                 name);
+}
+
+/* Once more from x on. */
+static dae_status search_again(run_search *w, double *x, const run_doubt *doubt, ipopt_end *ended,
+                               dae_diag *diag)
+{
+    dae_status status = begin_again(w, x, doubt, diag);
+    vector_copy(w->q->m, x, w->origin);
+    w->repeated = true;
+    if (status == DAE_OK) status = search(w, x, true, ended, diag);
+    w->repeated = false;
+    const bool gave_up = *ended == IPOPT_FAILED || *ended == IPOPT_ITERATIONS;
+    if (status != DAE_OK || !gave_up || isnan(w->best_f)) return status;
+    vector_copy(w->q->m, w->best, x);
+    *ended = IPOPT_SOLVED; /* if that is settled */
+    return status;
+}
+
+/* With conditions, multipliers of the search are as accurate as its units: what a search in the
+ * right ones leaves as it was is settled, too. */
+static bool has_moved(const run_search *w, double before, const run_doubt *doubt)
+{
+    return w->rows == 0 || doubt->gain == 0.0 || !(fabs(w->f - before) <= doubt->tolerance);
+}
+
+/* Whether more is at stake than the request asks for. */
+static bool is_at_stake(const run_search *w, const run_doubt *doubt)
+{
+    const dae_optimise_request *r = &w->q->request;
+    return doubt->gain == 0.0 || doubt->gain > r->rtol * fabs(w->f) + r->atol;
+}
+
+/* A repeated search that fails changes nothing: what was found before it stands, in doubt only if
+ * something is at stake. */
+static dae_status stand_by(run_search *w, double *x, const run_doubt *doubt, ipopt_end *ended,
+                           dae_diag *diag)
+{
+    const dae_status why = diag->status != DAE_OK ? diag->status : w->diag.status;
+    if (why == DAE_ERR_MEMORY || why == DAE_ERR_INTERRUPTED) return why;
+    for (int k = 0; k < w->q->m; k++) x[k] = w->found[k] / w->scale[k];
+    diag_clear(diag);
+    if (!opt_run_evaluate(w, x)) {
+        *diag = w->diag;
+        return diag->status == DAE_OK ? opt_no_memory(diag) : diag->status;
+    }
+    *ended = IPOPT_SOLVED;
+    w->doubtful = is_at_stake(w, doubt);
+    if (w->doubtful) tell_doubt(w, doubt);
+    return DAE_OK;
+}
+
+/* Search again in units of what was found, until that holds in its own. */
+static dae_status settle(run_search *w, double *x, ipopt_end *ended, dae_diag *diag)
+{
+    enum { ROUNDS = 12 };
+    double before = NAN;
+    run_doubt doubt = {.parameter = -1};
+    for (int round = 0;; round++) {
+        const run_doubt last = doubt;
+        const bool known = opt_run_evaluate(w, x);
+        if (known && round == 0 && ended_worse(w)) break; /* which is told */
+        if (known && w->rows == 0 && opt_run_sign(w) * (w->f - w->best_f) > 0.0)
+            vector_copy(w->q->m, w->best, x);
+        if (!known || !opt_run_doubts(w, x, &doubt)) {
+            *diag = w->diag;
+            if (round > 0 && diag->status != DAE_OK) return stand_by(w, x, &last, ended, diag);
+            return diag->status == DAE_OK ? opt_no_memory(diag) : diag->status;
+        }
+        if (interrupted_now()) *ended = IPOPT_STOPPED;
+        if (*ended != IPOPT_SOLVED || doubt.parameter < 0 || !has_moved(w, before, &doubt)) break;
+        before = w->f;
+        w->doubtful = round == ROUNDS && is_at_stake(w, &doubt);
+        if (w->doubtful) tell_doubt(w, &doubt);
+        if (round == ROUNDS) break;
+        for (int k = 0; k < w->q->m; k++) w->found[k] = x[k] * w->scale[k];
+        const dae_status status = search_again(w, x, &doubt, ended, diag);
+        if (*ended == IPOPT_STOPPED) return status;
+        if (status != DAE_OK || *ended != IPOPT_SOLVED) return stand_by(w, x, &doubt, ended, diag);
+    }
+    diag_clear(&w->diag);
     return DAE_OK;
 }
 
@@ -719,11 +836,12 @@ dae_status opt_by_runs(dae_optimum *q, dae_diag *diag)
     if (status == DAE_OK && !make_room(&w)) status = opt_no_memory(diag);
     if (status == DAE_OK) status = open_solver(&w, diag);
     if (status == DAE_OK) status = begin(&w, x, diag);
-    if (status == DAE_OK) status = search(&w, x, &ended, diag);
+    if (status == DAE_OK) status = search(&w, x, false, &ended, diag);
+    if (status == DAE_OK && ended == IPOPT_SOLVED) status = settle(&w, x, &ended, diag);
     if (status == DAE_OK && ended == IPOPT_STOPPED && !w.stopped) status = opt_no_memory(diag);
     const bool kept = (ended == IPOPT_ITERATIONS || ended == IPOPT_FAILED) && !isnan(w.best_f);
     if (status == DAE_OK && ended != IPOPT_SOLVED && ended != IPOPT_STOPPED && !kept) {
-        (void)evaluate(&w, x);
+        (void)opt_run_evaluate(&w, x);
         status = explain(&w, ended, diag);
     }
     if (kept) vector_copy(q->m, w.best, x);
