@@ -1,6 +1,7 @@
 /* Optimal controls and parameters against closed forms and published values; derivatives of the
  * optimisation problem against differences. */
 #include "model_run.h"
+#include "sanitized.h"
 #include "solve/optimise/optimise_parts.h"
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
