@@ -772,16 +772,17 @@ static bool has_moved(const run_search *w, double before, const run_doubt *doubt
 static bool is_at_stake(const run_search *w, const run_doubt *doubt)
 {
     const dae_optimise_request *r = &w->q->request;
+    if (doubt->parameter < 0) return false;
     return doubt->gain == 0.0 || doubt->gain > r->rtol * fabs(w->f) + r->atol;
 }
 
-/* A repeated search that fails changes nothing: what was found before it stands, in doubt only if
- * something is at stake. */
+/* A look, or a repeated search, that fails changes nothing: what was found before it stands, in
+ * doubt only if something is at stake. */
 static dae_status stand_by(run_search *w, double *x, const run_doubt *doubt, ipopt_end *ended,
                            dae_diag *diag)
 {
-    const dae_status why = diag->status != DAE_OK ? diag->status : w->diag.status;
-    if (why == DAE_ERR_MEMORY || why == DAE_ERR_INTERRUPTED) return why;
+    if (diag->status == DAE_OK) *diag = w->diag;
+    if (diag->status == DAE_ERR_MEMORY || diag->status == DAE_ERR_INTERRUPTED) return diag->status;
     for (int k = 0; k < w->q->m; k++) x[k] = w->found[k] / w->scale[k];
     diag_clear(diag);
     if (!opt_run_evaluate(w, x)) {
@@ -806,10 +807,11 @@ static dae_status settle(run_search *w, double *x, ipopt_end *ended, dae_diag *d
         if (known && round == 0 && ended_worse(w)) break; /* which is told */
         if (known && w->rows == 0 && opt_run_sign(w) * (w->f - w->best_f) > 0.0)
             vector_copy(w->q->m, w->best, x);
+        for (int k = 0; known && k < w->q->m; k++) w->found[k] = x[k] * w->scale[k];
         if (!known || !opt_run_doubts(w, x, &doubt)) {
             *diag = w->diag;
-            if (round > 0 && diag->status != DAE_OK) return stand_by(w, x, &last, ended, diag);
-            return diag->status == DAE_OK ? opt_no_memory(diag) : diag->status;
+            if (diag->status == DAE_OK) return opt_no_memory(diag);
+            return known || round > 0 ? stand_by(w, x, &last, ended, diag) : diag->status;
         }
         if (interrupted_now()) *ended = IPOPT_STOPPED;
         if (*ended != IPOPT_SOLVED || doubt.parameter < 0 || !has_moved(w, before, &doubt)) break;
@@ -817,7 +819,6 @@ static dae_status settle(run_search *w, double *x, ipopt_end *ended, dae_diag *d
         w->doubtful = round == ROUNDS && is_at_stake(w, &doubt);
         if (w->doubtful) tell_doubt(w, &doubt);
         if (round == ROUNDS) break;
-        for (int k = 0; k < w->q->m; k++) w->found[k] = x[k] * w->scale[k];
         const dae_status status = search_again(w, x, &doubt, ended, diag);
         if (*ended == IPOPT_STOPPED) return status;
         if (status != DAE_OK || *ended != IPOPT_SOLVED) return stand_by(w, x, &doubt, ended, diag);
