@@ -280,19 +280,25 @@ bool opt_run_with(run_search *w, const double *x)
 }
 
 /* Whether a repeated search, whose units are what parameters may still move by, is where it has no
- * business: runs far from where a model makes sense may take long. */
+ * business, as runs far from where a model makes sense may take long; or follows noise of runs from
+ * one line search to the next. */
 static bool is_astray(run_search *w, const double *x)
 {
     const double most = 1e3; /* units */
-    for (int k = 0; w->repeated && k < w->q->m; k++)
-        if (!(fabs(x[k] - w->origin[k]) <= most)) {
-            diag_set(&w->diag, DAE_ERR_EVALUATION,
-                     "Optimisation: %s = %.3g is too far from what was found before.",
-                     w->q->request.parameters[k].name, x[k] * w->scale[k]);
-            w->known = false;
-            return true;
-        }
-    return false;
+    int far = -1;
+    if (!w->repeated) return false;
+    for (int k = 0; k < w->q->m; k++)
+        if (!(fabs(x[k] - w->origin[k]) <= most)) far = k;
+    if (far < 0 && w->q->stats.runs < w->most_runs) return false;
+    w->known = false;
+    if (far < 0)
+        diag_set(&w->diag, DAE_ERR_EVALUATION, "Optimisation: more than %ld runs settle nothing.",
+                 w->most_runs);
+    else
+        diag_set(&w->diag, DAE_ERR_EVALUATION,
+                 "Optimisation: %s = %.3g is too far from what was found before.",
+                 w->q->request.parameters[far].name, x[far] * w->scale[far]);
+    return true;
 }
 
 bool opt_run_evaluate(run_search *w, const double *x)
@@ -798,9 +804,10 @@ static dae_status stand_by(run_search *w, double *x, const run_doubt *doubt, ipo
 /* Search again in units of what was found, until that holds in its own. */
 static dae_status settle(run_search *w, double *x, ipopt_end *ended, dae_diag *diag)
 {
-    enum { ROUNDS = 12 };
+    enum { ROUNDS = 12, RUNS = 500 };
     double before = NAN;
     run_doubt doubt = {.parameter = -1};
+    w->most_runs = RUNS + 10 * w->q->stats.runs; /* of all searches: each begins near its end */
     for (int round = 0;; round++) {
         const run_doubt last = doubt;
         const bool known = opt_run_evaluate(w, x);

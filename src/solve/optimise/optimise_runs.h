@@ -36,7 +36,8 @@ typedef struct run_search {
     int earlier;    /* iterations of searches before this one */
     double *origin; /* where a repeated search began, */
     double *found;  /* and in units of the model */
-    bool repeated;  /* it is one: it mends, and does not go far */
+    bool repeated;  /* it is one: it mends, and does not go far, */
+    long most_runs; /* nor on without end */
     bool stopped;
     bool doubtful; /* what was found does not hold in its own units */
     dae_diag diag; /* of the last run that failed */
