@@ -69,4 +69,15 @@ sys.exit(wrong > 0)
 END_OF_PYTHON
 PATH=$work/bin:$PATH python3 pages.py "$root" README.md docs/command.md docs/guide.md docs/inputs.md docs/bvp.md \
     docs/structure.md docs/linearise.md docs/sensitivity.md docs/optimality.md docs/verify.md >out 2>err || fail "commands of the pages do not work"
+
+# the lines for Octave, where it is installed: they draw the column of phi
+sed -n '/^```modelica/,/^```$/p' "$root/docs/command.md" | sed -n '/^model Pendulum/,/^end Pendulum/p' >pendulum.mo
+expect 0 run pendulum.mo -o pendulum.mat && expect 0 run pendulum.mo -o - --vars phi && tail -n 1 out | cut -d, -f2 >phi
+sed -n "/^s = load('pendulum.mat')/,/^plot/p" "$root/docs/command.md" |
+    sed 's/^plot(\(.*\))$/x = {\1}; printf("%.17g\\n", x{2}(end))/' >lines.m
+[ "$(wc -l <lines.m)" -eq 4 ] || fail "no lines for Octave"
+if command -v octave-cli >/dev/null; then
+    octave-cli lines.m >out 2>err
+    grep -qxF -- "$(cat phi)" out || fail "the lines for Octave find something else than $(cat phi)"
+fi
 finish
