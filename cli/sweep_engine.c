@@ -88,6 +88,7 @@ static int open_journal(sweep_work *w)
                                    "is none");
     if (!beside) return CLI_OK;
     snprintf(path, sizeof path, "%s.journal", beside);
+    if (!w->r->sweep.resume && sweep_journal_is_finished(path)) unlink(path);
     bool there = access(path, F_OK) == 0;
     if (there && !w->r->sweep.resume)
         return complain(CLI_USAGE,
