@@ -14,6 +14,9 @@ typedef struct experiment {
     double *values, *sigma; /* rows x columns; owned; sigma NULL: there are none */
     report_curves *curves;  /* the file; its times are those of the data; owned */
     char *time_unit;        /* of the file, if it is not s; owned, else NULL */
+    int jumps;              /* of variables from row to row, left out as sides of an event; */
+    size_t jump_row;        /* the second row of the first one, */
+    const char *jump_name;  /* and its variable */
     dae_fit_data data;
 } experiment;
 

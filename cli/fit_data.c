@@ -238,6 +238,13 @@ void fit_print_times(const fit_work *w, const request *r, const experiment *e)
     if (e->time_unit)
         say("  note      %s: the times are in '%s': they become seconds\n", e->path, e->time_unit);
     if (isnan(r->stop)) print_late(w, e);
+    char place[300];
+    if (e->jumps > 0)
+        say("  note      %s: %s jumps at t = %g: its values there are left out%s; repeated "
+            "measurements "
+            "belong into several files\n",
+            place_of(e, e->jump_row, place), e->jump_name, e->curves->times[e->jump_row],
+            e->jumps > 1 ? ", and so are those of other jumps" : "");
 }
 
 /* The standard deviation that --sigma gives a variable; NAN: none. The last word that fits counts.
@@ -278,6 +285,55 @@ static int fill_column(const request *r, experiment *e, int j, bool *any)
                             place_of(e, i, place), name, e->sigma[at]);
     }
     return CLI_OK;
+}
+
+/* Whether rows i - 1 and i are the only ones of their time. */
+static bool are_a_pair(const report_curves *c, size_t i)
+{
+    const double *t = c->times;
+    return t[i] == t[i - 1] && (i < 2 || t[i - 2] < t[i]) && (i + 1 == c->count || t[i + 1] > t[i]);
+}
+
+/* Whether pairs of rows may be the sides of events, as in files of `daedal run`. Where half of the
+ * times are there twice they are measurements that were repeated. */
+static bool has_sides(const fit_work *w, const report_curves *c)
+{
+    const dae_counts n = dae_problem_counts(w->s->problem);
+    size_t pairs = 0, times = 1;
+    for (size_t i = 1; i < c->count; i++) {
+        pairs += are_a_pair(c, i);
+        times += c->times[i] > c->times[i - 1];
+    }
+    return n.relations + n.samples + n.whens > 0 && 2 * pairs < times;
+}
+
+/* Leave out what column j has at the time of row i, and so near to it that errors of a run decide
+ * on which side of an event the row is. */
+static void leave_out(experiment *e, size_t i, size_t j)
+{
+    const report_curves *c = e->curves;
+    const size_t n = (size_t)e->data.columns;
+    const double near = 1e-6 * (c->times[c->count - 1] - c->times[0]);
+    for (size_t k = i; k < c->count && c->times[k] - c->times[i] <= near; k++)
+        e->values[k * n + j] = NAN;
+    for (size_t k = i; k-- > 0 && c->times[i] - c->times[k] <= near;) e->values[k * n + j] = NAN;
+    if (e->jumps++ == 0) e->jump_row = i, e->jump_name = e->names[j];
+}
+
+/* Leave out the values of a variable that jumps from one row of a pair to the other: the event is
+ * at another time for other parameters, and no derivative tells on which side of it the rows are.
+ */
+static void leave_out_jumps(const fit_work *w, experiment *e)
+{
+    const double same = 1e-6; /* of the size of both: what errors of a run may be */
+    const report_curves *c = e->curves;
+    const size_t n = (size_t)e->data.columns;
+    bool sides = has_sides(w, c);
+    for (size_t i = 1; i < c->count && sides; i++)
+        for (size_t j = 0; j < n && are_a_pair(c, i); j++) {
+            double before = e->values[(i - 1) * n + j], after = e->values[i * n + j];
+            if (fabs(after - before) > same * fmax(fabs(before), fabs(after))) leave_out(e, i, j);
+        }
 }
 
 /* Where some have standard deviations, all need them: else they would not count alike. */
@@ -323,6 +379,7 @@ static int read_experiment(fit_work *w, const request *r, const char *word, bool
     if (code == CLI_OK) code = check_times(r, e);
     if (code == CLI_OK) code = find_columns(w, r, e);
     if (code == CLI_OK) code = fill_values(r, e, any);
+    if (code == CLI_OK) leave_out_jumps(w, e);
     w->last = fmax(w->last, e->curves->times[e->curves->count - 1]);
     return code;
 }

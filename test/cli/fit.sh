@@ -98,6 +98,34 @@ y = r['series']['y']
 total = sum((a - b)**2 for k in range(0, 10, 2) for a, b in zip(y[k], y[k + 1]))
 assert abs(total - 2*f['cost']) < 1e-4
 END_OF_PYTHON
+# rows before and after an event, as files of a run have them: what jumps is left out, and the rest tells
+cat >dose.mo <<'END'
+model Dose
+  parameter Real k = 1, d = 2;
+  Real c(start = 0, fixed = true), y(start = 0, fixed = true);
+equation
+  der(c) = -k*c;
+  der(y) = c - y;
+  when {time >= 1, time >= 2} then
+    reinit(c, pre(c) + d);
+  end when;
+  annotation(experiment(StopTime = 3));
+end Dose;
+END
+expect 0 run dose.mo -o dose.csv --points 31
+[ "$(cut -d, -f1 dose.csv | uniq -d | wc -l)" -eq 2 ] || fail "a jump has no two rows"
+expect 0 fit dose.mo dose.csv --fit k@2,d@1 -o dose.json
+says 'note .* c jumps at t = 1: its values there are left out, and so are those of other jumps'
+python3 - <<'END_OF_PYTHON' || fail "a fit beside jumps"
+import json
+r = json.load(open('dose.json'))['fit']
+assert all(abs(p['value'] - x) < 1e-4 for p, x in zip(r['parameters'], (1, 2))), r['parameters']
+END_OF_PYTHON
+# measurements that were repeated are no jumps
+awk -F, 'NR == 1 { print } NR > 1 && int($1*10 + 0.5) % 10 { for (s = -1; s < 2; s += 2) printf "%s,%.17g,%s\n", $1, $2 + 0.01*s, $3 }' \
+    dose.csv >twice.csv
+expect 0 fit dose.mo twice.csv --fit k@2,d@1 && silent_on 'jumps' && says 'observations 108'
+
 # the words are those of run
 expect 0 run "$pinene" $(cat p.set) --vars y1 -o run.csv --quiet
 python3 - <<'END_OF_PYTHON' || fail "run does not take the words of the fit"
