@@ -41,8 +41,8 @@ typedef struct dae_input {
                                or */
     const char *file;       /* separated values. The first line has names, a unit after each or
                                none: "time [s], u [V]". Values become those in the unit of the
-                               input, and times seconds. Times stand in the column `time`, else in
-                               the first one, and never go down; two rows with one time are a jump */
+                               input, and times seconds. Times stand in the column `time`, else
+                               `t`, else in the first one; two rows with one time are a jump */
     const char *column;     /* of the file, for `name`; NULL: the column of that name */
     dae_input_mode mode;    /* of Reals: Boolean, Integer and enumeration inputs keep the value of
                                the last row */

@@ -42,6 +42,9 @@ expect 0 init one.mo --input 'u = 3' && says 'x'
 expect 0 emit one.mo --input 'u = sin(time)' --format modelica && says 'sin(time)'
 expect 0 verify one.mo --input u.csv --stop 3
 
+printf 'v,t,u\n0,0,3\n5,1,3\n' >t.csv
+ends 0 run one.mo --input t.csv --stop 1 -o - --vars x && close_to "$(last)" 3
+
 # ---- what is refused -----------------------------------------------------------------------------
 expect 1 run one.mo && says "input 'u' has no value"
 ends 1 check one.mo && says 'no errors' && says "input 'u' has no value"

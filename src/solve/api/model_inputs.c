@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -110,7 +111,7 @@ static dae_status check_times(const input_file *f, dae_diag *diag)
                             "%s:%d: a third row with time %.15g; two of them are a jump.",
                             f->table.name, f->lines[i], t[i]);
         return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "%s:%d: time %.15g behind %.15g: times never go down.", f->table.name,
+                        "%s:%d: time %.15g follows %.15g: times must not decrease.", f->table.name,
                         f->lines[i], t[i], t[i - 1]);
     }
     return DAE_OK;
@@ -131,6 +132,33 @@ static dae_status convert_times(input_file *f, const char *column, const char *f
     return DAE_OK;
 }
 
+/* Which column has the times: `time`, else `t`, else the first one. */
+static size_t find_times(const input_file *f)
+{
+    size_t time = find_column(f, "time");
+    if (time == f->columns) time = find_column(f, "t");
+    return time == f->columns ? 0 : time;
+}
+
+/* A first line of numbers names nothing, and a single column leaves nothing to follow. */
+static dae_status check_header(const input_file *f, dae_diag *diag)
+{
+    size_t numbers = 0;
+    for (size_t k = 0; k < f->columns; k++) {
+        char *end;
+        strtod(f->names[k], &end);
+        numbers += end != f->names[k] && *end == '\0';
+    }
+    if (numbers == f->columns)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "%s:1: the first line has numbers; names of the columns belong there.",
+                        f->table.name);
+    if (f->columns > 1) return DAE_OK;
+    return diag_set(diag, DAE_ERR_ARGUMENT,
+                    "%s: its only column, '%s', is that of the times; values need another one.",
+                    f->table.name, f->names[0]);
+}
+
 /* Take the columns of t over, one after the other, times first. */
 static dae_status take_columns(input_file *f, table_file *t, dae_diag *diag)
 {
@@ -143,8 +171,9 @@ static dae_status take_columns(input_file *f, table_file *t, dae_diag *diag)
     f->units = DAE_ARRAY(const char *, t->columns);
     if (!f->numbers || !f->units) return no_memory(diag);
     for (size_t k = 0; k < f->columns; k++) f->units[k] = split_unit(f->names[k]);
-    size_t time = find_column(f, "time");
-    if (time == f->columns) time = 0;
+    dae_status status = check_header(f, diag);
+    if (status != DAE_OK) return status;
+    size_t time = find_times(f);
     for (size_t i = 0; i < t->rows; i++) {
         f->numbers[i] = t->values[i * t->columns + time];
         for (size_t k = 0; k < f->columns; k++)
@@ -153,7 +182,7 @@ static dae_status take_columns(input_file *f, table_file *t, dae_diag *diag)
     f->table.rows = t->rows;
     f->table.time = f->numbers;
     f->table.lines = f->lines;
-    dae_status status = convert_times(f, f->names[time], f->units[time], diag);
+    status = convert_times(f, f->names[time], f->units[time], diag);
     f->names[time][0] = '\0'; /* it is not an input */
     return status == DAE_OK ? check_times(f, diag) : status;
 }
