@@ -300,6 +300,7 @@ head -n 1 quoted2.csv | grep -qF "time [s],'a\\'b','back\\\\'," || fail "names i
 expect 0 sweep quoted.mo --over "'\\'p'=1,2" --keep "max('back\\\\' + 'a\\'b')" -o - && says '^2,2,2,ok'
 expect 0 run quoted.mo --vars "'a\\'b','\\''" -o - && says "^time .s.,'a..b','..'\$"
 
+expect 2 models no/such.mo && says 'unknown model' && silent_on 'is a file'
 expect 2 emit plain.mo --format pascal && one_line && says 'c, modelica or conditions'
 
 # ---- check -----------------------------------------------------------------------------------------
