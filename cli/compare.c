@@ -219,13 +219,26 @@ static int worst_first(const void *a, const void *b)
     return strcmp(((const row *)a)->name, ((const row *)b)->name);
 }
 
+/* Signal i of the result, or its times for i = -1, in a unit of the reference. */
+static int convert(const comparison *c, int i, const char *unit)
+{
+    report_error error = {0};
+    if (report_curves_convert(c->curves[1], i, unit, false, &error) == REPORT_OK) return CLI_OK;
+    return complain(CLI_USAGE, "%s: %s, its unit in '%s'", c->r->files[1], error.text,
+                    c->r->files[0]);
+}
+
 static int compare_all(comparison *c)
 {
     report_error error = {0};
+    int code = convert(c, -1, c->curves[0]->time_unit);
+    if (code != CLI_OK) return code;
     for (int k = 0; k < c->count; k++) {
         row *r = &c->rows[k];
         if (signal_caught()) return complain_interrupted("during the comparison");
         if (!compared(r)) continue;
+        code = convert(c, r->place[1], c->curves[0]->curves[r->place[0]].unit);
+        if (code != CLI_OK) return code;
         if (report_tube(c->curves[0], r->place[0], c->curves[1], r->place[1], &c->r->tube, &r->d,
                         NULL, &error) != REPORT_OK)
             return complain(CLI_FAILED, "%s", error.text);

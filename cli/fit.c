@@ -125,6 +125,7 @@ static void work_free(fit_work *w)
     for (int k = 0; k < w->count; k++) {
         experiment *e = &w->list[k];
         free(e->path);
+        free(e->time_unit);
         free(e->settings);
         free(e->names);
         free(e->variables);

@@ -13,6 +13,10 @@ typedef struct experiment {
     int *variables;         /* their numbers; owned */
     double *values, *sigma; /* rows x columns; owned; sigma NULL: there are none */
     report_curves *curves;  /* the file; its times are those of the data; owned */
+    char *time_unit;        /* of the file, if it is not s; owned, else NULL */
+    int jumps;              /* of variables from row to row, left out as sides of an event; */
+    size_t jump_row;        /* the second row of the first one, */
+    const char *jump_name;  /* and its variable */
     dae_fit_data data;
 } experiment;
 
@@ -35,8 +39,9 @@ int fit_read_parameters(fit_work *w, const request *r);
 /* fit_data.c: the files behind the model, with their settings. Exit code. */
 int fit_read_data(fit_work *w, const request *r);
 
-/* A note on rows behind the end that the model names: runs go on to the last row. */
-void fit_print_late(const fit_work *w, const experiment *e);
+/* Notes on times that were converted, and on rows after the end that the model names: runs go on to
+ * the last row. */
+void fit_print_times(const fit_work *w, const request *r, const experiment *e);
 
 /* The variable or parameter that a word names, as the problem spells it: the number of a parameter
  * in *parameter, else -1 there and that of a variable in *variable. Exit code. */

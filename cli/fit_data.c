@@ -121,26 +121,33 @@ static int check_columns(const fit_work *w, const request *r, const experiment *
     return CLI_OK;
 }
 
-/* Whether two texts are the same unit, but for blanks and '^', which some write. */
-static bool same_unit(const char *a, const char *b)
+/* Column c, or the times for c = -1, in this unit. */
+static int convert(const experiment *e, int c, const char *unit, bool difference)
 {
-    for (;; a++, b++) {
-        a += strspn(a, " ^");
-        b += strspn(b, " ^");
-        if (*a != *b) return false;
-        if (!*a) return true;
-    }
+    report_error error = {0};
+    report_status status = report_curves_convert(e->curves, c, unit, difference, &error);
+    if (status == REPORT_OK) return CLI_OK;
+    return complain(status == REPORT_ERR_ARGUMENT ? CLI_USAGE : CLI_FAILED, "%s: %s", e->path,
+                    error.text);
 }
 
-/* Data in another unit than the variable would be taken for numbers in its own. */
-static int check_unit(const fit_work *w, const experiment *e, int i, int c)
+/* Measured values, and their standard deviations if there are any, in the unit of variable i.
+ * Deviations without a unit are in that of the values. */
+static int convert_column(const fit_work *w, const experiment *e, int i, int c, int sigma)
 {
     const char *own = dae_problem_unit(w->s->problem, i), *unit = e->curves->curves[c].unit;
-    if (!unit || !*unit || !*own || same_unit(own, unit)) return CLI_OK;
-    return complain(CLI_USAGE,
-                    "'%s' has the column '%s' in '%s', and the model has it in '%s'; give it in "
-                    "that unit, or leave the unit out",
-                    e->path, e->curves->curves[c].name, unit, own);
+    report_curve *s = sigma >= 0 ? &e->curves->curves[sigma] : NULL;
+    if (s && !s->unit && unit && !(s->unit = strdup(unit))) return no_memory();
+    int code = s ? convert(e, sigma, own, true) : CLI_OK;
+    return code == CLI_OK ? convert(e, c, own, false) : code;
+}
+
+static int convert_times(experiment *e)
+{
+    const char *unit = e->curves->time_unit;
+    if (unit && *unit && strcmp(unit, "s") != 0 && !(e->time_unit = strdup(unit)))
+        return no_memory();
+    return convert(e, -1, "s", false);
 }
 
 /* Take column c for variable i. */
@@ -172,8 +179,8 @@ static int find_columns(const fit_work *w, const request *r, experiment *e)
         int c = report_curves_find(e->curves, name);
         if (c == REPORT_NO_CURVE || is_listed(&r->fit.ignored, name)) continue;
         code = take_column(w, e, i, c, used);
-        if (code == CLI_OK) code = check_unit(w, e, i, c);
         int sigma = sigma_column(e->curves, name);
+        if (code == CLI_OK) code = convert_column(w, e, i, c, sigma);
         if (sigma >= 0) used[sigma] = true;
     }
     if (code == CLI_OK) code = check_columns(w, r, e, used);
@@ -212,7 +219,7 @@ static int check_times(const request *r, const experiment *e)
     return CLI_OK;
 }
 
-void fit_print_late(const fit_work *w, const experiment *e)
+static void print_late(const fit_work *w, const experiment *e)
 {
     char place[300];
     const double stop = dae_problem_experiment(w->s->problem).stop, *t = e->curves->times;
@@ -224,6 +231,20 @@ void fit_print_late(const fit_work *w, const experiment *e)
             "on "
             "to %g ('--stop %g' refuses such data)\n",
             place_of(e, first, place), t[first], stop, t[last], stop);
+}
+
+void fit_print_times(const fit_work *w, const request *r, const experiment *e)
+{
+    if (e->time_unit)
+        say("  note      %s: the times are in '%s': they become seconds\n", e->path, e->time_unit);
+    if (isnan(r->stop)) print_late(w, e);
+    char place[300];
+    if (e->jumps > 0)
+        say("  note      %s: %s jumps at t = %g: its values there are left out%s; repeated "
+            "measurements "
+            "belong into several files\n",
+            place_of(e, e->jump_row, place), e->jump_name, e->curves->times[e->jump_row],
+            e->jumps > 1 ? ", and so are those of other jumps" : "");
 }
 
 /* The standard deviation that --sigma gives a variable; NAN: none. The last word that fits counts.
@@ -266,6 +287,55 @@ static int fill_column(const request *r, experiment *e, int j, bool *any)
     return CLI_OK;
 }
 
+/* Whether rows i - 1 and i are the only ones of their time. */
+static bool are_a_pair(const report_curves *c, size_t i)
+{
+    const double *t = c->times;
+    return t[i] == t[i - 1] && (i < 2 || t[i - 2] < t[i]) && (i + 1 == c->count || t[i + 1] > t[i]);
+}
+
+/* Whether pairs of rows may be the sides of events, as in files of `daedal run`. Where half of the
+ * times are there twice they are measurements that were repeated. */
+static bool has_sides(const fit_work *w, const report_curves *c)
+{
+    const dae_counts n = dae_problem_counts(w->s->problem);
+    size_t pairs = 0, times = 1;
+    for (size_t i = 1; i < c->count; i++) {
+        pairs += are_a_pair(c, i);
+        times += c->times[i] > c->times[i - 1];
+    }
+    return n.relations + n.samples + n.whens > 0 && 2 * pairs < times;
+}
+
+/* Leave out what column j has at the time of row i, and so near to it that errors of a run decide
+ * on which side of an event the row is. */
+static void leave_out(experiment *e, size_t i, size_t j)
+{
+    const report_curves *c = e->curves;
+    const size_t n = (size_t)e->data.columns;
+    const double near = 1e-6 * (c->times[c->count - 1] - c->times[0]);
+    for (size_t k = i; k < c->count && c->times[k] - c->times[i] <= near; k++)
+        e->values[k * n + j] = NAN;
+    for (size_t k = i; k-- > 0 && c->times[i] - c->times[k] <= near;) e->values[k * n + j] = NAN;
+    if (e->jumps++ == 0) e->jump_row = i, e->jump_name = e->names[j];
+}
+
+/* Leave out the values of a variable that jumps from one row of a pair to the other: the event is
+ * at another time for other parameters, and no derivative tells on which side of it the rows are.
+ */
+static void leave_out_jumps(const fit_work *w, experiment *e)
+{
+    const double same = 1e-6; /* of the size of both: what errors of a run may be */
+    const report_curves *c = e->curves;
+    const size_t n = (size_t)e->data.columns;
+    bool sides = has_sides(w, c);
+    for (size_t i = 1; i < c->count && sides; i++)
+        for (size_t j = 0; j < n && are_a_pair(c, i); j++) {
+            double before = e->values[(i - 1) * n + j], after = e->values[i * n + j];
+            if (fabs(after - before) > same * fmax(fabs(before), fabs(after))) leave_out(e, i, j);
+        }
+}
+
 /* Where some have standard deviations, all need them: else they would not count alike. */
 static int check_sigmas(const experiment *e)
 {
@@ -305,9 +375,11 @@ static int read_experiment(fit_work *w, const request *r, const char *word, bool
     if (code != CLI_OK) return code;
     if (report_read_data(e->path, &e->curves, &error) != REPORT_OK)
         return complain(CLI_USAGE, "%s", error.text);
-    code = check_times(r, e);
+    code = convert_times(e);
+    if (code == CLI_OK) code = check_times(r, e);
     if (code == CLI_OK) code = find_columns(w, r, e);
     if (code == CLI_OK) code = fill_values(r, e, any);
+    if (code == CLI_OK) leave_out_jumps(w, e);
     w->last = fmax(w->last, e->curves->times[e->curves->count - 1]);
     return code;
 }

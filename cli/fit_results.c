@@ -55,7 +55,7 @@ void fit_print(const fit_work *w, const request *r)
         for (int i = 0; i < e->setting_count; i++)
             say(", %s = %g", e->settings[i].name, e->settings[i].value);
         putchar('\n');
-        if (isnan(r->stop)) fit_print_late(w, e);
+        fit_print_times(w, r, e);
     }
     if (list) (void)report_fit_table(stdout, &fit, NULL);
     free(list);

@@ -4,6 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int convert(guess_rows *g, int column, const char *unit, const char *path)
+{
+    report_error error = {0};
+    if (report_curves_convert(g->file, column, unit, false, &error) == REPORT_OK) return CLI_OK;
+    return complain(CLI_USAGE, "%s: %s", path, error.text);
+}
+
 /* Columns of the file that are variables of the model. */
 static int choose_columns(guess_rows *g, const session *s, const char *path)
 {
@@ -16,6 +23,7 @@ static int choose_columns(guess_rows *g, const session *s, const char *path)
     for (int v = 0; v < s->n && code == CLI_OK; v++) {
         int k = report_curves_find(c, dae_problem_variable(s->problem, v));
         if (k < 0) continue;
+        code = convert(g, k, dae_problem_unit(s->problem, v), path);
         curve[g->columns] = k;
         g->variables[g->columns++] = dae_problem_variable(s->problem, v);
     }
@@ -46,6 +54,8 @@ int guess_read(guess_rows *g, const session *s, const char *word)
                         error.text);
     g->kind = DAE_BVP_GUESS_TABLE;
     g->rows = (int)g->file->count;
+    int code = convert(g, -1, "s", word);
+    if (code != CLI_OK) return code;
     return choose_columns(g, s, word);
 }
 

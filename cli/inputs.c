@@ -16,7 +16,10 @@ static const char *find_sign(const char *text, char sign)
 {
     bool quoted = false;
     for (; *text; text++) {
-        if (*text == '\'' || *text == '"') quoted = !quoted;
+        if (quoted && *text == '\\' && text[1])
+            text++;
+        else if (*text == '\'' || *text == '"')
+            quoted = !quoted;
         if (!quoted && *text == sign) return text;
     }
     return NULL;

@@ -1,5 +1,6 @@
 /* daedal linearise MODEL: the linear system beside a solution, and its eigenvalues. */
 #include "linear.h"
+#include "outputs.h"
 
 #include <math.h>
 
@@ -50,9 +51,9 @@ static int write_results(const linear_words *r, const linear_result *q)
     if (r->json || r->quiet || taken) return CLI_OK;
     say("%s (%s): linearised at t = %g%s\n", q->model, r->file, q->linear->t,
         r->at_steady ? ", at a steady state" : "");
-    return report_linear(stdout, q->linear, r->all ? 0 : 12, &error) == REPORT_OK
-               ? CLI_OK
-               : complain(CLI_FAILED, "%s", error.text);
+    return report_linear(stdout, q->linear, r->all ? 0 : 12, &error) == REPORT_OK ? CLI_OK
+           : ferror(stdout) ? finish_stdout(CLI_FAILED)
+                            : complain(CLI_FAILED, "%s", error.text);
 }
 
 static int run(int argc, char **argv)

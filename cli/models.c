@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* "3", or "100 (size 10)" where the number of unknowns follows a size */
 static void print_model(const model *m)
@@ -57,7 +58,7 @@ static int list_models(void)
 
 static int run(int argc, char **argv)
 {
-    if (argc == 2 && names_text(argv[1]))
+    if (argc == 2 && names_text(argv[1]) && access(argv[1], F_OK) == 0)
         return complain(CLI_USAGE, "'%s' is a file; 'daedal check --list' describes it", argv[1]);
     if (argc > 2) return no_arguments(&models_command, argc - 1, argv + 1);
     return argc == 2 ? describe(argv[1]) : list_models();

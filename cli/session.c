@@ -64,11 +64,18 @@ static bool progress_due(session *s)
     return true;
 }
 
-/* How much of the interval is done. */
+void session_begin_progress(session *s, double t0, double tend)
+{
+    s->t0 = t0;
+    s->tend = tend;
+    s->wall_start = s->wall_shown = wall_time();
+}
+
+/* How much of the interval is done; of none, as that of a start, nothing is shown. */
 static void show_progress(session *s, double t)
 {
     double done = (t - s->t0) / (s->tend - s->t0);
-    if (!progress_due(s)) return;
+    if (!isfinite(done) || !progress_due(s)) return;
     int filled = (int)(fmin(fmax(done, 0.0), 1.0) * BAR_WIDTH);
     fprintf(stderr, "\r\033[K[%.*s%*s] %3.0f %%  t = %.6g  %.0f s", filled,
             "##############################", BAR_WIDTH - filled, "", 100.0 * done, t,
@@ -322,6 +329,7 @@ void session_listen(session *s, dae_options *options)
     options->message = show_message;
     options->user = s;
     s->progress = isatty(STDERR_FILENO) != 0;
+    s->wall_start = s->wall_shown = wall_time();
 }
 
 int session_complain(session *s, dae_status status, const char *text)
@@ -702,9 +710,7 @@ static int close_history(session *s)
 
 int session_integrate(session *s, const grid *g, recorder *rows)
 {
-    s->t0 = g->t0;
-    s->tend = g->tend;
-    s->wall_start = s->wall_shown = wall_time();
+    session_begin_progress(s, g->t0, g->tend);
     int code = integrate(s, g, rows);
     s->seconds = wall_time() - s->wall_start;
     int written = close_history(s);

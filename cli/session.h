@@ -124,6 +124,8 @@ const char *session_description(const session *s, int i);
 
 /* Variable i with all digits of the run where values were read last; NULL: it has doubles only. */
 const char *session_digits(const session *s, int i);
+/* Progress is that of a run from t0 to tend, which begins now. */
+void session_begin_progress(session *s, double t0, double tend);
 /* Fill in monitor, interrupt and message of options. */
 void session_listen(session *s, dae_options *options);
 /* Show a line of progress on the terminal, in place of the last one; take it away. */

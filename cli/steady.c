@@ -1,5 +1,6 @@
 /* daedal steady MODEL: a point where a model rests. */
 #include "linear.h"
+#include "outputs.h"
 
 #include "json_parts.h"
 
@@ -143,7 +144,8 @@ static int write_results(const linear_words *r, const steady_result *q)
     return report_linear_eigenvalues(stdout, q->steady->linear, r->all ? 0 : 12, &error) ==
                    REPORT_OK
                ? CLI_OK
-               : complain(CLI_FAILED, "%s", error.text);
+           : ferror(stdout) ? finish_stdout(CLI_FAILED)
+                            : complain(CLI_FAILED, "%s", error.text);
 }
 
 static int run(int argc, char **argv)

@@ -106,14 +106,15 @@ static int prepare(sweep_work *w)
 {
     int code = session_prepare(w->s, &w->r->options);
     if (code != CLI_OK || w->structural) return code;
-    const dae_message_fn message = w->r->options.message;
+    const dae_options options = w->r->options;
     w->r->options.message = NULL;
+    w->r->options.monitor = NULL; /* a step of one run is not progress of the sweep */
     dae_solver *first = NULL;
     bool started = dae_solver_new(w->s->problem, &w->r->options, &first, NULL) == DAE_OK &&
                    dae_solver_start(first, w->r->output.t0, NULL, NULL) == DAE_OK;
     if (started && !w->r->allow_external) (void)dae_solver_step(first, w->r->output.tend);
     dae_solver_free(first);
-    w->r->options.message = message;
+    w->r->options = options;
     return CLI_OK;
 }
 

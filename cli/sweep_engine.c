@@ -88,6 +88,7 @@ static int open_journal(sweep_work *w)
                                    "is none");
     if (!beside) return CLI_OK;
     snprintf(path, sizeof path, "%s.journal", beside);
+    if (!w->r->sweep.resume && sweep_journal_is_finished(path)) unlink(path);
     bool there = access(path, F_OK) == 0;
     if (there && !w->r->sweep.resume)
         return complain(CLI_USAGE,
@@ -118,11 +119,12 @@ static void show_progress(sweep_work *w, double began)
     size_t all = w->points->count;
     double done = (double)w->finished / (double)all, seconds = wall_time() - began;
     double rate = (double)(w->finished - w->known) / (seconds > 0.0 ? seconds : 1.0);
-    double left = rate > 0.0 ? (double)(all - w->finished) / rate : 0.0;
     int filled = (int)(done * WIDTH);
-    snprintf(text, sizeof text, "[%.*s%*s] %3.0f %%  %zu of %zu, %.4g/s, %.0f s left", filled,
-             "##############################", WIDTH - filled, "", 100.0 * done, w->finished, all,
-             rate, left);
+    snprintf(text, sizeof text, "[%.*s%*s] %3.0f %%  %zu of %zu", filled,
+             "##############################", WIDTH - filled, "", 100.0 * done, w->finished, all);
+    if (rate > 0.0)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", %.4g/s, %.0f s left", rate,
+                 (double)(all - w->finished) / rate);
     if (w->failed > 0)
         snprintf(text + strlen(text), sizeof text - strlen(text), ", %zu failed", w->failed);
     session_tell(w->s, text);

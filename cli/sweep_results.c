@@ -120,7 +120,21 @@ static int write_picture(const char *path, const report_sweep *sweep)
     return complain(CLI_FAILED, "%s", error.text);
 }
 
-/* One failure does not keep the others from being written; the journal stays until all are. */
+/* The journal goes when all files are written. That of a sweep whose points all failed stays, for
+ * '--resume', until another sweep takes its place. */
+static int end_journal(sweep_work *w, int code)
+{
+    report_error error = {0};
+    bool stays = code != CLI_OK || w->failed == w->points->count;
+    if (w->journal && code == CLI_OK && stays &&
+        sweep_journal_finish(w->journal, &error) != REPORT_OK)
+        code = complain(CLI_FAILED, "%s", error.text);
+    sweep_journal_close(w->journal, !stays);
+    w->journal = NULL;
+    return code;
+}
+
+/* One failure does not keep the others from being written. */
 int sweep_write(sweep_work *w)
 {
     const request *r = w->r;
@@ -134,9 +148,7 @@ int sweep_write(sweep_work *w)
         if (r->plot && write_picture(r->plot, &t.sweep) != CLI_OK) code = CLI_FAILED;
     }
     table_free(&t);
-    sweep_journal_close(w->journal, code == CLI_OK);
-    w->journal = NULL;
-    return code;
+    return end_journal(w, code);
 }
 
 /* ---- words ---- */

@@ -17,7 +17,10 @@ static size_t setting_name_length(const char *text)
     bool quoted = false;
     size_t k = 0;
     for (; text[k] && (quoted || text[k] != '='); k++)
-        if (text[k] == '\'') quoted = !quoted;
+        if (quoted && text[k] == '\\' && text[k + 1])
+            k++;
+        else if (text[k] == '\'')
+            quoted = !quoted;
     if (!text[k]) return 0;
     while (k > 0 && text[k - 1] == ' ') k--;
     return k;
@@ -57,7 +60,10 @@ size_t name_length(const char *list)
     bool quoted = false;
     size_t k = 0;
     for (; list[k] && (list[k] != ',' || depth > 0 || quoted); k++) {
-        if (list[k] == '\'') quoted = !quoted;
+        if (quoted && list[k] == '\\' && list[k + 1])
+            k++;
+        else if (list[k] == '\'')
+            quoted = !quoted;
         depth += (list[k] == '[') - (list[k] == ']');
     }
     return k;

@@ -79,6 +79,7 @@ int request_verify(const request *r, session *s, bool brief)
     if (code != CLI_OK) return code;
     q.times = times;
     session_listen(s, &options);
+    session_begin_progress(s, q.t0, q.tend);
     options.max_steps = r->max_steps;
     if (brief) options.message = NULL; /* it was said before */
     dae_status status = dae_verify(s->problem, &options, &q, &report, &diag);

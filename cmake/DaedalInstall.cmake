@@ -46,6 +46,19 @@ else()
 endif()
 # Listed one by one rather than as "Requires.private: lapacke": Debian's lapack.pc asks for the
 # development files of gfortran even where libdaedal.a is the only static library.
-set(PC_LIBS_PRIVATE "-llapacke -llapack -lblas -lklu -lbtf -lamd -lcolamd -lsuitesparseconfig -lm -ldl")
+set(PC_LIBS_PRIVATE "-llapacke -llapack -lblas -lklu -lbtf -lamd -lcolamd -lsuitesparseconfig")
+# A static LAPACK needs the libraries of Fortran. They stand where the compiler has its own, if they are there at all; a
+# LAPACK that is shared brings them along.
+find_library(GFORTRAN_LIBRARY gfortran PATHS ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
+mark_as_advanced(GFORTRAN_LIBRARY)
+if(GFORTRAN_LIBRARY)
+    string(APPEND PC_LIBS_PRIVATE " -lgfortran")
+    find_library(QUADMATH_LIBRARY quadmath PATHS ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
+    mark_as_advanced(QUADMATH_LIBRARY)
+    if(QUADMATH_LIBRARY) # not on every architecture
+        string(APPEND PC_LIBS_PRIVATE " -lquadmath")
+    endif()
+endif()
+string(APPEND PC_LIBS_PRIVATE " -lm -ldl")
 configure_file(${PROJECT_SOURCE_DIR}/daedal.pc.in ${PROJECT_BINARY_DIR}/daedal.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/daedal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -20,12 +20,12 @@
  *     {
  *         dae_problem *problem = NULL;
  *         dae_solver *solver = NULL;
- *         dae_diag diag = {0};
+ *         dae_residual equations = {.n = 2, .f = decay};
+ *         dae_diag diag = {.status = DAE_OK};
  *         dae_options options = dae_options_default();
  *         options.rtol = 1e-8;
  *         double y[2] = {1.0, 0.0}; // y[1] is a guess
- *         dae_status status =
- *             dae_problem_from_residual(&(dae_residual){.n = 2, .f = decay}, &problem, &diag);
+ *         dae_status status = dae_problem_from_residual(&equations, &problem, &diag);
  *         if (status == DAE_OK) status = dae_solver_new(problem, &options, &solver, &diag);
  *         if (status == DAE_OK) status = dae_solver_start(solver, 0.0, y, NULL);
  *         if (status == DAE_OK) status = dae_solver_run(solver, 1.0, y, NULL);

@@ -59,6 +59,18 @@ void gnuplot_setting(FILE *script, const char *setting, const char *text)
     putc('\n', script);
 }
 
+void gnuplot_shorten(char *text, size_t most)
+{
+    enum { AT_END = 12 };
+    size_t length = strlen(text), tail = length - AT_END;
+    if (length <= most || most < AT_END + 4) return;
+    size_t head = most - AT_END - 2;
+    while (head > 0 && ((unsigned char)text[head] & 0xc0) == 0x80) head--;
+    while (tail < length && ((unsigned char)text[tail] & 0xc0) == 0x80) tail++;
+    memmove(text + head + 2, text + tail, length - tail + 1);
+    memcpy(text + head, "..", 2);
+}
+
 void gnuplot_terminal(FILE *script, picture format, int width, int height)
 {
     if (format == PICTURE_SVG)

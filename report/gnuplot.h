@@ -13,6 +13,11 @@ report_status gnuplot_format(const char *path, picture *format, report_error *er
 void gnuplot_quoted(FILE *script, const char *text);
 /* set <setting> <text> */
 void gnuplot_setting(FILE *script, const char *setting, const char *text);
+/* At most so many bytes of a text, the middle left out: ends of names tell more. No part of a UTF-8
+ * sequence is left. */
+void gnuplot_shorten(char *text, size_t most);
+/* Letters that a line of so many pixels has room for: most are below 8 pixels wide. */
+#define GNUPLOT_LETTERS(pixels) ((size_t)(pixels) / 8)
 /* set terminal ..; width and height in pixels */
 void gnuplot_terminal(FILE *script, picture format, int width, int height);
 

@@ -6,7 +6,7 @@
 
 /* Systems up to LABELLED equations have names beside rows and columns; those above CELLS are drawn
  * as a grid of so many cells, each with the highest order in it. */
-enum { LABELLED = 40, CELLS = 400, MOST_ORDERS = 5, MARGIN = 190, SIDE = 760 };
+enum { LABELLED = 40, CELLS = 400, MOST_ORDERS = 5, MARGIN = 190, SIDE = 760, NAME_LETTERS = 30 };
 
 typedef struct drawing {
     const dae_analysis *a;
@@ -94,7 +94,7 @@ static void write_labels(FILE *script, const drawing *d)
     }
     for (int k = 0; k < d->n; k++) {
         fputs(k == 0 ? "set x2tics (" : ", ", script);
-        snprintf(text, sizeof text, "%.30s", a->unknown[a->block_unknown[k]].name);
+        snprintf(text, sizeof text, "%.*s", NAME_LETTERS, a->unknown[a->block_unknown[k]].name);
         gnuplot_quoted(script, text);
         fprintf(script, " %d", k + 1);
     }
@@ -129,12 +129,25 @@ static void write_matrix(FILE *script, const drawing *d)
     putc('\n', script);
 }
 
+/* Pixels above the matrix: for the title, and names turned by 60 degrees. */
+static int top_margin(const drawing *d)
+{
+    size_t longest = 0;
+    for (int k = 0; k < d->n; k++) {
+        size_t length = strlen(d->a->unknown[d->a->block_unknown[k]].name);
+        if (length > longest) longest = length;
+    }
+    if (longest > NAME_LETTERS) longest = NAME_LETTERS;
+    int top = 50 + 7 * (int)longest; /* a letter is 8 pixels long, sin 60 of which are 7 */
+    return top > 150 ? top : 150;
+}
+
 static void write_script(FILE *script, void *context)
 {
     const drawing *d = context;
     bool labelled = d->n <= LABELLED;
     int side = labelled && 26 * d->n + 60 < SIDE ? (26 * d->n < 240 ? 240 : 26 * d->n) : SIDE;
-    int left = labelled ? 320 : 90, top = labelled ? 150 : 60;
+    int left = labelled ? 320 : 90, top = labelled ? top_margin(d) : 60;
     int width = side + left + MARGIN, height = side + top + 50;
     gnuplot_terminal(script, d->format, width, height);
     fprintf(script,
@@ -148,8 +161,11 @@ static void write_script(FILE *script, void *context)
             "set key at graph 1.03, graph 1 left top vertical Left reverse samplen 1\n",
             d->cells, d->cells);
     if (d->title) {
+        char title[LABEL_SIZE];
+        snprintf(title, sizeof title, "%.300s", d->title);
+        gnuplot_shorten(title, GNUPLOT_LETTERS(side + 2 * (left < MARGIN ? left : MARGIN)));
         fputs("set label 1 ", script);
-        gnuplot_quoted(script, d->title);
+        gnuplot_quoted(script, title);
         fprintf(script, " at screen %.4f, screen %.4f center\n", (left + 0.5 * side) / width,
                 1.0 - 22.0 / height);
     }

@@ -14,6 +14,7 @@ enum {
     SINGLE_HEIGHT = 520,
     WIDTH = 900,
     LEFT_MARGIN = 115,
+    BOTTOM_MARGIN = 76, /* for the labels of the tics, and the time below them */
     PANEL_CURVES = 7,   /* as many as there are colours; the key has room for them */
     PAGE_PANELS = 6,    /* of a page in a pdf */
     COLUMN_PANELS = 24, /* above each other in another picture */
@@ -338,7 +339,7 @@ static int picture_width(const plot *p)
 static int picture_height(const plot *p)
 {
     if (p->options.height > 0) return p->options.height;
-    return p->rows > 1 ? 100 + PANEL_HEIGHT * p->rows : SINGLE_HEIGHT;
+    return p->rows > 1 ? 114 + PANEL_HEIGHT * p->rows : SINGLE_HEIGHT;
 }
 
 /* Decades from one labelled tic of a logarithmic axis to the next, for at most eight labels. */
@@ -398,24 +399,11 @@ static bool one_unit(const plot *p, int panel, int first)
 }
 
 /* Pixels that a key may have, beside its longest name, and those of a letter. */
-enum { KEY_REST = 85, KEY_LETTER = 9, MOST_LETTERS = 64, LETTERS_AT_END = 12 };
+enum { KEY_REST = 85, KEY_LETTER = 9, MOST_LETTERS = 64 };
 
 static int most_key_width(const plot *p)
 {
     return picture_width(p) / p->columns / 2;
-}
-
-/* At most so many bytes of a label, the middle left out: ends of names tell more. No part of a
- * UTF-8 sequence is left. */
-static void shorten(char text[LABEL_SIZE], size_t most)
-{
-    size_t length = strlen(text), tail = length - LETTERS_AT_END;
-    if (length <= most || most < LETTERS_AT_END + 4) return;
-    size_t head = most - LETTERS_AT_END - 2;
-    while (head > 0 && ((unsigned char)text[head] & 0xc0) == 0x80) head--;
-    while (tail < length && ((unsigned char)text[tail] & 0xc0) == 0x80) tail++;
-    memmove(text + head + 2, text + tail, length - tail + 1);
-    memcpy(text + head, "..", 2);
 }
 
 /* The name of a curve in the key; its unit is at the axis. */
@@ -423,7 +411,7 @@ static void key_label(const plot *p, int k, bool units, char text[LABEL_SIZE])
 {
     int letters = (most_key_width(p) - KEY_REST) / KEY_LETTER;
     report_label(p->series->names[p->curves[k].variable], units ? unit_of(p, k) : NULL, text);
-    shorten(text, (size_t)(letters < MOST_LETTERS ? letters : MOST_LETTERS));
+    gnuplot_shorten(text, (size_t)(letters < MOST_LETTERS ? letters : MOST_LETTERS));
 }
 
 /* Whether the curves of a panel are named by a key: several, or one whose name is longer than the
@@ -513,7 +501,7 @@ static void bar_name(const plot *p, int k, char text[LABEL_SIZE])
 {
     const report_effect *e = &p->options.bars->list[k];
     snprintf(text, LABEL_SIZE, "%.300s%s", e->name, e->start ? " (start)" : "");
-    shorten(text, BAR_LETTERS);
+    gnuplot_shorten(text, BAR_LETTERS);
 }
 
 /* Pixels for the names beside the bars. */
@@ -552,6 +540,7 @@ static void write_title(FILE *script, const plot *p, int page)
         snprintf(text + length, size - length, "%snot drawn, without a finite value: %.200s%s",
                  length ? "; " : "", p->omitted, strlen(p->omitted) > 200 ? " .." : "");
     if (!*text) return;
+    gnuplot_shorten(text, GNUPLOT_LETTERS(picture_width(p)));
     fputs(" title ", script);
     gnuplot_quoted(script, text);
 }
@@ -565,7 +554,7 @@ static void write_layout(FILE *script, const plot *p, int page)
             "set multiplot layout %d,%d columnsfirst margins screen %.4f,%.4f,%.4f,%.4f spacing "
             "%.4f,%.4f",
             p->rows, p->columns, fmin(left_margin(p) / width, 0.3), 1.0 - key_width(p) / width,
-            fmin(62.0 / height, 0.3), 1.0 - (titled ? 42.0 : 16.0) / height,
+            fmin(BOTTOM_MARGIN / height, 0.3), 1.0 - (titled ? 42.0 : 16.0) / height,
             (left_margin(p) + key_width(p)) / width, 18.0 / height);
     write_title(script, p, page);
     putc('\n', script);

@@ -3,6 +3,7 @@
 #include "read.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ void report_curves_free(report_curves *c)
     free(c->data[0]);
     free(c->data[1]);
     free(c->lines);
+    free(c->time_unit);
     free(c);
 }
 
@@ -124,6 +126,32 @@ double report_curves_value(const report_curves *c, int i, size_t row)
 {
     const report_curve *curve = &c->curves[i];
     return curve->factor * curve->values[row * curve->stride];
+}
+
+static double converted(double value, const char *from, const char *to, bool difference)
+{
+    double zero = difference ? dae_unit_converted(0.0, from, to) : 0.0;
+    return dae_unit_converted(value, from, to) - zero;
+}
+
+report_status report_curves_convert(report_curves *c, int i, const char *unit, bool difference,
+                                    report_error *error)
+{
+    char **own = i < 0 ? &c->time_unit : &c->curves[i].unit;
+    double *values = i < 0 ? c->times : c->data[0] + (c->curves[i].values - c->data[0]);
+    size_t stride = i < 0 ? 1 : c->curves[i].stride;
+    if (!*own || !**own || !unit || !*unit || strcmp(*own, unit) == 0) return REPORT_OK;
+    if (isnan(dae_unit_converted(0.0, *own, unit)))
+        return report_fail(error, REPORT_ERR_ARGUMENT,
+                           "the column '%s' is in '%s', which cannot be converted to '%s'",
+                           i < 0 ? "time" : c->curves[i].name, *own, unit);
+    char *copy = strdup(unit);
+    if (!copy) return report_fail(error, REPORT_ERR_MEMORY, "Out of memory for a unit.");
+    for (size_t r = 0; r < c->count; r++)
+        values[r * stride] = converted(values[r * stride], *own, unit, difference);
+    free(*own);
+    *own = copy;
+    return REPORT_OK;
 }
 
 /* ---- files ---- */

@@ -212,7 +212,7 @@ static void link_columns(table *t)
     }
     free(c->curves[t->time].name);
     free(c->curves[t->time].key);
-    free(c->curves[t->time].unit);
+    c->time_unit = c->curves[t->time].unit;
     memmove(&c->curves[t->time], &c->curves[t->time + 1],
             (size_t)(c->n - t->time - 1) * sizeof *c->curves);
     c->n = t->columns - 1;

@@ -197,6 +197,7 @@ typedef struct report_curves {
     double *times;        /* owned */
     double *data[2];      /* owned; what the curves point into */
     long *lines;          /* of each row in the file; owned, NULL: it has no lines */
+    char *time_unit;      /* owned, of a csv file that has one; NULL */
 } report_curves;
 
 /* Read a file: .csv with a header and a column "time" or "t", .json as report_json writes it, .mat
@@ -211,6 +212,13 @@ void report_curves_free(report_curves *curves); /* NULL is fine */
 enum { REPORT_NO_CURVE = -1, REPORT_TWO_CURVES = -2 };
 int report_curves_find(const report_curves *curves, const char *name);
 double report_curves_value(const report_curves *curves, int i, size_t row);
+
+/* Turn curve i, or the times for i = -1, into another unit, which is then its unit; `difference`:
+ * as differences of such values, which have no zero. Nothing happens where one of the units is
+ * unknown: NULL, or "". REPORT_ERR_ARGUMENT: they measure different things; it names curve and
+ * units. */
+report_status report_curves_convert(report_curves *curves, int i, const char *unit, bool difference,
+                                    report_error *error);
 
 /* A tube around a reference: all points that are at most half_time in time and half_value in value
  * away from a point of its curve. */

@@ -237,6 +237,7 @@ static void write_title(FILE *script, const drawing *d)
     if (d->failed > 0)
         snprintf(text + strlen(text), sizeof text - strlen(text), ", %zu failed", d->failed);
     (void)dae_printable(text, safe, sizeof safe);
+    gnuplot_shorten(safe, GNUPLOT_LETTERS(WIDTH));
     fputs("set multiplot layout ", script);
     fprintf(script, "%d,1 title ", d->panels);
     gnuplot_quoted(script, safe);

@@ -185,11 +185,12 @@ static void take_name(reader *r, char name[NAME])
 {
     size_t count = 0;
     int depth = 0;
-    bool quoted = false;
+    bool quoted = false, escaped = false;
     skip(r);
     for (; r->at < r->end; r->at++) {
         char c = *r->at;
-        if (c == '\'') quoted = !quoted;
+        if (c == '\'' && !escaped) quoted = !quoted;
+        escaped = quoted && c == '\\' && !escaped;
         bool inside = quoted || depth > 0 || isalnum((unsigned char)c) || c == '_' || c == '.' ||
                       c == '\'' || c == '[';
         if (!inside) break;

@@ -19,7 +19,9 @@
 #include <unistd.h>
 
 static const char MAGIC[16] = "daedal sweep 1\n";
-enum { MOST_BYTES = 1 << 28 };        /* of a record: lengths above are damage */
+enum { MOST_BYTES = 1 << 28 }; /* of a record: lengths above are damage */
+static const unsigned char NOTHING[1];
+#define TABLE_WRITTEN UINT64_MAX      /* the item of a record without bytes, after all points */
 static const double SYNC_EVERY = 1.0; /* seconds */
 
 typedef struct head {
@@ -249,10 +251,11 @@ report_status sweep_journal_resume(const char *path, const sweep_identity *ident
     off_t good = sizeof(head), end = 0;
     status = read_head(j, identity, error);
     while (status == REPORT_OK && next_record(j, &r)) {
-        status = r.item < identity->count
-                     ? take(r.item, j->out.bytes, (size_t)r.length, user, error)
-                     : report_fail(error, REPORT_ERR_READ,
-                                   "The journal '%.300s' has a point that there is not.", path);
+        if (r.item < identity->count)
+            status = take(r.item, j->out.bytes, (size_t)r.length, user, error);
+        else if (r.item != TABLE_WRITTEN)
+            status = report_fail(error, REPORT_ERR_READ,
+                                 "The journal '%.300s' has a point that there is not.", path);
         good += (off_t)(sizeof r + r.length);
     }
     if (status == REPORT_OK && (end = lseek(j->file, 0, SEEK_END)) < 0)
@@ -286,6 +289,23 @@ report_status sweep_journal_sync(sweep_journal *j, report_error *error)
 {
     report_status status = sweep_journal_write(j, error);
     return status == REPORT_OK ? sync_file(j, error) : status;
+}
+
+bool sweep_journal_is_finished(const char *path)
+{
+    record r = {0};
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    bool ends = file >= 0 && lseek(file, -(off_t)sizeof r, SEEK_END) >= (off_t)sizeof(head) &&
+                read_some(file, &r, sizeof r) == (ssize_t)sizeof r && r.length == 0 &&
+                r.item == TABLE_WRITTEN && r.sum == record_sum(&r, NOTHING);
+    if (file >= 0) close(file);
+    return ends;
+}
+
+report_status sweep_journal_finish(sweep_journal *j, report_error *error)
+{
+    report_status status = sweep_journal_add(j, TABLE_WRITTEN, NOTHING, 0, error);
+    return status == REPORT_OK ? sweep_journal_sync(j, error) : status;
 }
 
 report_status sweep_journal_add(sweep_journal *j, uint64_t item, const unsigned char *bytes,

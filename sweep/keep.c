@@ -511,7 +511,10 @@ static size_t item_length(const char *text)
     bool quoted = false;
     size_t n = 0;
     for (; text[n] && (text[n] != ',' || depth > 0 || quoted); n++) {
-        if (text[n] == '\'') quoted = !quoted;
+        if (quoted && text[n] == '\\' && text[n + 1])
+            n++;
+        else if (text[n] == '\'')
+            quoted = !quoted;
         if (!quoted) depth += strchr("([", text[n]) ? 1 : strchr(")]", text[n]) ? -1 : 0;
     }
     return n;

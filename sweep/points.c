@@ -101,7 +101,10 @@ static const char *equals_of(const char *text)
 {
     bool quoted = false;
     for (; *text && (quoted || *text != '='); text++)
-        if (*text == '\'') quoted = !quoted;
+        if (quoted && *text == '\\' && text[1])
+            text++;
+        else if (*text == '\'')
+            quoted = !quoted;
     return *text == '=' ? text : NULL;
 }
 
@@ -197,7 +200,10 @@ static size_t value_length(const char *text)
     bool quoted = false;
     size_t k = 0;
     for (; text[k] && (text[k] != ',' || depth > 0 || quoted); k++) {
-        if (text[k] == '\'' || text[k] == '"') quoted = !quoted;
+        if (quoted && text[k] == '\\' && text[k + 1])
+            k++;
+        else if (text[k] == '\'' || text[k] == '"')
+            quoted = !quoted;
         depth += !quoted && strchr("[({", text[k]) ? 1 : 0;
         depth -= !quoted && strchr("])}", text[k]) ? 1 : 0;
     }

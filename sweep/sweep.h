@@ -253,6 +253,9 @@ report_status sweep_journal_write(sweep_journal *journal, report_error *error);
 /* Everything on the disk. */
 report_status sweep_journal_sync(sweep_journal *journal, report_error *error);
 /* Close it; `remove`: it is not needed any more. */
+/* Note that the table is written, though the journal stays; whether that is noted in a file. */
+report_status sweep_journal_finish(sweep_journal *journal, report_error *error);
+bool sweep_journal_is_finished(const char *path);
 void sweep_journal_close(sweep_journal *journal, bool remove);
 
 #endif

@@ -196,6 +196,35 @@ static void test_no_directory(void **state)
     assert_int_equal(starts(p), 0);
 }
 
+/* A link in the path of the cache, made by the user, or by somebody else. */
+static void load_by_link(const place *p, const char *below, uid_t owner, bool refused)
+{
+    char link[NATIVE_PATH], path[NATIVE_PATH], reason[NATIVE_REASON];
+    assert_true(cache_join(link, p->cache, "../../link") && cache_join(path, link, below));
+    assert_int_equal(symlink(p->cache, link), 0);
+    assert_int_equal(lchown(link, owner, (gid_t)-1), 0);
+    setenv("DAEDAL_CACHE_DIR", *below ? path : link, 1);
+    native_status result = try(answer, reason);
+    unlink(link);
+    assert_int_equal(result, refused ? NATIVE_FAILED : NATIVE_OK);
+    if (refused) assert_non_null(strstr(reason, "others own a symbolic link"));
+}
+
+static void test_links(void **state)
+{
+    const place *p = need_compiler(state);
+    load_answer(); /* the directory is there */
+    load_by_link(p, "", geteuid(), false);
+    load_by_link(p, "below", geteuid(), false);
+    char below[NATIVE_PATH];
+    assert_true(cache_join(below, p->cache, "below"));
+    cache_remove(below);
+    if (geteuid() != 0) return; /* others cannot give links away */
+    load_by_link(p, "", 12345, true);
+    load_by_link(p, "below", 12345, true);
+    load_by_link(p, "/", 12345, true);
+}
+
 /* Several processes want the same module at once; all get it, one file stays. */
 static void test_many_at_once(void **state)
 {
@@ -507,6 +536,7 @@ int main(void)
         WITH_PLACE(test_damaged_module_is_rebuilt),
         WITH_PLACE(test_writable_by_others_is_not_trusted),
         WITH_PLACE(test_no_directory),
+        WITH_PLACE(test_links),
         WITH_PLACE(test_many_at_once),
         WITH_PLACE(test_no_compiler),
         WITH_PLACE(test_failing_compiler),

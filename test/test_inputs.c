@@ -471,7 +471,9 @@ static void wrong_files(void **state)
         {"time,u\n0,1\n1,two\n", "u.csv:3:3: 'two' is not a finite number"},
         {"time,u\n0,1\n1\n", "u.csv:3|1 numbers in this line, 2 in those above"},
         {"time,u\n0,1\n1,nan\n", "u.csv:3:3"},
-        {"time,u\n0,1\n2,1\n1,1\n", "u.csv:4: time 1 behind 2: times never go down"},
+        {"time,u\n0,1\n2,1\n1,1\n", "u.csv:4: time 1 follows 2: times must not decrease"},
+        {"0,1\n1,1\n", "u.csv:1: the first line has numbers"},
+        {"u\n0\n1\n", "u.csv: its only column, 'u', is that of the times"},
         {"time,u\n0,1\n1,1\n1,2\n1,3\n2,3\n", "u.csv:5: a third row with time 1"},
         {"time,u\n", "the file has no numbers"},
     };

@@ -39,9 +39,10 @@ typedef struct dae_input {
                                NULL: every column of `file` that has the name of an input */
     const char *expression; /* as the language writes it, over all names of the model and `time`;
                                or */
-    const char *file;       /* separated values. The first line has names, a unit behind each or
-                               none: "time [s], u [V]". Times stand in the column `time`, else in
-                               the first one, and never go down; two rows with one time are a jump */
+    const char *file;       /* separated values. The first line has names, a unit after each or
+                               none: "time [s], u [V]". Values become those in the unit of the
+                               input, and times seconds. Times stand in the column `time`, else
+                               `t`, else in the first one; two rows with one time are a jump */
     const char *column;     /* of the file, for `name`; NULL: the column of that name */
     dae_input_mode mode;    /* of Reals: Boolean, Integer and enumeration inputs keep the value of
                                the last row */
@@ -172,6 +173,9 @@ DAE_API int dae_problem_variable_count(const dae_problem *problem);
 DAE_API const char *dae_problem_variable(const dae_problem *problem, int i);
 DAE_API const char *dae_problem_unit(const dae_problem *problem, int i);        /* "" if none */
 DAE_API const char *dae_problem_description(const dae_problem *problem, int i); /* "" if none */
+/* The value in unit `to` of a value in unit `from`, as Modelica writes units ("m/s2"); NAN: one is
+ * not known, or they measure different things. */
+DAE_API double dae_unit_converted(double value, const char *from, const char *to);
 /* -1: none. The quotes of quoted identifiers may be left out. */
 DAE_API int dae_problem_find_variable(const dae_problem *problem, const char *name);
 

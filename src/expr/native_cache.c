@@ -37,16 +37,32 @@ static bool choose_directory(char directory[NATIVE_PATH])
     return false;
 }
 
-/* Make a directory and those above it, for the owner alone. */
-static bool make_directories(char *path)
+/* Whether it is a symbolic link that another user made, who may have it lead anywhere, and
+ * elsewhere after it was looked at. */
+static bool is_foreign_link(const char *path)
 {
-    for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+    struct stat s;
+    return lstat(path, &s) == 0 && S_ISLNK(s.st_mode) && s.st_uid != geteuid() && s.st_uid != 0;
+}
+
+/* Make a directory for the owner alone, if it is not there. NULL, or what is wrong with it. */
+static const char *make_directory(const char *path)
+{
+    if (is_foreign_link(path)) return "others own a symbolic link in its path";
+    bool made = mkdir(path, 0700) == 0 || errno == EEXIST || access(path, F_OK) == 0;
+    return made ? NULL : strerror(errno);
+}
+
+/* The same with those above it. */
+static const char *make_directories(char *path)
+{
+    const char *trouble = NULL;
+    for (char *at = strchr(path + 1, '/'); at && !trouble; at = strchr(at + 1, '/')) {
         *at = '\0';
-        bool made = mkdir(path, 0700) == 0 || errno == EEXIST || access(path, F_OK) == 0;
+        trouble = make_directory(path);
         *at = '/';
-        if (!made) return false;
     }
-    return mkdir(path, 0700) == 0 || errno == EEXIST;
+    return trouble ? trouble : make_directory(path);
 }
 
 static bool only_ours(const struct stat *s)
@@ -57,18 +73,18 @@ static bool only_ours(const struct stat *s)
 bool cache_open(char directory[NATIVE_PATH], char reason[NATIVE_REASON])
 {
     struct stat s;
-    const char *trouble = NULL;
     if (!choose_directory(directory)) {
         snprintf(reason, NATIVE_REASON, "no cache directory: neither $HOME nor $DAEDAL_CACHE_DIR");
         return false;
     }
-    if (!make_directories(directory) || stat(directory, &s) != 0)
+    const char *trouble = make_directories(directory);
+    if (!trouble && stat(directory, &s) != 0)
         trouble = strerror(errno);
-    else if (!S_ISDIR(s.st_mode))
+    else if (!trouble && !S_ISDIR(s.st_mode))
         trouble = "it is not a directory";
-    else if (!only_ours(&s))
+    else if (!trouble && !only_ours(&s))
         trouble = "others own it or can write to it";
-    else if (access(directory, W_OK | X_OK) != 0)
+    else if (!trouble && access(directory, W_OK | X_OK) != 0)
         trouble = strerror(errno);
     if (trouble)
         snprintf(reason, NATIVE_REASON, "cache directory %.120s: %.60s", directory, trouble);

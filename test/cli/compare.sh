@@ -227,4 +227,12 @@ for part in 10 60 $((size / 2)) $((size - 1)); do
     expect 2 compare ramp.csv bad.mat
     says 'bad.mat'
 done
+# units: values and times of the result become those of the reference
+printf 'time [s],v [V]\n0,0\n1,2\n2,0\n' >volts.csv
+printf 'time [ms],v [mV]\n0,0\n1000,2000\n2000,0\n' >millivolts.csv
+printf 'time [s],v [A]\n0,0\n1,2\n2,0\n' >amps.csv
+expect 0 compare volts.csv millivolts.csv && says 'agrees'
+expect 0 compare millivolts.csv volts.csv && says 'agrees'
+expect 2 compare volts.csv amps.csv
+says "amps.csv: the column 'v' is in 'A', which cannot be converted to 'V', its unit in 'volts.csv'"
 finish

@@ -92,7 +92,7 @@ mkdir dir.csv && refused 1 run p.mo -o dir.csv && says 'directory'
 if [ -c /dev/full ]; then
     for words in "run p.mo" "run p.mo -o -" "run p.mo --json -" "run akzo" "init p.mo" "init p.mo --json" \
         "init p.mo -o -" "check p.mo" "check p.mo --json" "check p.mo --list" "emit p.mo" "emit p.mo -o -" \
-        "verify p.mo" "verify p.mo --json -" "run p.mo --verify" \
+        "verify p.mo" "verify p.mo --json -" "run p.mo --verify" "steady p.mo" "linearise p.mo" \
         methods formulations models "models akzo" help "help run" "run --help" version demo; do
         (cd sub && "$daedal" $(echo "$words" | sed 's:p\.mo:../p.mo:')) >/dev/full 2>err
         got=$?

@@ -58,14 +58,25 @@ says '^  b  .* 0  -1 to 5$'
 says '^  end       converged'
 says 'observations 21, rank 3 of 3 parameters'
 
-# units: those of the model, however they are written, or none; nothing is converted
-sed 's/time,y/time [s],y [km]/' data.csv >km.csv
-expect 2 fit decay.mo km.csv --fit k
-says "km.csv' has the column 'y' in 'km', and the model has it in 'm'"
-sed 's/time,y/"time [min]","y [m]"/' data.csv >m.csv
+# units: values in others are converted, with their standard deviations; none are those of the model
+sed 's/time,y/time [s],y [m\/s]/' data.csv >speed.csv
+expect 2 fit decay.mo speed.csv --fit k
+says "speed.csv: the column 'y' is in 'm/s', which cannot be converted to 'm'"
+sed 's/time,y/time [m],y/' data.csv >long.csv
+expect 2 fit decay.mo long.csv --fit k && says "long.csv: the column 'time' is in 'm', which cannot be converted to 's'"
 sed 's/time,y/time [],y []/' data.csv >none.csv
 expect 0 fit decay.mo none.csv --fit k,x,b
-expect 0 fit decay.mo m.csv --fit k,x,b
+awk -F, 'NR == 1 { print "\"time [min]\",\"y [km]\",\"sigma(y)\",\"sigma(x) [mm]\",x [m]"; next }
+    { printf "%.17g,%.17g,1e-4,100,%.17g\n", $1/60, $2/1000, $2 - 0.3 }' data.csv >km.csv
+awk -F, 'NR == 1 { print "time,y,sigma(y),sigma(x),x"; next } { print $0 ",0.1,0.1," $2 - 0.3 }' data.csv >m.csv
+for file in km m; do expect 0 fit decay.mo $file.csv --fit k,x,b -o $file.json; done
+expect 0 fit decay.mo km.csv --fit k,x,b && says "km.csv: the times are in 'min': they become seconds"
+python3 - <<'END_OF_PYTHON' || fail "units change what is found"
+import json
+a, b = (json.load(open(f + '.json'))['fit'] for f in ('km', 'm'))
+for p, q in zip(a['parameters'], b['parameters']):
+    assert abs(p['value'] - q['value']) < 1e-5 and abs(p['error'] - q['error']) < 1e-4*q['error'], (p, q)
+END_OF_PYTHON
 
 # published: Box and others (1973), sum of squares 19.87
 expect 0 fit "$pinene" "$models/fit/pinene.csv" --fit th=0: -o p.json --set-file p.set
@@ -87,6 +98,34 @@ y = r['series']['y']
 total = sum((a - b)**2 for k in range(0, 10, 2) for a, b in zip(y[k], y[k + 1]))
 assert abs(total - 2*f['cost']) < 1e-4
 END_OF_PYTHON
+# rows before and after an event, as files of a run have them: what jumps is left out, and the rest tells
+cat >dose.mo <<'END'
+model Dose
+  parameter Real k = 1, d = 2;
+  Real c(start = 0, fixed = true), y(start = 0, fixed = true);
+equation
+  der(c) = -k*c;
+  der(y) = c - y;
+  when {time >= 1, time >= 2} then
+    reinit(c, pre(c) + d);
+  end when;
+  annotation(experiment(StopTime = 3));
+end Dose;
+END
+expect 0 run dose.mo -o dose.csv --points 31
+[ "$(cut -d, -f1 dose.csv | uniq -d | wc -l)" -eq 2 ] || fail "a jump has no two rows"
+expect 0 fit dose.mo dose.csv --fit k@2,d@1 -o dose.json
+says 'note .* c jumps at t = 1: its values there are left out, and so are those of other jumps'
+python3 - <<'END_OF_PYTHON' || fail "a fit beside jumps"
+import json
+r = json.load(open('dose.json'))['fit']
+assert all(abs(p['value'] - x) < 1e-4 for p, x in zip(r['parameters'], (1, 2))), r['parameters']
+END_OF_PYTHON
+# measurements that were repeated are no jumps
+awk -F, 'NR == 1 { print } NR > 1 && int($1*10 + 0.5) % 10 { for (s = -1; s < 2; s += 2) printf "%s,%.17g,%s\n", $1, $2 + 0.01*s, $3 }' \
+    dose.csv >twice.csv
+expect 0 fit dose.mo twice.csv --fit k@2,d@1 && silent_on 'jumps' && says 'observations 108'
+
 # the words are those of run
 expect 0 run "$pinene" $(cat p.set) --vars y1 -o run.csv --quiet
 python3 - <<'END_OF_PYTHON' || fail "run does not take the words of the fit"

@@ -42,6 +42,9 @@ expect 0 init one.mo --input 'u = 3' && says 'x'
 expect 0 emit one.mo --input 'u = sin(time)' --format modelica && says 'sin(time)'
 expect 0 verify one.mo --input u.csv --stop 3
 
+printf 'v,t,u\n0,0,3\n5,1,3\n' >t.csv
+ends 0 run one.mo --input t.csv --stop 1 -o - --vars x && close_to "$(last)" 3
+
 # ---- what is refused -----------------------------------------------------------------------------
 expect 1 run one.mo && says "input 'u' has no value"
 ends 1 check one.mo && says 'no errors' && says "input 'u' has no value"
@@ -58,4 +61,44 @@ expect 2 run one.mo --input-mode quadratic && says 'linear, cubic or step'
 printf 'time,u\n0,0\n1,x\n' >bad.csv
 expect 2 run one.mo --input bad.csv && says "bad.csv:3:3: 'x' is not a finite number"
 expect 2 run robertson --input u=1 && says "needs a model text"
+
+# ---- units: what a column is in becomes what the input is in ----------------------------------------
+cat >amps.mo <<'END'
+model Amps
+  input Real i(unit = "A");
+  input Real T(unit = "K") = 300;
+  Real q(start = 0, fixed = true, unit = "C");
+equation
+  der(q) = i;
+end Amps;
+END
+with() { printf "$1\n0,0\n2,4\n" >unit.csv; }
+for head in 'time,i' 'time [s],i [A]' 'time,i[A]' 'time,i (A)' 'time [],i []' 't [s],i [C/s]' 'time,i [kg.m2/(s3.V)]'; do
+    with "$head"
+    expect 0 run amps.mo --input unit.csv --stop 2 -o - --vars q && close_to "$(last)" 4
+done
+with 'time,i [mA]'
+expect 0 run amps.mo --input unit.csv --stop 2 -o - --vars q && close_to "$(last)" 0.004
+expect 0 run amps.mo --input 'i = i @ unit.csv' --stop 2 -o - --vars q && close_to "$(last)" 0.004
+with 'time,i [kA]'
+expect 0 run amps.mo --input unit.csv --stop 2 -o - --vars q && close_to "$(last)" 4000
+for head in 'time [ms]' 'time[ms]' 'time (ms)' 'clock [ms]'; do
+    with "$head,i"
+    ends 0 run amps.mo --input unit.csv --stop 0.002 -o - --vars q && close_to "$(last)" 0.004
+    says "the times of unit.csv are in 'ms': they become seconds"
+done
+with 'time,T [degC]'
+ends 0 run amps.mo --input unit.csv --input 'i=0' --stop 2 -o - --vars T && close_to "$(last)" 277.15
+for wrong in V apples degC Hz 'A.s'; do
+    with "time,i [$wrong]"
+    for command in check run init verify emit; do
+        expect 2 $command amps.mo --input unit.csv
+        says "unit.csv: the column for input 'i' is in '$wrong', which cannot be converted to 'A'"
+    done
+done
+for wrong in V sec '1/s'; do
+    with "time [$wrong],i"
+    expect 2 run amps.mo --input unit.csv
+    says "unit.csv: the times, column 'time', are in '$wrong', which cannot be converted to 's'"
+done
 finish

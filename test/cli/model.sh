@@ -283,6 +283,24 @@ for text in ball thermostat andrews seeds/disc_energies seeds/kepler; do
         { for (i = 1; i <= NF; i++) { d = x[i] - $i; if (d < 0) d = -d; if (d > 1e-7 * (1 + x[i]^2)) exit 1 } }' \
         a b || fail "$text: the flat text is another model"
 done
+# names in quotes, whatever they hold, are the same names when the text is read
+cat >quoted.mo <<'END'
+model 'Quo\'ted'
+  Real 'a\'b'(start = 1, fixed = true), 'back\\', 'd"e', 'f.g', 'h[1]', 'tab\t?\?', '\'', '\'q\'', '*/';
+  parameter Real '\'p' = 2;
+equation
+  der('a\'b') = -'\'p'*'a\'b';
+  'back\\' = 1;  'd"e' = 2;  'f.g' = 3;  'h[1]' = 4;  'tab\t?\?' = 5;  '\'' = 6;  '\'q\'' = 7;  '*/' = 8;
+end 'Quo\'ted';
+END
+expect 0 emit quoted.mo --format modelica -o quoted2.mo
+for text in quoted quoted2; do expect 0 run $text.mo --set "'\\'p'=3" -o $text.csv; done
+cmp -s quoted.csv quoted2.csv || fail "names in quotes are others in a flat text"
+head -n 1 quoted2.csv | grep -qF "time [s],'a\\'b','back\\\\'," || fail "names in quotes"
+expect 0 sweep quoted.mo --over "'\\'p'=1,2" --keep "max('back\\\\' + 'a\\'b')" -o - && says '^2,2,2,ok'
+expect 0 run quoted.mo --vars "'a\\'b','\\''" -o - && says "^time .s.,'a..b','..'\$"
+
+expect 2 models no/such.mo && says 'unknown model' && silent_on 'is a file'
 expect 2 emit plain.mo --format pascal && one_line && says 'c, modelica or conditions'
 
 # ---- check -----------------------------------------------------------------------------------------

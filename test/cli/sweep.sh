@@ -132,6 +132,17 @@ sed -n 4p failed.csv | grep -q 'DAE_ERR_ARGUMENT,.*min' || fail "the message of 
 expect 1 sweep decay.mo --over k=8,9 --keep 'end(x)' -o all.csv
 says 'all 2 points failed'
 rows all.csv 2
+# their journal stays for --resume, which solves nothing again, and for no other sweep
+[ -e all.csv.journal ] || fail "no journal of points that all failed"
+cp all.csv before.csv
+for again in 1 2; do
+    expect 1 sweep decay.mo --over k=8,9 --keep 'end(x)' -o all.csv --resume
+    says 'all 2 points failed' && says '2 points were in the journal'
+    cmp -s all.csv before.csv || fail "failures are others after --resume"
+done
+expect 2 sweep decay.mo --over k=1,9 --keep 'end(x)' -o all.csv --resume && says 'is of other points'
+expect 0 sweep decay.mo --over k=1,9 --keep 'end(x)' -o all.csv
+[ ! -e all.csv.journal ] || fail "the journal of points that failed stays after another sweep"
 expect 0 sweep decay.mo --over k=1,2 --max-steps 3 --keep 'end(x)' --over steps=1,1 --fixed-step 0.5 --csv fixed.csv
 grep -q 'no error was estimated' fixed.csv || fail "the note of a run is lost"
 

@@ -52,6 +52,8 @@ sed -n '/^ \*     int main(void)/,/^ \* Conv/{s/^ \* \{0,5\}//;/^Conv/d;p}' "$pr
 cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I"$prefix/include" "$stage/example.c" \
     -L"$libdir" -ldaedal -o "$stage/example" || fail "the example of daedal.h does not compile"
 [ "$(LD_LIBRARY_PATH=$libdir "$stage/example")" = 'y(1) = 0.500000, 0.250000' ] || fail "the example of daedal.h"
+c++ -std=c++20 -x c++ -Wall -Wpedantic -Werror -I"$prefix/include" -fsyntax-only "$stage/example.c" ||
+    fail "the example of daedal.h is not C++"
 for name in dae_status dae_diag dae_residual dae_options; do
     head -300 "$prefix/include/daedal.h" | grep -q "^} $name;" || fail "$name is not in the first 300 lines"
 done
@@ -92,7 +94,19 @@ for program in readme manual; do
     cc -std=c11 "$stage/$program.c" -o "$stage/$program" $(pkg-config --cflags --libs daedal) ||
         fail "the program in the $program"
     check "$stage/$program" decay
+    c++ -std=c++20 -x c++ -Wall -Wpedantic -Werror "$stage/$program.c" -o "$stage/$program-c++" \
+        $(pkg-config --cflags --libs daedal) || fail "the program in the $program as C++"
+    check "$stage/$program-c++" decay
 done
+
+echo "== a program without shared libraries"
+if echo 'int main(void) { return 0; }' | cc -x c - -static -o "$stage/nothing" -llapack -lgfortran -lm 2>"$stage/log"; then
+    cc -std=c11 -static "$stage/readme.c" -o "$stage/readme-static" \
+        $(pkg-config --static --cflags --libs daedal) 2>"$stage/log" || { cat "$stage/log"; fail "cc -static"; }
+    check "$stage/readme-static" decay
+else
+    echo "skipped: the static libraries of LAPACK or Fortran are not here"
+fi
 
 echo "== examples with CMake"
 runtime_path= # CMake leaves the path in the program

@@ -16,9 +16,10 @@ typedef struct flatten_setting {
 typedef struct flatten_table {
     const char *name; /* of the file, for messages */
     size_t rows;
-    const double *time; /* per row, never going down */
-    const int *lines;   /* of the file, per row; NULL: there are none */
-    bool hold;          /* see flat_schedule */
+    const double *time;    /* per row, never going down */
+    const int *lines;      /* of the file, per row; NULL: there are none */
+    bool hold;             /* see flat_schedule */
+    const char *time_unit; /* of the file, if its times had to be converted to s; else NULL */
 } flatten_table;
 
 /* What drives an input of the model, in the place of its binding or start value. */
@@ -28,6 +29,7 @@ typedef struct flatten_input {
     const ast_expr *expression;              /* over the names of the model; or */
     const flatten_table *table;              /* one for all inputs that follow its rows, */
     const double *values;                    /* with a value per row, */
+    const char *unit;                        /* in this unit; NULL: that of the input, */
     flat_curve curve;                        /* that of a Real: others step */
     const graph_signal *signal;              /* or a function; name: not used */
     double (*jump)(double time, void *user); /* its next jump; NULL: it has none */

@@ -192,11 +192,11 @@ static void drive_by_expression(flattener *f, const flatten_input *in, const int
 /* ---- tables ---- */
 
 /* The first row whose value a variable of this type cannot have; rows: none. */
-static size_t unfit_row(const flatten_input *in, const flat_variable *v)
+static size_t unfit_row(const flatten_input *in, const flat_variable *v, const double *values)
 {
     size_t i = 0;
     for (; i < in->table->rows; i++) {
-        double x = in->values[i];
+        double x = values[i];
         bool whole = x == floor(x) && fabs(x) <= 2147483647.0;
         if (v->type == FLAT_INTEGER && !whole) break;
         if (v->type == FLAT_BOOLEAN && x != 0.0 && x != 1.0) break;
@@ -205,22 +205,39 @@ static size_t unfit_row(const flatten_input *in, const flat_variable *v)
     return i;
 }
 
-static bool check_values(flattener *f, const flatten_input *in, const flat_variable *v)
+static bool check_values(flattener *f, const flatten_input *in, const flat_variable *v,
+                         const double *values)
 {
     static const char *const kinds[] = {[FLAT_INTEGER] = "an Integer, a whole number",
                                         [FLAT_BOOLEAN] = "a Boolean, 0 or 1",
                                         [FLAT_ENUMERATION] = "of an enumeration, 1 or more"};
-    size_t row = unfit_row(in, v);
+    size_t row = unfit_row(in, v, values);
     if (row == in->table->rows) return true;
     int line = in->table->lines ? in->table->lines[row] : (int)row + 1;
     return report_error(f, v->place, "%s:%d: column '%s': input '%s' is %s, not %.15g",
-                        in->table->name, line, in->name, v->name, kinds[v->type], in->values[row]);
+                        in->table->name, line, in->name, v->name, kinds[v->type], values[row]);
 }
 
 static double *kept_numbers(flattener *f, const double *from, size_t count)
 {
     double *kept = model_take(f, (count + 1) * sizeof *kept);
     if (kept) memcpy(kept, from, count * sizeof *kept);
+    return kept;
+}
+
+/* The values of a column in the unit of its input; NULL, with a message: there are none. */
+static const double *converted_values(flattener *f, const flatten_input *in, const flat_variable *v)
+{
+    const char *own = v->words->unit;
+    double *kept = kept_numbers(f, in->values, in->table->rows);
+    if (!kept || !in->unit || !own || !*own) return kept;
+    if (isnan(unit_converted(0.0, in->unit, own))) {
+        report_error(f, v->place,
+                     "%s: the column for input '%s' is in '%s', which cannot be converted to '%s'",
+                     in->table->name, v->name, in->unit, own);
+        return NULL;
+    }
+    for (size_t i = 0; i < in->table->rows; i++) kept[i] = unit_converted(kept[i], in->unit, own);
     return kept;
 }
 
@@ -253,10 +270,10 @@ static void drive_by_table(flattener *f, const flatten_input *in, flat_schedule 
     static const int terms[] = {[CURVE_STEP] = 1, [CURVE_LINEAR] = 2, [CURVE_CUBIC] = 4};
     const flat_variable *v = &f->m->variables[variable];
     flat_track *q = &s->tracks[s->track_count];
-    if (!check_values(f, in, v)) return;
+    const double *values = converted_values(f, in, v);
+    if (!values || !check_values(f, in, v, values)) return;
     *q = (flat_track){.curve = v->type == FLAT_REAL && !v->discrete ? in->curve : CURVE_STEP,
-                      .value = kept_numbers(f, in->values, s->rows)};
-    if (!q->value) return;
+                      .value = values};
     if (q->curve == CURVE_CUBIC) q->bend = spline_of(f, s, q->value);
     for (int j = 0; j < CURVE_MOST; j++) q->memory[j] = j < terms[q->curve] ? new_memory(f) : -1;
     s->track_count++;
@@ -424,6 +441,9 @@ static void drive_one(flattener *f, const flatten_input *in, size_t left, const 
 static void end_table(flattener *f, const flatten_input *in, const table_use *u, const int *list,
                       size_t count)
 {
+    if (u->schedule && in->table->time_unit)
+        report_warning(f, NOWHERE, "the times of %s are in '%s': they become seconds", in->source,
+                       in->table->time_unit);
     if (u->other_count == 0) return;
     if (!u->schedule) {
         flatten_input all = *in;

@@ -177,8 +177,7 @@ static bool read_product(const char **at, unit *out, int depth)
     return true;
 }
 
-/* false: not a known unit */
-static bool unit_parse(const char *text, unit *out)
+bool unit_read(const char *text, unit *out)
 {
     *out = (unit){.factor = 1.0};
     snprintf(out->text, sizeof out->text, "%s", text);
@@ -278,7 +277,7 @@ static int table_add(unit_table *t, const unit *u)
 static bool table_begin(unit_table *t) /* number 1 is the unit "1" */
 {
     unit one;
-    return t->count > 0 || (unit_parse("1", &one) && table_add(t, &one) == UNIT_ONE);
+    return t->count > 0 || (unit_read("1", &one) && table_add(t, &one) == UNIT_ONE);
 }
 
 void unit_table_free(unit_table *t)
@@ -321,7 +320,7 @@ int unit_number(unit_table *t, const char *text)
     if (!table_begin(t)) return UNIT_UNKNOWN;
     int known = find_text(t, text, true);
     if (known != UNIT_UNKNOWN) return known;
-    if (!unit_parse(text, &u)) return UNIT_UNKNOWN;
+    if (!unit_read(text, &u)) return UNIT_UNKNOWN;
     if (is_computed(t, &u)) {
         spell_all(t);
         known = find_text(t, u.text, false);

@@ -25,6 +25,13 @@ typedef struct unit_table {
     bool failed; /* memory */
 } unit_table;
 
+bool unit_read(const char *text, unit *out); /* false: not a known unit */
+
+/* The value in unit `to` of a value in unit `from`; NAN: one is not known, or they measure
+ * different things. '^' may be left out, and a blank be a product. Two texts that are the same need
+ * not be known. */
+double unit_converted(double value, const char *from, const char *to);
+
 void unit_table_free(unit_table *t);
 int unit_number(unit_table *t, const char *text); /* UNIT_UNKNOWN if it cannot be read */
 int unit_multiply(unit_table *t, int a, int b);

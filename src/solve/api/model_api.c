@@ -14,6 +14,7 @@
 #include "model/model_structure.h"
 #include "model/model_way.h"
 #include "modelica/flatten/flatten.h"
+#include "modelica/flatten/units.h"
 #include "modelica/syntax/parser.h"
 #include "solve/api/model_inputs.h"
 #include "solve/api/model_values.h"
@@ -403,6 +404,11 @@ const char *dae_problem_unit(const dae_problem *p, int i)
 {
     const flat_variable *v = variable_at(p, i);
     return v && v->words->unit ? v->words->unit : "";
+}
+
+double dae_unit_converted(double value, const char *from, const char *to)
+{
+    return from && to ? unit_converted(value, from, to) : NAN;
 }
 
 const char *dae_problem_description(const dae_problem *p, int i)

@@ -1,11 +1,15 @@
 #include "solve/api/model_inputs.h"
 
+#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "modelica/flatten/units.h"
 #include "modelica/library/table_file.h"
 #include "solve/api/model_values.h"
 
@@ -61,13 +65,29 @@ static dae_status explain_trouble(const char *path, const table_trouble *t, dae_
     return diag_set(diag, DAE_ERR_ARGUMENT, "%s:%d:%d: %s.", path, t->line, t->column, t->text);
 }
 
-/* "u [V]": the name alone */
-static void drop_unit(char *name)
+/* Where the unit of "u [V]", "u (V)" or "u[V]" begins; NULL: it has none. x[1] is an element. */
+static char *unit_in(char *name)
 {
     size_t n = strlen(name);
-    char *unit = n > 0 && name[n - 1] == ']' ? strrchr(name, '[') : NULL;
-    if (!unit || unit == name || unit[-1] != ' ') return;
-    while (unit > name && unit[-1] == ' ') *--unit = '\0';
+    const char last = n > 0 ? name[n - 1] : '\0';
+    char *open = NULL;
+    if (last != ']' && last != ')') return NULL;
+    for (char *c = name + 1; *name && *c; c++)
+        if (c[-1] == ' ' && *c == (last == ']' ? '[' : '(')) open = c;
+    if (open || last != ']' || name[0] == '\'') return open;
+    open = strrchr(name, '[');
+    return open && open > name && !isdigit((unsigned char)open[1]) ? open : NULL;
+}
+
+/* "u [V]": end the name before its unit, which is returned; NULL: it has none. */
+static const char *split_unit(char *name)
+{
+    char *open = unit_in(name);
+    if (!open) return NULL;
+    name[strlen(name) - 1] = '\0';
+    *open = '\0';
+    for (char *c = open - 1; c > name && *c == ' '; c--) *c = '\0';
+    return open[1] ? open + 1 : NULL;
 }
 
 /* The column of that name; columns: there is none. */
@@ -91,10 +111,52 @@ static dae_status check_times(const input_file *f, dae_diag *diag)
                             "%s:%d: a third row with time %.15g; two of them are a jump.",
                             f->table.name, f->lines[i], t[i]);
         return diag_set(diag, DAE_ERR_ARGUMENT,
-                        "%s:%d: time %.15g behind %.15g: times never go down.", f->table.name,
+                        "%s:%d: time %.15g follows %.15g: times must not decrease.", f->table.name,
                         f->lines[i], t[i], t[i - 1]);
     }
     return DAE_OK;
+}
+
+/* Times in another unit than s become those in s. */
+static dae_status convert_times(input_file *f, const char *column, const char *from, dae_diag *diag)
+{
+    if (!from || strcmp(from, "s") == 0) return DAE_OK;
+    if (isnan(unit_converted(0.0, from, "s")))
+        return diag_set(
+            diag, DAE_ERR_ARGUMENT,
+            "%s: the times, column '%s', are in '%s', which cannot be converted to 's'.",
+            f->table.name, column, from);
+    f->table.time_unit = from;
+    for (size_t i = 0; i < f->table.rows; i++)
+        f->numbers[i] = unit_converted(f->numbers[i], from, "s");
+    return DAE_OK;
+}
+
+/* Which column has the times: `time`, else `t`, else the first one. */
+static size_t find_times(const input_file *f)
+{
+    size_t time = find_column(f, "time");
+    if (time == f->columns) time = find_column(f, "t");
+    return time == f->columns ? 0 : time;
+}
+
+/* A first line of numbers names nothing, and a single column leaves nothing to follow. */
+static dae_status check_header(const input_file *f, dae_diag *diag)
+{
+    size_t numbers = 0;
+    for (size_t k = 0; k < f->columns; k++) {
+        char *end;
+        strtod(f->names[k], &end);
+        numbers += end != f->names[k] && *end == '\0';
+    }
+    if (numbers == f->columns)
+        return diag_set(diag, DAE_ERR_ARGUMENT,
+                        "%s:1: the first line has numbers; names of the columns belong there.",
+                        f->table.name);
+    if (f->columns > 1) return DAE_OK;
+    return diag_set(diag, DAE_ERR_ARGUMENT,
+                    "%s: its only column, '%s', is that of the times; values need another one.",
+                    f->table.name, f->names[0]);
 }
 
 /* Take the columns of t over, one after the other, times first. */
@@ -106,20 +168,23 @@ static dae_status take_columns(input_file *f, table_file *t, dae_diag *diag)
     f->numbers = DAE_ARRAY(double, (t->columns + 1) * t->rows);
     t->names = NULL;
     t->lines = NULL;
-    if (!f->numbers) return no_memory(diag);
-    for (size_t k = 0; k < f->columns; k++) drop_unit(f->names[k]);
-    size_t time = find_column(f, "time");
-    if (time == f->columns) time = 0;
+    f->units = DAE_ARRAY(const char *, t->columns);
+    if (!f->numbers || !f->units) return no_memory(diag);
+    for (size_t k = 0; k < f->columns; k++) f->units[k] = split_unit(f->names[k]);
+    dae_status status = check_header(f, diag);
+    if (status != DAE_OK) return status;
+    size_t time = find_times(f);
     for (size_t i = 0; i < t->rows; i++) {
         f->numbers[i] = t->values[i * t->columns + time];
         for (size_t k = 0; k < f->columns; k++)
             f->numbers[(k + 1) * t->rows + i] = t->values[i * t->columns + k];
     }
-    f->names[time][0] = '\0'; /* it is no input */
     f->table.rows = t->rows;
     f->table.time = f->numbers;
     f->table.lines = f->lines;
-    return check_times(f, diag);
+    status = convert_times(f, f->names[time], f->units[time], diag);
+    f->names[time][0] = '\0'; /* it is not an input */
+    return status == DAE_OK ? check_times(f, diag) : status;
 }
 
 static dae_status read_input_file(input_file *f, const dae_input *in, dae_diag *diag)
@@ -154,6 +219,7 @@ static bool add_column(model_inputs *all, const input_file *f, const dae_input *
     if (!in) return false;
     in->table = &f->table;
     in->values = f->numbers + (column + 1) * f->table.rows;
+    in->unit = f->units[column];
     in->curve = curves[from->mode];
     in->optional = !from->name;
     return true;
@@ -229,7 +295,7 @@ void model_inputs_free(model_inputs *all)
     for (size_t k = 0; k < all->file_count; k++) {
         input_file *f = &all->files[k];
         for (size_t j = 0; f->names && j < f->columns; j++) dae_free(f->names[j]);
-        dae_free_all(f->numbers, f->lines, f->names);
+        dae_free_all(f->numbers, f->lines, f->names, f->units);
     }
     dae_free_all(all->list, all->files);
     *all = (model_inputs){0};

@@ -10,7 +10,8 @@ typedef struct input_file {
     flatten_table table;
     double *numbers; /* times, then column by column; owned, as the two below */
     int *lines;
-    char **names; /* of columns, without units */
+    char **names;       /* of columns, without units */
+    const char **units; /* .. which stand in the names after their ends; NULL: none */
     size_t columns;
 } input_file;
 

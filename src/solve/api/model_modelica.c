@@ -48,12 +48,19 @@ static bool is_identifier(const char *name)
     return *name == '\0';
 }
 
+/* One name in quotes, escapes included, and nothing after it. */
+static bool is_quoted_name(const char *name)
+{
+    if (*name++ != '\'') return false;
+    while (*name && *name != '\'') name += name[0] == '\\' && name[1] ? 2 : 1;
+    return name[0] == '\'' && name[1] == '\0';
+}
+
 /* A name with dots and brackets becomes a quoted one. */
 static char *written_name(writer *w, const char *name)
 {
     size_t n = strlen(name), at = 0;
-    bool quoted = n > 2 && name[0] == '\'' && !memchr(name + 1, '\'', n - 2) && name[n - 1] == '\'';
-    if (quoted || is_identifier(name)) return arena_text(w->texts, name, n);
+    if (is_quoted_name(name) || is_identifier(name)) return arena_text(w->texts, name, n);
     char *text = arena_alloc(w->texts, 2 * n + 3);
     if (!text) return NULL;
     text[at++] = '\'';

@@ -149,7 +149,10 @@ static bool split(arena *a, const char *assignment, char **name, char **text)
 {
     const char *at = assignment + strspn(assignment, " \t"), *equals = at;
     for (bool quoted = false; *equals && (quoted || *equals != '='); equals++)
-        if (*equals == '\'') quoted = !quoted;
+        if (quoted && *equals == '\\' && equals[1])
+            equals++;
+        else if (*equals == '\'')
+            quoted = !quoted;
     size_t length = (size_t)(equals - at);
     while (length > 0 && strchr(" \t", at[length - 1])) length--;
     if (!*equals || length == 0) return false;
@@ -444,6 +447,10 @@ static const char *find_equals(const char *text)
 {
     char quote = 0;
     for (const char *at = text; *at; at++) {
+        if (quote && *at == '\\' && at[1]) {
+            at++;
+            continue;
+        }
         if (quote || *at == '\'' || *at == '"') {
             quote = !quote ? *at : *at == quote ? 0 : quote;
             continue;
