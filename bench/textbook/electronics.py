@@ -1,0 +1,511 @@
+"""Circuits."""
+
+from math import asin, atan2, ceil, cos, exp, expm1, floor, hypot, log, pi, sin, sqrt, tanh
+
+import numpy as np
+from scipy.linalg import expm
+
+from codes import Closed, Ode, junction, model, newton, root
+
+
+@model("rc_charge", 1)
+def _():
+    return Closed("v = V0 (1 - exp(-t/(R C)))", lambda t: dict(
+        v=-5 * expm1(-t / 0.47), i=5 / 10e3 * exp(-t / 0.47)))
+
+
+@model("rlc_step", 1)
+def _():
+    a, w = 20 / (2 * 10e-3), sqrt(1 / (10e-3 * 1e-6) - 1000.0**2)
+    return Closed("Damped oscillation, a = R/(2 L), w^2 = 1/(L C) - a^2: iL = V/(w L) exp(-a t) sin w t, "
+                  "vC = V (1 - exp(-a t) (cos w t + a/w sin w t))", lambda t: dict(
+                      iL=12 / (w * 10e-3) * exp(-a * t) * sin(w * t),
+                      vC=12 * (1 - exp(-a * t) * (cos(w * t) + a / w * sin(w * t)))))
+
+
+@model("rlc_ac", 1)
+def _():
+    f = lambda t, y, m: [(0.01 * sin(800 * pi * t) - y[0] / 1e3 - y[1]) / 1e-6, y[0] / 0.1]
+    return Ode(f, [0, 0], lambda t, y, m: dict(u=y[0], iL=y[1]))
+
+
+@model("diode_halfwave", 1)
+def _():
+    def value(t):
+        v = junction(10 * sin(2 * 3.14159265358979 * 50 * t), 1000, 1e-12, 0.026)
+        return dict(vd=v, vout=1000 * 1e-12 * expm1(v / 0.026))
+    return Closed("Root of vd + R Is (exp(vd/Vt) - 1) = vs by Newton's method from above, "
+                  "which is monotone", value)
+
+
+@model("diode_smoothing", 1)
+def _():
+    d = lambda t, v: junction(10 * sin(314.159265358979 * t) - v, 1, 1e-9, 0.026)
+    f = lambda t, y, m: [(1e-9 * expm1(d(t, y[0]) / 0.026) - y[0] / 1000) / 100e-6]
+    return Ode(f, [0], lambda t, y, m: dict(vc=y[0], vd=d(t, y[0])), stiff=True, max_step=5e-4)
+
+
+def bridge_current(u):
+    return 1e-9 * expm1(u / 0.025)
+
+
+@model("diode_bridge", 1)
+def _():
+    def load(t, v):
+        s = 12 * sin(314.159265358979 * t)
+        return bridge_current((s - v) / 2) + bridge_current((-s - v) / 2)
+    f = lambda t, y, m: [(load(t, y[0]) - y[0] / 500) / 47e-6]
+    return Ode(f, [0], lambda t, y, m: dict(v=y[0]), "By symmetry va + vb = v: one equation remains",
+               stiff=True, max_step=2e-4)
+
+
+@model("diode_bridge_resistive", 1)
+def _():
+    def value(t):
+        s = 12 * sin(314.159265358979 * t)
+        g = lambda v: v / 500 - bridge_current((s - v) / 2) - bridge_current((-s - v) / 2)
+        v = root(g, -1e-3, 13)
+        return dict(v=v, va=(v + s) / 2)
+    return Closed("By symmetry va + vb = v; root of one equation by bisection", value)
+
+
+@model("ideal_rectifier", 1)
+def _():
+    w = 100 * 3.14159265358979
+    drop = lambda t, y, m: 20 * sin(w * t) - y[0]
+    f = lambda t, y, m: [((drop(t, y, m) / 0.5 if m else 0) - y[0] / 100) / 1e-3]
+    flip = lambda t, y, m: (y, not m)
+    return Ode(f, [0], lambda t, y, m: dict(vc=y[0], id=drop(t, y, m) / 0.5 if m else 0.0),
+               mode=True, events=[(drop, 0, flip)], max_step=1e-3)
+
+
+@model("diode_clipper", 1)
+def _():
+    def value(t):
+        s = 5 * sin(2 * 3.14159265358979 * t) + sin(6 * 3.14159265358979 * t)
+        q = 1.75 * 0.0258
+        g = lambda v: 2.2 * 2.5e-6 * (expm1(v / q) - expm1(-v / q)) + v - s
+        v = root(g, -1.5, 1.5)
+        return dict(vout=v, i=(s - v) / 2.2)
+    return Closed("Root of R i(vout) + vout = vin by bisection", value, )
+
+
+@model("diode_clamper", 1)
+def _():
+    def vo(t, vc):
+        s = 5 * sin(2 * 3.14159265358979 * 1000 * t) - vc
+        # s = 100 (v/1e5 - Is expm1(-v/0.04)) + v, with v = -u: a diode at -s
+        f = lambda u: 100 * (u / 1e5 + 1e-9 * expm1(u / 0.04)) + u + s
+        df = lambda u: 1 + 1e-3 + 1e-7 / 0.04 * exp(u / 0.04)
+        u = -s if s > 0 else min(-s, 0.04 * log(1 - s / 1e-7))
+        return -newton(f, u, df)
+    f = lambda t, y, m: [(vo(t, y[0]) / 100e3 - 1e-9 * expm1(-vo(t, y[0]) / 0.04)) / 1e-6]
+    return Ode(f, [0], lambda t, y, m: dict(vc=y[0], vo=vo(t, y[0])), stiff=True, max_step=2e-5)
+
+
+@model("peak_detector", 1)
+def _():
+    vin = lambda t: 3 * exp(-2 * t) * sin(20 * t) + 2 * t
+    f = lambda t, y, m: [(1e-12 * expm1((vin(t) - y[0]) / 0.0259) - y[0] / 470e3) / 10e-6]
+    return Ode(f, [0], lambda t, y, m: dict(vout=y[0]), stiff=True, max_step=0.02)
+
+
+@model("zener", 1, at=(110, 310, 488))
+def _():
+    def value(t):
+        vin = 12 + sin(2 * 3.14159265358979 * 100 * t)
+        g = 1 / 500 if t > 0.025 else 1 / 2000
+        v = root(lambda v: (vin - v) / 220 - 0.005 * exp((v - 5.1) / 0.05) - v * g, 0, 6)
+        return dict(vout=v, iz=0.005 * exp((v - 5.1) / 0.05))
+    return Closed("Root of one equation by bisection", value)
+
+
+@model("voltage_doubler", 1)
+def _():
+    def vx(t, y):
+        s = 10 * sin(2 * 3.14159265358979 * 50 * t) - y[0]
+        g = lambda v: (s - v) / 10 + 1e-9 * expm1(-v / 0.045) - 1e-9 * expm1((v - y[1]) / 0.045)
+        return root(g, min(s, 0) - 1 if s > -1 else max(s - 1, -2), max(s, 0) + 1e-3)
+
+    def f(t, y, m):
+        v = vx(t, y)
+        s = 10 * sin(2 * 3.14159265358979 * 50 * t) - y[0]
+        return [(s - v) / 10 / 10e-6, (1e-9 * expm1((v - y[1]) / 0.045) - y[1] / 20e3) / 10e-6]
+    return Ode(f, [0, 0], lambda t, y, m: dict(v1=y[0], v2=y[1], vx=vx(t, y)), stiff=True,
+               max_step=1e-3, rtol=1e-9)
+
+
+@model("pwm_dimmer", 0, at=(160, 310, 499))
+def _():
+    def value(t):
+        i = light = now = 0.0
+        T = 1e-3
+        k = 0
+        while now < t:  # on from k T until saw = duty: (t - k T)/T = 0.2 + 30 t
+            switch = (k * T / T + 0.2) / (1 / T - 30)
+            for end, target in ((min(switch, (k + 1) * T), 20), ((k + 1) * T, 0)):
+                end = min(end, t)
+                if end > now:
+                    h = end - now
+                    light += 1000 * (target * h + (i - target) * 2e-4 * -expm1(-h / 2e-4))
+                    i = target + (i - target) * exp(-h / 2e-4)
+                    now = end
+            k += 1
+        return dict(i=i, light=light)
+    return Closed("Exponentials by pieces; period k is on until (k + 0.2)/(1000 - 30)", value)
+
+
+@model("opamp_integrator", 1)
+def _():
+    return Closed("vout = -1/(R C) (0.5 (1 - cos 1000 t)/1000 + 0.1 t)", lambda t: dict(
+        vout=-1000 * (0.5 * (1 - cos(1000 * t)) / 1000 + 0.1 * t),
+        i=(0.5 * sin(1000 * t) + 0.1) / 10e3))
+
+
+@model("opamp_differentiator", 2)
+def _():
+    return Closed("vout = -R C vin'", lambda t: dict(
+        vin=2 * sin(500 * t) + cos(3000 * t) * exp(-100 * t),
+        vout=-1e-3 * (1000 * cos(500 * t) - exp(-100 * t) * (3000 * sin(3000 * t) + 100 * cos(3000 * t)))))
+
+
+@model("sallen_key", 1)
+def _():
+    def f(t, y, m):
+        vin = 1 if m else -1
+        va = y[0] + y[1]
+        i2 = (va - y[1]) / 10e3
+        return [((vin - va) / 10e3 - i2) / 22e-9, i2 / 10e-9]
+    return Ode(f, [0, 0], lambda t, y, m: dict(u1=y[0], vout=y[1]), mode=True, breaks=[1e-3],
+               action_at=lambda t, y, m: (y, False))
+
+
+@model("summing_amplifier", 0)
+def _():
+    ideal = lambda t: -100 * (sin(t) / 10 + 0.8 * cos(1.7 * t) / 22 + 1 / 47)
+    clip = lambda t: max(-12, min(12, ideal(t)))
+    f = lambda t, y, m: [clip(t)**2]
+    return Ode(f, [0], lambda t, y, m: dict(heard=y[0], vout=clip(t)), max_step=0.1,
+               events=[(lambda t, y, m: ideal(t) - 12, 0, None), (lambda t, y, m: ideal(t) + 12, 0, None)])
+
+
+@model("opamp_multivibrator", 0, at=(150, 310, 485))
+def _():
+    def value(t):
+        now, v, high = 0.0, 0.0, True
+        while True:
+            target, edge = (10, 5) if high else (-10, -5)
+            h = 1e-3 * log((target - v) / (target - edge))
+            if now + h > t:
+                v = target + (v - target) * exp(-(t - now) / 1e-3)
+                return dict(vc=v, high=high)
+            now, v, high = now + h, edge, not high
+    return Closed("vc tends to Vsat or -Vsat as exp(-t/(R C)) between -beta Vsat and beta Vsat", value)
+
+
+@model("timer555", 0)
+def _():
+    def value(t):
+        now, v, low, n = 0.0, 0.0, False, 0
+        while True:
+            target, tau, edge = (0, 1e-3, 3) if low else (9, 14.7e3 * 100e-9, 6)
+            h = tau * log((target - v) / (target - edge))
+            if now + h > t:
+                return dict(vc=target + (v - target) * exp(-(t - now) / tau), pulses=n)
+            now, v, low = now + h, edge, not low
+            n += low
+    return Closed("Exponentials between Vcc/3 and 2 Vcc/3, with the time constants (RA + RB) C and RB C", value)
+
+
+@model("wien_bridge", 1)
+def _():
+    def f(t, y, m):
+        i = (4 * tanh(3.2 * y[0] / 4) - y[0] - y[1]) / 16e3
+        return [(i - y[0] / 16e3) / 10e-9, i / 10e-9]
+    return Ode(f, [0.01, 0], lambda t, y, m: dict(v1=y[0], v2=y[1], vo=4 * tanh(3.2 * y[0] / 4)))
+
+
+def transistor(vb, rb_current):
+    """Voltages and currents of the amplifier, from vbe by bisection at a given voltage of the base."""
+    Is, Vt, bf, br = 1e-14, 0.0259, 200, 2
+
+    def rest(ve):
+        icc = Is * expm1((vb - ve) / Vt)
+
+        def collector(vc):
+            iec = Is * expm1((vb - vc) / Vt)
+            return 12 - vc - 2.2e3 * (icc - 1.5 * iec)
+        vc = root(collector, vb - 0.9, 12.001)
+        iec = Is * expm1((vb - vc) / Vt)
+        ic, ib = icc - 1.5 * iec, icc / bf + iec / br
+        return ic + ib - ve / 560, ib, vc
+    ve = root(lambda e: rest(e)[0], vb - 0.82, vb)
+    return ve, rest(ve)
+
+
+@model("bjt_amplifier", 1)
+def _():
+    def base(t, u):
+        def kcl(vb):
+            ib = transistor(vb, 0)[1][1]
+            ig = (0.5 * sin(2 * 3.14159265358979 * 1000 * t) - u - vb) / 1e3
+            return (12 - vb) / 47e3 + ig - vb / 10e3 - ib
+        return root(kcl, 0.8, 3.5)
+
+    def at_rest():
+        g = lambda vb: (12 - vb) / 47e3 - vb / 10e3 - transistor(vb, 0)[1][1]
+        return -root(g, 0.8, 3.5)
+    f = lambda t, y, m: [(0.5 * sin(2 * 3.14159265358979 * 1000 * t) - y[0] - base(t, y[0])) / 1e3 / 1e-6]
+
+    def out(t, y, m):
+        vb = base(t, y[0])
+        ve, (_, ib, vc) = transistor(vb, 0)
+        return dict(u=y[0], vb=vb, ve=ve, vc=vc)
+    return Ode(f, [at_rest()], out, "The circuit of the transistor by nested bisections")
+
+
+@model("emitter_follower", 1)
+def _():
+    def value(t):
+        vin = 5 + 3 * sin(6.28318530717959 * t)
+        g = lambda ib: vin - 10e3 * ib - 0.025 * log(ib * 100 / 1e-15 + 1) - 101e3 * ib
+        ib = root(g, 0, 1e-3)
+        return dict(vout=101e3 * ib, vbe=0.025 * log(ib * 100 / 1e-15 + 1))
+    return Closed("Root of one equation for the base current by bisection", value)
+
+
+@model("mosfet_amplifier", 1)
+def _():
+    def value(t):
+        u = 1 + 1.5 * sin(2 * 3.14159265358979 * t)
+        if u < 0:
+            return dict(vds=10.0, id=0.0)
+        vds = 10 - 3e3 * 1e-3 * u * u
+        if vds < u:  # 10 - v = 6 (u v - v^2/2)
+            b = 1 + 6 * u
+            vds = (b - sqrt(b * b - 120)) / 6
+        return dict(vds=vds, id=(10 - vds) / 3e3)
+    return Closed("In the triode region 10 - v = 6 (u v - v^2/2) with u = vgs - Vth", value)
+
+
+@model("cmos_inverter", 0, at=(32, 60, 290))
+def _():
+    def current(g, d, k):
+        o = g - 1
+        return 0 if o <= 0 else k * (o - d / 2) * d if d < o else k / 2 * o * o
+    vin = lambda t, m: (0, 5 * (t - 2), 5, 0)[m]
+    f = lambda t, y, m: [current(5 - vin(t, m), 5 - y[0], 0.4) - current(vin(t, m), y[0], 0.8)]
+    kinks = [(lambda t, y, m: vin(t, m) - 1 - y[0], 0, None), (lambda t, y, m: 4 - vin(t, m) - 5 + y[0], 0, None),
+             (lambda t, y, m: t - 2.2, 0, None), (lambda t, y, m: t - 2.8, 0, None)]
+    return Ode(f, [5], lambda t, y, m: dict(vout=y[0]), mode=0, breaks=[2, 3, 20],
+               action_at=lambda t, y, m: (y, m + 1), events=kinks)
+
+
+@model("diode_or", 1, at=(100, 250, 400))
+def _():
+    def value(t):
+        a, b = 5 if sin(3 * t) > 0 else 0, 5 if t > 2.5 else 0
+        y = root(lambda y: y / 10e3 - 1e-12 * (expm1((a - y) / 0.025) + expm1((b - y) / 0.025)), -1, 5)
+        return dict(y=y, high=y > 2.5)
+    return Closed("Root of one equation by bisection", value)
+
+
+@model("diode_and", 1, at=(100, 250, 400))
+def _():
+    def value(t):
+        a, b = 5 * (0.5 + 0.5 * sin(t)), 5 if t > 3 else 0.2
+        g = lambda y: (5 - y) / 4.7e3 - 1e-12 * (expm1((y - a) / 0.025) + expm1((y - b) / 0.025))
+        return dict(y=root(g, 0, 5.01))
+    return Closed("Root of one equation by bisection", value)
+
+
+@model("buck", 0, at=(151, 311, 500))
+def _():
+    f = lambda t, y, m: [((24 if m % 2 == 0 else -0.7) - y[1]) / 220e-6, (y[0] - y[1] / 5) / 47e-6]
+    return Ode(f, [0, 0], lambda t, y, m: dict(iL=y[0], vC=y[1]), mode=0,
+               breaks=[25e-6 * k for k in range(1, 41)], action_at=lambda t, y, m: (y, m + 1))
+
+
+@model("boost", 0, at=(151, 311, 500))
+def _():
+    f = lambda t, y, m: [(12 - (y[1] if m else 0)) / 150e-6, ((y[0] if m else 0) - y[1] / 40) / 100e-6]
+    breaks = sorted([20e-6 * k for k in range(1, 26)] + [20e-6 * k + 12e-6 for k in range(26)])
+    return Ode(f, [0.75, 12], lambda t, y, m: dict(iL=y[0], vC=y[1]), mode=False,
+               breaks=breaks, action_at=lambda t, y, m: (y, not m))
+
+
+@model("buck_discontinuous", 0, at=(160, 310, 500))
+def _():
+    def value(t):
+        k, s = divmod(t, 1e-4)
+        up = 6e3 * 0.3e-4  # peak
+        down = up / 4e3
+        whole = up * (0.3e-4 + down) / 2
+        i = 6e3 * s if s < 0.3e-4 else max(0.0, up - 4e3 * (s - 0.3e-4))
+        if s < 0.3e-4:
+            q = 3e3 * s * s
+        else:
+            q = whole - (i * i / 4e3 / 2)
+        return dict(i=i, q=k * whole + q)
+    return Closed("Triangles of current", value)
+
+
+@model("tunnel_diode", 1)
+def _():
+    f = lambda t, y, m: [-y[1] - 2 * (y[0]**3 / 3 - y[0]), y[0]]
+    return Ode(f, [0.5, 0], lambda t, y, m: dict(u=y[0], i=y[1]))
+
+
+@model("chua", 1)
+def _():
+    def f(t, y, m):
+        h = -0.68 * y[0] + 0.5 * (-1.27 + 0.68) * (abs(y[0] + 1) - abs(y[0] - 1))
+        return [10 * (y[1] - y[0] - h), y[0] - y[1] + y[2], -14.87 * y[1]]
+    return Ode(f, [0.1, 0, 0], lambda t, y, m: dict(x=y[0], y=y[1], z=y[2]), max_step=0.05,
+               events=[(lambda t, y, m: y[0] - 1, 0, None), (lambda t, y, m: y[0] + 1, 0, None)])
+
+
+@model("capacitive_divider", 2)
+def _():
+    # (C1 + C2) v2' + v2/R = C1 v'
+    a, w = 1 / (1e4 * 5e-6), 300.0
+    k = 2e-6 / 5e-6 * 10 * w / (a * a + w * w)
+    v2 = lambda t: k * (a * cos(w * t) + w * sin(w * t) - a * exp(-a * t))
+    return Closed("(C1 + C2) v2' + v2/R = C1 v': v2 = k (a cos w t + w sin w t - a exp(-a t)), "
+                  "a = 1/(R (C1 + C2)), k = 10 w C1/(C1 + C2)/(a^2 + w^2)", lambda t: dict(v2=v2(t),
+                  v1=10 * sin(w * t) - v2(t)))
+
+
+@model("inductive_cutset", 2)
+def _():
+    # (L1 + L2) i2' + (R1 + R2) i2 = R1 s + L1 s', s = 0.5 (1 - cos w t)
+    w, a = 200.0, 30 / 0.4
+    z = (10 + 0.1j * w) / 0.4 / (a + 1j * w) * 0.5
+    c = 10 * 0.5 / 30
+
+    def i2(t):
+        free = -(c - z.real)
+        return c - (z * complex(cos(w * t), sin(w * t))).real + free * exp(-a * t)
+    return Closed("(L1 + L2) i2' + (R1 + R2) i2 = R1 s + L1 s' with s = 0.5 (1 - cos w t), by phasors",
+                  lambda t: dict(i2=i2(t), i1=0.5 * (1 - cos(w * t)) - i2(t)))
+
+
+@model("transformer", 1)
+def _():
+    L = np.linalg.inv(np.array([[0.5, 0.09], [0.09, 0.02]]))
+    f = lambda t, y, m: L @ [325 * sin(100 * 3.14159265358979 * t) - 5 * y[0], -4.3 * y[1]]
+    return Ode(f, [0, 0], lambda t, y, m: {"i[1]": y[0], "i[2]": y[1]})
+
+
+@model("relay_flyback", 1)
+def _():
+    def u(y, closed):
+        g = 10 if closed else 1e-6
+        if closed:
+            return root(lambda u: y - (12 - u) * g - 1e-10 * expm1(-u / 0.03), -1, 12.1)
+        return root(lambda u: y - (12 - u) * g - 1e-10 * expm1(-u / 0.03), -2, 13 + max(0, -2e6 * y))
+    f = lambda t, y, m: [(u(y[0], m) - 100 * y[0]) / 0.2]
+    return Ode(f, [0.12], lambda t, y, m: dict(i=y[0], u=u(y[0], m)), mode=True, breaks=[5e-3],
+               action_at=lambda t, y, m: (y, False))
+
+
+@model("wheatstone", 1)
+def _():
+    def net(T):
+        RT = 1000 * exp(3500 * (1 / T - 1 / 298.15))
+        A = np.array([[1 / 1000 + 1 / 1200 + 1 / 5000, -1 / 5000],
+                      [-1 / 5000, 1 / 1000 + 1 / RT + 1 / 5000]])
+        va, vb = np.linalg.solve(A, [10 / 1000, 10 / 1000])
+        return RT, va, vb
+
+    def f(t, y, m):
+        RT, va, vb = net(y[0])
+        return [(vb * vb / RT - 2e-3 * (y[0] - 298.15)) / 0.05]
+
+    def out(t, y, m):
+        RT, va, vb = net(y[0])
+        return dict(T=y[0], bridge=va - vb)
+    return Ode(f, [298.15], out)
+
+
+@model("rc_ladder", 0)
+def _():
+    A = np.diag([-2.0] * 4 + [-1.0]) + np.diag([1.0] * 4, 1) + np.diag([1.0] * 4, -1)
+    step = lambda t: np.linalg.solve(A, (expm(A * t) - np.eye(5)) @ [1, 0, 0, 0, 0]) if t > 0 else np.zeros(5)
+
+    def value(t):
+        v = step(t - 1) - step(t - 4)
+        return {f"v[{k + 1}]": v[k] for k in (0, 2, 4)}
+    return Closed("Difference of two step responses A^-1 (exp(A t) - 1) b", value)
+
+
+@model("adc", 0)
+def _():
+    def value(t):
+        y, now, last, k = 0.0, 0.0, 0.0, 0
+        while True:
+            end = min(t, 0.005 + 0.01 * k)
+            y = last + (y - last) * exp(-(end - now) / 0.05)
+            if end == t:
+                return dict(y=y, code=code)
+            now = end
+            code = floor((2.5 + 2 * sin(7 * now)) / 5 * 256)
+            last, k = code * 5 / 256, k + 1
+    return Closed("Exponentials between samples; no sample lies near a step of the code", value)
+
+
+@model("solar_cell", 1)
+def _():
+    q = 1.5 * 0.0257
+
+    def i_of(t, v):
+        s = 3 * (1 - 0.4 * sin(t / 2)**2)
+        g = lambda i: s - 1e-9 * expm1((v + 0.02 * i) / q) - (v + 0.02 * i) / 50 - i
+        return root(g, -10, 4)
+    f = lambda t, y, m: [(i_of(t, y[0]) - y[0] / 0.5) / 50]
+    return Ode(f, [0], lambda t, y, m: dict(v=y[0], i=i_of(t, y[0])))
+
+
+@model("push_pull", 1)
+def _():
+    def value(t):
+        vin = 2 * sin(2 * 3.14159265358979 * t)
+        # d = vb - vout: vin = d + (Rg + RL (beta + 1)) (ib1 - ib2)
+        ib = lambda d: 1e-13 / 50 * (expm1(d / 0.026) - expm1(-d / 0.026))
+        d = root(lambda d: d + 6100 * ib(d) - vin, -1, 1)
+        return dict(vout=5100 * ib(d), vb=5100 * ib(d) + d)
+    return Closed("Root of one equation for vb - vout by bisection", value)
+
+
+@model("dc_motor_pwm", 0)
+def _():
+    f = lambda t, y, m: [((24 if m % 2 == 0 else 0) - 1.2 * y[0] - 0.05 * y[1]) / 3e-3,
+                         (0.05 * y[0] - 1e-4 * y[1]) / 2e-4]
+    breaks = sorted([1e-3 * k for k in range(1, 51)] + [1e-3 * k + 0.4e-3 for k in range(50)])
+    return Ode(f, [0, 0], lambda t, y, m: dict(i=y[0], w=y[1]), mode=0, breaks=breaks,
+               action_at=lambda t, y, m: (y, m + 1))
+
+
+@model("schmitt_trigger", 0)
+def _():
+    noisy = lambda t: sin(t) + 0.2 * sin(20 * t + 1)
+
+    def value(t):
+        now, q, n, high, step = 0.0, False, 0, 0.0, 1e-3
+        while now < t:
+            edge = -0.4 if q else 0.4
+            end = min(now + step, t)
+            g = lambda s: noisy(s) - edge
+            if (g(end) > 0) != q:
+                when = root(g, now, end)
+                if q:
+                    high += when - now
+                else:
+                    n += 1
+                q, now = not q, when + 1e-9
+                high += 1e-9 if q else 0
+            else:
+                high += end - now if q else 0
+                now = end
+        return dict(highTime=high, n=n, q=q)
+    return Closed("Roots of noisy = 0.4 and -0.4 by bisection in turn", value)
