@@ -37,7 +37,7 @@ def _():
     def f(t, y, m):
         r = 7.2e10 * exp(-8750 / y[1]) * y[0]
         return [1 - y[0] - r, 350 - y[1] + 5e4 / 239 * r + 5e4 / (100 * 239) * ((295 if m else 300) - y[1])]
-    return Ode(f, [0.5, 350], lambda t, y, m: dict(c=y[0], T=y[1]), mode=False, breaks=[5],
+    return Ode(f, [0.5, 340], lambda t, y, m: dict(c=y[0], T=y[1]), mode=False, breaks=[5],
                action_at=lambda t, y, m: (y, True), stiff=True)
 
 
