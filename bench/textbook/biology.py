@@ -166,3 +166,14 @@ def _():
     f = lambda t, y, m: [0.04 * y[0]**2 + 5 * y[0] + 150 - y[1], 0.02 * (0.2 * y[0] - y[1])]
     return Ode(f, [-65, -13], lambda t, y, m: dict(v=y[0], u=y[1], spikes=m), mode=0,
                events=[(lambda t, y, m: y[0] - 30, 1, lambda t, y, m: ([-65, y[1] + 8], m + 1))])
+
+
+@model("heart_beat", 0)
+def _():
+    def f(t, y, m):
+        k, ejects = m
+        Q = 400 * np.sin(3.14159265358979 * (t - 0.8 * k) / 0.3)**2 if ejects else 0.0
+        return [(Q - y[0] / 1.1) / 1.3]
+    breaks = sorted([0.8 * k for k in range(1, 8)] + [0.8 * k + 0.3 for k in range(8)])
+    return Ode(f, [80], lambda t, y, m: dict(p=y[0]), mode=(0, True), breaks=breaks,
+               action_at=lambda t, y, m: (y, (m[0] + (not m[1]), not m[1])))

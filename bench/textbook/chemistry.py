@@ -180,3 +180,13 @@ def _():
         return [-flow / 10e-3, flow / 20e-3]
     return Ode(f, [20e5, 1e5], lambda t, y, m: dict(p1=y[0], p2=y[1]), mode=True,
                events=[(lambda t, y, m: y[1] / y[0] - 0.5283, 0, lambda t, y, m: (y, not m))])
+
+
+@model("carbonate", 1)
+def _():
+    def value(t):
+        a = 4.5e-7 * 1.3e-5
+        g = lambda p: 1e-4 * t + 10**-p - (a + 1e-14) / 10**-p - 2 * a * 4.7e-11 / 100**-p
+        p = root(g, 3, 12)
+        return dict(pH=p, H=10**-p, HCO3=a / 10**-p)
+    return Closed("Root of the balance of charges in pH by bisection", value)

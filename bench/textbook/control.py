@@ -241,3 +241,30 @@ def _():
         s = min(t, t3) - t2
         return dict(z=9.6 - z1 + 1.5 * s - 0.4 * s * s, v=1.5 - 0.8 * s if t < t3 else 0.0)
     return Closed("Parabola, line, parabola", value)
+
+
+@model("crossing_light", 0, at=(150, 310, 498))
+def _():
+    presses = lambda t: sum(1 for k in range(1, 6) if 17 * k <= t)
+
+    def value(t):
+        # pressed at 17, 34, ..; walk when the last change is 25 s ago and somebody wished
+        since, walk, wish, crossed, now, changes, k = -100.0, False, False, 0.0, 0.0, 0, 1
+        while True:
+            times = [17.0 * k]
+            if walk:
+                times.append(since + 8)
+            elif wish:
+                times.append(max(now, since + 25))
+            end = min(min(times), t)
+            crossed += 1.5 * (end - now) if walk else 0
+            now = end
+            if now >= t:
+                return dict(crossed=crossed, walk=walk, presses=presses(t), changes=changes)
+            if now == 17.0 * k:
+                wish, k = True, k + 1
+            if walk and now == since + 8:
+                walk, since, changes = False, now, changes + 1
+            elif not walk and wish and now >= since + 25:
+                walk, wish, since, changes = True, False, now, changes + 1
+    return Closed("Counting by hand", value)

@@ -509,3 +509,158 @@ def _():
                 now = end
         return dict(highTime=high, n=n, q=q)
     return Closed("Roots of noisy = 0.4 and -0.4 by bisection in turn", value)
+
+
+@model("scr_dimmer", 0)
+def _():
+    w = 2 * 3.14159265358979 * 50
+    f = lambda t, y, m: [(325 * abs(sin(w * t)) - 50 * y[0] - 1.2) / 0.05 if m else 0.0]
+    breaks = sorted([0.01 * k for k in range(1, 6)] + [0.004 + 0.01 * k for k in range(6)])
+
+    def fire(t, y, m):
+        return y, m or round(t / 0.01 % 1, 6) == 0.4
+    return Ode(f, [0], lambda t, y, m: dict(i=y[0], on=m), mode=False, breaks=breaks, action_at=fire,
+               events=[(lambda t, y, m: y[0] if m else 1.0, -1, lambda t, y, m: ([0], False))])
+
+
+@model("led_string", 1)
+def _():
+    def value(t):
+        u = junction(12 * t / 3, 100 / 3, 1e-18, 0.05)
+        return dict(u1=u, u3=u, i=1e-18 * expm1(u / 0.05))
+    return Closed("All three are alike: root of u1 + R/3 Is (exp(u1/nVt) - 1) = u/3 by Newton's method", value)
+
+
+@model("center_tap", 1)
+def _():
+    def half(s, v):  # current of one winding
+        return 1e-6 * expm1(junction(s - v, 0.01, 1e-6, 0.04) / 0.04)
+
+    def f(t, y, m):
+        s = 9 * sin(2 * 3.14159265358979 * 50 * t / 1000)
+        return [(half(s, y[0]) + half(-s, y[0]) - y[0] / 1.5) / 100]
+    return Ode(f, [0], lambda t, y, m: dict(v=y[0]), stiff=True, max_step=0.5)
+
+
+@model("current_mirror", 1)
+def _():
+    g = lambda v: 1e-15 * expm1(v / 0.0257)
+    vbe = root(lambda v: 10 - v - 9.3e3 * g(v) * 1.02, 0, 1)
+
+    def value(t):
+        R = 1e3 + 1.2e3 * t
+        vce = root(lambda v: 10 - v - R * (g(vbe) - g(vbe - v)), -0.1, 10)
+        return dict(vbe=vbe, vce=vce, iout=(10 - vce) / R)
+    return Closed("Roots for vbe and vce by bisection", value)
+
+
+@model("log_amplifier", 1)
+def _():
+    return Closed("vout = -Vt log(1 + vin/(R Is))", lambda t: dict(
+        vout=-0.026 * log(1 + 0.001 * exp(t) / (10e3 * 1e-13))))
+
+
+@model("superdiode", 1)
+def _():
+    def value(t):
+        vin = 0.2 * sin(2 * 3.14159265358979 * t)
+
+        def g(vout):
+            va = max(-10.0, min(10.0, 1e5 * (vin - vout)))
+            x = (va - vout) / 0.026
+            return vout / 10e3 - 1e-12 * (expm1(x) if x < 700 else 1e300)
+        return dict(vout=root(g, -1e-7, 0.3))
+    return Closed("Root of one equation by bisection", value)
+
+
+@model("astable_bjt", 1)
+def _():
+    Is, Vt = 1e-14, 0.0259
+    diode = lambda u: Is * expm1(min(u / Vt, 600))
+
+    def f(t, y, m):
+        u1, u2, b1, b2 = y
+        c1, c2 = u1 + b2, u2 + b1
+        f1, r1, f2, r2 = diode(b1), diode(b1 - c1), diode(b2), diode(b2 - c2)
+        i1 = (5 - c1) / 1e3 - f1 + 2 * r1  # from the collector into its capacitor
+        i2 = (5 - c2) / 1e3 - f2 + 2 * r2
+        return [i1 / 1e-6, i2 / 1e-6, ((5 - b1) / 47e3 + i2 - f1 / 100 - r1) / 1e-9,
+                ((5 - b2) / 47e3 + i1 - f2 / 100 - r2) / 1e-9]
+    return Ode(f, [0, 0, 0.6, 0], lambda t, y, m: dict(u1=y[0], u2=y[1], vb1=y[2], vb2=y[3]), stiff=True)
+
+
+@model("pll", 0)
+def _():
+    def f(t, y, m):
+        e = sin((13 * t - 5 if m else 10.5 * t) - y[0])
+        return [10 + y[1] + 4 * e, 8 * e]
+    return Ode(f, [0, 0], lambda t, y, m: dict(phi=y[0], x=y[1]), mode=False, breaks=[2],
+               action_at=lambda t, y, m: (y, True))
+
+
+@model("dual_slope", 0)
+def _():
+    # whole period of the ripple: x = 0.4 0.02/RC = 0.8, back in 0.8 RC
+    def value(t):
+        x = 0.8 - (t - 0.02) / 0.01 if t > 0.02 else (0.4 * t + 0.05 * (1 - cos(100 * 3.14159265358979 * t)) / (100 * pi)) / 0.01
+        return dict(x=max(0.0, x), reading=0.4 if t > 0.028 else 0.0, phase=1 + (t > 0.02) + (t > 0.028))
+    return Closed("The ripple has a whole period in 20 ms; back to 0 after 8 ms", value)
+
+
+@model("fuse", 0)
+def _():
+    def f(t, y, m):
+        R = (0.1 if m[0] else 0.5) + (1000 if m[1] else 0)
+        return [(10 - R * y[0]) / 1e-3, 0 if m[1] else max(0.0, y[0]**2 - 900)]
+    return Ode(f, [20, 0], lambda t, y, m: dict(i=y[0], heat=y[1]), mode=(False, False), breaks=[0.02],
+               action_at=lambda t, y, m: (y, (True, m[1])), max_step=1e-3, events=[
+                   (lambda t, y, m: y[1] - 50 if not m[1] else -1.0, 1, lambda t, y, m: (y, (m[0], True))),
+                   (lambda t, y, m: y[0] - 30, 0, None)])
+
+
+@model("neon_lamp", 0)
+def _():
+    def value(t):
+        now, v, lit, n = 0.0, 0.0, False, 0
+        while True:
+            G = 1e-6 + (1 / 5e3 if lit else 0)
+            rest = (150e-6 + (50 / 5e3 if lit else 0)) / G
+            edge = 60 if lit else 90
+            h = 1e-6 / G * log((rest - v) / (rest - edge))
+            if now + h > t:
+                return dict(v=rest + (v - rest) * exp(-(t - now) * G / 1e-6), flashes=n)
+            now, v, lit = now + h, edge, not lit
+            n += lit
+    return Closed("Exponentials between 60 and 90 V", value)
+
+
+@model("sine_pwm", 0, at=(155, 313, 496))
+def _():
+    w = 2 * 3.14159265358979 * 50
+    gap = lambda t: 0.8 * sin(w * t) - (4 * abs((1000 * t) % 1 - 0.5) - 1)
+
+    def value(t):
+        edges, n = [0.0], 40  # one change in each half period of the carrier
+        for k in range(n):
+            a, b = k * 5e-4, (k + 1) * 5e-4
+            edges.append(root(gap, a + 1e-12, b - 1e-12))
+        i, now = 0.0, 0.0
+        for k in range(n + 1):
+            end = min(t, edges[k + 1] if k < n else t)
+            up = gap((now + end) / 2) > 0
+            rest = (200 if up else -200) / 8
+            i = rest + (i - rest) * exp(-(end - now) * 8 / 5e-3)
+            now = end
+            if now >= t:
+                return dict(i=i)
+    return Closed("Exponentials between the crossings, found by bisection", value)
+
+
+@model("phasor", 1)
+def _():
+    def value(t):
+        w = 2 * 3.14159265358979 * 1e5 * 10**t
+        Z = complex(2, w * 1e-3 - 1 / (w * 1e-9))
+        H = Z / (Z + 50)
+        return dict(gain=20 * np.log10(abs(H)), phase=atan2(H.imag, H.real))
+    return Closed("H = Z/(Z + R) in complex numbers", value)

@@ -158,3 +158,25 @@ def _():
     f = lambda t, y, m: [0.012 * sqrt(p(y[0])) - (0.4 * sin(10 * t) if m % 2 == 0 else 0)]
     return Ode(f, [1.5], lambda t, y, m: dict(Vgas=y[0], p=p(y[0])), mode=0,
                breaks=[k * pi / 10 for k in range(1, 16)], action_at=lambda t, y, m: (y, m + 1))
+
+
+@model("newton_function", 0)
+def _():
+    depth = lambda b: root(lambda y: y**3 + 0.5 * y * y - b, 0, 3)
+    flow = lambda t: 2 + sin(t)
+    f = lambda t, y, m: [flow(t) * depth(flow(t)**2 / 9.81)]
+    return Ode(f, [0], lambda t, y, m: dict(V=y[0], y=depth(flow(t)**2 / 9.81)))
+
+
+@model("leaking_bucket", 0, at=(155, 312, 497))
+def _():
+    def value(t):
+        V, now, n = 0.0, 0.0, 0
+        while True:
+            end = min(1 + 0.7 * n, t)
+            V = max(0.0, sqrt(V) - 0.025 * (end - now))**2
+            now = end
+            if now >= t:
+                return dict(V=V, drops=n)
+            V, n = V + 0.25, n + 1
+    return Closed("sqrt V falls linearly between drops", value)

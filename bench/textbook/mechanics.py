@@ -390,3 +390,73 @@ def _():
         a = f(t, y, m)[1]
         return dict(x=y[0], y=y[0]**2, vx=y[1], N=0.1 * (G + 2 * y[1]**2 + 2 * y[0] * a))
     return Ode(f, [1, 0], out, "Lagrange's equation of x")
+
+
+@model("backlash", 0)
+def _():
+    def f(t, y, m):
+        e = y[0] - y[2]
+        T = 400 * (e - 0.05) if e > 0.05 else 400 * (e + 0.05) if e < -0.05 else 0.0
+        return [y[1], (2 * sin(3 * t) - T - y[1]) / 0.1, y[3], (T - 0.3 * y[3]) / 0.4]
+    return Ode(f, [0, 0, 0, 0], lambda t, y, m: dict(p1=y[0], w1=y[1], p2=y[2], w2=y[3]), max_step=0.02,
+               events=[(lambda t, y, m: y[0] - y[2] - 0.05, 0, None), (lambda t, y, m: y[0] - y[2] + 0.05, 0, None)])
+
+
+@model("metronome", 0)
+def _():
+    f = lambda t, y, m: [y[1], -G / 0.25 * sin(y[0]) - 0.1 * y[1]]
+
+    def push(t, y, m):
+        return [y[0], sqrt(y[1]**2 + 0.05)], (m[0] + 1, True)
+    return Ode(f, [0.2, 0], lambda t, y, m: dict(phi=y[0], w=y[1], ticks=m[0]), mode=(0, True), events=[
+        (lambda t, y, m: y[0] if not m[1] else -1.0, 1, push),
+        (lambda t, y, m: y[0] if m[1] else 1.0, -1, lambda t, y, m: (y, (m[0], False)))])
+
+
+@model("dry_friction", 0)
+def _():
+    def value(t):
+        now, s, v, mode = 0.0, 0.0, 0.0, 0
+        F = lambda x: 4 * sin(2 * x)
+        while True:
+            if mode == 0:
+                phase = (2 * now) % pi  # |F| = 2 at pi/6 of each half period
+                first = now + ((pi / 6 - phase) % pi) / 2
+                if first >= t:
+                    return dict(s=s, v=0.0, mode=0)
+                now = first
+                mode = 1 if F(now + 1e-6) > 0 else -1
+            v_at = lambda x: 2 * (cos(2 * now) - cos(2 * x)) - 2 * mode * (x - now)
+            s_at = lambda x: s + 2 * cos(2 * now) * (x - now) - (sin(2 * x) - sin(2 * now)) - mode * (x - now)**2
+            end = now + 1e-3
+            while mode * v_at(end) > 0:
+                end += 1e-3
+            end = root(v_at, end - 1e-3, end)
+            if end > t:
+                return dict(s=s_at(t), v=v_at(t), mode=mode)
+            s, now = s_at(end), end
+            mode = -mode if -mode * F(now) > 2 else 0
+    return Closed("Integrals of F - Fc between the times at which v = 0", value)
+
+
+@model("cam_follower", 0)
+def _():
+    gap = lambda t, y: 0.01 * cos(60 * t) - y[0]
+    f = lambda t, y, m: [y[1], (max(0.0, 2e5 * gap(t, y)) - 800 * (y[0] + 0.02) - 3 * y[1]) / 0.2]
+    return Ode(f, [0.0099, 0], lambda t, y, m: dict(x=y[0], v=y[1]), max_step=1e-3,
+               events=[(lambda t, y, m: gap(t, y), 0, None)])
+
+
+@model("spring_pendulum", 0)
+def _():
+    # polar: r'' = r p'^2 + g cos p - k/m (r - L), p from below
+    f = lambda t, y, m: [y[1], y[0] * y[3]**2 + G * cos(y[2]) - 40 * (y[0] - 1), y[3],
+                         (-2 * y[1] * y[3] - G * sin(y[2])) / y[0]]
+    return Ode(f, [sqrt(1.25), 0, np.arctan2(1, 0.5), 0], lambda t, y, m: dict(
+        x=y[0] * sin(y[2]), y=-y[0] * cos(y[2]), vx=y[1] * sin(y[2]) + y[0] * y[3] * cos(y[2])), "In polar coordinates")
+
+
+@model("spin_down", 0)
+def _():
+    f = lambda t, y, m: [(-0.001 * y[0] - 0.05 * tanh(y[0] / 0.1)) / 0.02, y[0] / 6.28318530717959]
+    return Ode(f, [150, 0], lambda t, y, m: dict(w=y[0], turns=y[1]), stiff=True)

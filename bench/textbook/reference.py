@@ -13,7 +13,7 @@ import biology, chemistry, control, electronics, hydraulics, mechanics, thermal 
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.join(HERE, "..", "..", "models", "textbook")
-WIDTH, SECONDS = 118, 60
+WIDTH, SECONDS = 118, 30
 
 
 def wrapped(text):

@@ -199,3 +199,32 @@ def _():
     hit = root(lambda t: T(t) - 60, 2, 40)
     return Closed("T = 80 - 60 (8 exp(-s/8) - 0.5 exp(-2 s))/7.5, s = t - 2", lambda t: dict(
         T=T(t), Tube=80 - 60 * exp(-max(0.0, t - 2) / 8), alarm=t > hit, when60=hit if t > hit else -1))
+
+
+@model("laser_pulse", 0)
+def _():
+    from math import erf, sqrt
+
+    def value(t):
+        # T - 20 = integral of P(s) exp(-0.1 (t - s)): a Gaussian, shifted by 0.1 0.02^2/2
+        c = 7 + 0.1 * 0.02**2 / 2
+        whole = 5000 * 0.02 * sqrt(pi) / 2 * exp(0.1**2 * 0.02**2 / 4) * exp(-0.1 * (t - 7))
+        return dict(T=20 + whole * (erf((t - c) / 0.02) + erf(c / 0.02)))
+    return Closed("The convolution of a Gaussian with an exponential, by erf", value)
+
+
+@model("thermal_explosion", 0, at=(100, 310, 500))
+def _():
+    def f(t, y, m):
+        r = 2e5 * exp(-6300 / y[0]) * y[1]
+        return [800 * r - 0.01 * (y[0] - 300), -r]
+    return Ode(f, [300, 1], lambda t, y, m: dict(T=y[0]), stiff=True)
+
+
+@model("district_heating", 0)
+def _():
+    def value(t):
+        a = 0.8 / 30
+        T = 25 + (10 - 25) * exp(-a * min(t, 15))
+        return dict(T=T if t < 15 else 50 + (T - 50) * exp(-a * (t - 15)))
+    return Closed("Exponentials before and after t = 15, when the hot water arrives", value)
