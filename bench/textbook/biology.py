@@ -1,6 +1,6 @@
 """Living things."""
 
-from math import exp, expm1, log, sqrt
+from math import exp, expm1, log
 
 import numpy as np
 from scipy.linalg import expm
@@ -20,7 +20,7 @@ def _():
     return Ode(f, [99990, 10], lambda t, y, m: dict(S=y[0], I=y[1], R=1e5 - y[0] - y[1]))
 
 
-@model("seir_lockdown", 0)
+@model("seir_lockdown", 1)
 def _():
     def f(t, y, m):
         S, E, I = y
@@ -32,7 +32,7 @@ def _():
                    (lambda t, y, m: y[2] - 0.02 if m[0] else 1.0, -1, lambda t, y, m: (y, (False, m[1])))])
 
 
-@model("chemostat", 0)
+@model("chemostat", 1)
 def _():
     def f(t, y, m):
         mu = 0.5 * y[1] / (0.2 + y[1])
@@ -46,7 +46,7 @@ def _():
     return Ode(f, [-1, -0.5], lambda t, y, m: dict(v=y[0], w=y[1]))
 
 
-@model("hodgkin_huxley", 0)
+@model("hodgkin_huxley", 1)
 def _():
     rate = lambda x: 1 + x / 2 if abs(x) < 1e-7 else -x / expm1(-x)
 
@@ -60,7 +60,7 @@ def _():
                mode=0, breaks=[2, 3], action_at=lambda t, y, m: (y, m + 1))
 
 
-@model("drug_doses", 0)
+@model("drug_doses", 1)
 def _():
     def value(t):
         gut = blood = 0.0
@@ -72,7 +72,7 @@ def _():
     return Closed("Sum over the doses: gut = exp(-ka s), blood = ka/(ka - ke) (exp(-ke s) - exp(-ka s))", value)
 
 
-@model("infusion", 0)
+@model("infusion", 1)
 def _():
     A = np.array([[-1.3, 0.5], [0.9, -0.5]])
     b = np.array([100.0, 0])
@@ -100,7 +100,7 @@ def _():
         (lambda t, y, m: y[0] - 700 if not m else -1.0, 1, lambda t, y, m: (y, True))])
 
 
-@model("toggle_switch", 0)
+@model("toggle_switch", 1)
 def _():
     f = lambda t, y, m: [4 / (1 + y[1]**2) - y[0] * (6 if m == 1 else 1), 4 / (1 + y[0]**2) - y[1]]
     return Ode(f, [3, 0.1], lambda t, y, m: dict(u=y[0], v=y[1]), mode=0, breaks=[10, 20],
@@ -115,7 +115,7 @@ def _():
     return Ode(f, [1, 0.5, 0, 0, 0, 0], lambda t, y, m: {"m[1]": y[0], "p[2]": y[4], "p[3]": y[5]})
 
 
-@model("glucose", 0)
+@model("glucose", 1)
 def _():
     def f(t, y, m):
         meal = 8 * exp(-0.05 * (t - 10)) if m else 0
@@ -168,7 +168,7 @@ def _():
                events=[(lambda t, y, m: y[0] - 30, 1, lambda t, y, m: ([-65, y[1] + 8], m + 1))])
 
 
-@model("heart_beat", 0)
+@model("heart_beat", 1)
 def _():
     def f(t, y, m):
         k, ejects = m

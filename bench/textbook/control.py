@@ -1,6 +1,6 @@
 """Controllers, sampled systems and machines with states."""
 
-from math import exp, floor, log, pi, sin, cos, sqrt
+from math import cos, exp, floor, sin
 
 import numpy as np
 from scipy.linalg import expm
@@ -13,7 +13,7 @@ def _():
     return Closed("y = 0.8 (1 - exp(-2.5 t))", lambda t: dict(y=0.8 * (1 - exp(-2.5 * t)), u=4 - 3.2 * (1 - exp(-2.5 * t))))
 
 
-@model("pid_servo", 0)
+@model("pid_servo", 1)
 def _():
     def f(t, y, m):
         phi, w, I, xd = y
@@ -24,7 +24,7 @@ def _():
                action_at=lambda t, y, m: (y, m + 1))
 
 
-@model("anti_windup", 0)
+@model("anti_windup", 1)
 def _():
     v = lambda t, y, m: 2 * ((0.2 if m else 1) - y[0]) + y[2]
 
@@ -37,7 +37,7 @@ def _():
                events=[(lambda t, y, m: v(t, y, m) - 1.2, 0, None), (lambda t, y, m: v(t, y, m), 0, None)])
 
 
-@model("bang_bang", 0)
+@model("bang_bang", 1)
 def _():
     def value(t):
         now, phi, w, fuel, u = 0.0, 1.0, 0.0, 0.0, -1
@@ -77,7 +77,7 @@ def _():
     return Closed("y = u + (y_k - u) exp(-t) between samples", value)
 
 
-@model("smith_predictor", 0)
+@model("smith_predictor", 1)
 def _():
     # d = y - delay(ym, Td), with u = 1.2 before t = 0: 3 d' = 2.4 - d until t = 1, then 3 d' = -d.
     # With e = 1 - ym - d the unknowns (ym, I, d, 1) are linear.
@@ -95,7 +95,7 @@ def _():
                   "Before t = 0 u counts as its start value 1.2", value)
 
 
-@model("traffic_light", 0, at=(150, 310, 498))
+@model("traffic_light", 1, at=(150, 310, 498))
 def _():
     def value(t):
         now, cars, k, phases = 0.0, 0.0, 0, [20, 2, 25, 3]
@@ -143,7 +143,7 @@ def _():
     return Closed("P = Y X^-1 with the exponential of the Hamiltonian matrix", value)
 
 
-@model("observer", 0)
+@model("observer", 1)
 def _():
     A, B, K, L = np.array([[0, 1], [4, 0.0]]), np.array([[0], [1.0]]), np.array([[13, 6.0]]), np.array([[20], [104.0]])
     C = np.array([[1, 0.0]])
@@ -157,7 +157,6 @@ def _():
 
 @model("washing_machine", 0)
 def _():
-    heat = lambda s: 15 + 4 * s
     t1 = 2.0
     # while it fills T' = -0.02 (T - 20)
     T1 = 20 - 5 * exp(-0.02 * t1)
@@ -172,7 +171,7 @@ def _():
     return Closed("Lines and exponentials by state", value)
 
 
-@model("cascade_control", 0)
+@model("cascade_control", 1)
 def _():
     iref = lambda t, y, m: 2 * (100 - y[1])
     clip = lambda x, a: max(-a, min(a, x))
@@ -200,7 +199,7 @@ def _():
                    (lambda t, y, m: y[2] + 0.05 if not m[0] else 1.0, -1, rise)])
 
 
-@model("moving_average", 0, at=(156, 313, 500))
+@model("moving_average", 1, at=(156, 313, 500))
 def _():
     def value(t):
         buffer, mean, y, k = [0.0] * 8, 0.0, 0.0, 0
@@ -215,7 +214,7 @@ def _():
     return Closed("Exponentials between samples", value)
 
 
-@model("dosing_counter", 0)
+@model("dosing_counter", 1)
 def _():
     F = lambda t: 200 * (t + 0.2 / 3 * (1 - cos(3 * t)))
 

@@ -1,6 +1,6 @@
 """Circuits."""
 
-from math import asin, atan2, ceil, cos, exp, expm1, floor, hypot, log, pi, sin, sqrt, tanh
+from math import atan2, cos, exp, expm1, floor, log, pi, sin, sqrt, tanh
 
 import numpy as np
 from scipy.linalg import expm
@@ -135,7 +135,7 @@ def _():
                max_step=1e-3, rtol=1e-9)
 
 
-@model("pwm_dimmer", 0, at=(160, 310, 499))
+@model("pwm_dimmer", 1, at=(160, 310, 499))
 def _():
     def value(t):
         i = light = now = 0.0
@@ -180,7 +180,7 @@ def _():
                action_at=lambda t, y, m: (y, False))
 
 
-@model("summing_amplifier", 0)
+@model("summing_amplifier", 1)
 def _():
     ideal = lambda t: -100 * (sin(t) / 10 + 0.8 * cos(1.7 * t) / 22 + 1 / 47)
     clip = lambda t: max(-12, min(12, ideal(t)))
@@ -189,7 +189,7 @@ def _():
                events=[(lambda t, y, m: ideal(t) - 12, 0, None), (lambda t, y, m: ideal(t) + 12, 0, None)])
 
 
-@model("opamp_multivibrator", 0, at=(150, 310, 485))
+@model("opamp_multivibrator", 1, at=(150, 310, 485))
 def _():
     def value(t):
         now, v, high = 0.0, 0.0, True
@@ -288,7 +288,7 @@ def _():
     return Closed("In the triode region 10 - v = 6 (u v - v^2/2) with u = vgs - Vth", value)
 
 
-@model("cmos_inverter", 0, at=(32, 60, 290))
+@model("cmos_inverter", 1, at=(32, 60, 290))
 def _():
     def current(g, d, k):
         o = g - 1
@@ -319,7 +319,7 @@ def _():
     return Closed("Root of one equation by bisection", value)
 
 
-@model("buck", 0, at=(151, 311, 500))
+@model("buck", 1, at=(151, 311, 500))
 def _():
     f = lambda t, y, m: [((24 if m % 2 == 0 else -0.7) - y[1]) / 220e-6, (y[0] - y[1] / 5) / 47e-6]
     return Ode(f, [0, 0], lambda t, y, m: dict(iL=y[0], vC=y[1]), mode=0,
@@ -428,7 +428,7 @@ def _():
     return Ode(f, [298.15], out)
 
 
-@model("rc_ladder", 0)
+@model("rc_ladder", 1)
 def _():
     A = np.diag([-2.0] * 4 + [-1.0]) + np.diag([1.0] * 4, 1) + np.diag([1.0] * 4, -1)
     step = lambda t: np.linalg.solve(A, (expm(A * t) - np.eye(5)) @ [1, 0, 0, 0, 0]) if t > 0 else np.zeros(5)
@@ -439,10 +439,10 @@ def _():
     return Closed("Difference of two step responses A^-1 (exp(A t) - 1) b", value)
 
 
-@model("adc", 0)
+@model("adc", 1)
 def _():
     def value(t):
-        y, now, last, k = 0.0, 0.0, 0.0, 0
+        y, now, last, k, code = 0.0, 0.0, 0.0, 0, 0
         while True:
             end = min(t, 0.005 + 0.01 * k)
             y = last + (y - last) * exp(-(end - now) / 0.05)
@@ -477,7 +477,7 @@ def _():
     return Closed("Root of one equation for vb - vout by bisection", value)
 
 
-@model("dc_motor_pwm", 0)
+@model("dc_motor_pwm", 1)
 def _():
     f = lambda t, y, m: [((24 if m % 2 == 0 else 0) - 1.2 * y[0] - 0.05 * y[1]) / 3e-3,
                          (0.05 * y[0] - 1e-4 * y[1]) / 2e-4]
@@ -486,7 +486,7 @@ def _():
                action_at=lambda t, y, m: (y, m + 1))
 
 
-@model("schmitt_trigger", 0)
+@model("schmitt_trigger", 1)
 def _():
     noisy = lambda t: sin(t) + 0.2 * sin(20 * t + 1)
 
@@ -511,7 +511,7 @@ def _():
     return Closed("Roots of noisy = 0.4 and -0.4 by bisection in turn", value)
 
 
-@model("scr_dimmer", 0)
+@model("scr_dimmer", 1)
 def _():
     w = 2 * 3.14159265358979 * 50
     f = lambda t, y, m: [(325 * abs(sin(w * t)) - 50 * y[0] - 1.2) / 0.05 if m else 0.0]
@@ -589,7 +589,7 @@ def _():
     return Ode(f, [0, 0, 0.6, 0], lambda t, y, m: dict(u1=y[0], u2=y[1], vb1=y[2], vb2=y[3]), stiff=True)
 
 
-@model("pll", 0)
+@model("pll", 1)
 def _():
     def f(t, y, m):
         e = sin((13 * t - 5 if m else 10.5 * t) - y[0])
@@ -598,7 +598,7 @@ def _():
                action_at=lambda t, y, m: (y, True))
 
 
-@model("dual_slope", 0)
+@model("dual_slope", 1)
 def _():
     # whole period of the ripple: x = 0.4 0.02/RC = 0.8, back in 0.8 RC
     def value(t):
@@ -607,7 +607,7 @@ def _():
     return Closed("The ripple has a whole period in 20 ms; back to 0 after 8 ms", value)
 
 
-@model("fuse", 0)
+@model("fuse", 1)
 def _():
     def f(t, y, m):
         R = (0.1 if m[0] else 0.5) + (1000 if m[1] else 0)
@@ -634,7 +634,7 @@ def _():
     return Closed("Exponentials between 60 and 90 V", value)
 
 
-@model("sine_pwm", 0, at=(155, 313, 496))
+@model("sine_pwm", 1, at=(155, 313, 496))
 def _():
     w = 2 * 3.14159265358979 * 50
     gap = lambda t: 0.8 * sin(w * t) - (4 * abs((1000 * t) % 1 - 0.5) - 1)

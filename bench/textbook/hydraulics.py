@@ -1,15 +1,16 @@
 """Water and oil."""
 
-from math import cos, exp, log, log10, pi, sin, sqrt
+from math import cos, log, log10, pi, sin, sqrt
 
 import numpy as np
+from scipy.integrate import quad
 
 from codes import Closed, Ode, model, root
 
 G = 9.81
 
 
-@model("torricelli", 0)
+@model("torricelli", 1)
 def _():
     def value(t):
         r = max(0.0, sqrt(1.2) - 1e-3 * sqrt(2 * G) / (2 * 0.5) * t)
@@ -25,7 +26,7 @@ def _():
     return Closed("sqrt(h1 - h2) falls by k (1/A1 + 1/A2)/2 a second, to 0", value, )
 
 
-@model("tank_column", 0)
+@model("tank_column", 1)
 def _():
     def f(t, h, m):
         q = 0.01 * np.sqrt(h)
@@ -33,7 +34,7 @@ def _():
     return Ode(f, [1, 0.5, 0.3, 0.2], lambda t, y, m: {"h[1]": y[0], "h[3]": y[2], "h[4]": y[3]})
 
 
-@model("overflow", 0)
+@model("overflow", 1)
 def _():
     def f(t, y, m):
         q = 6 * max(0.0, y[0] - 2)**1.5
@@ -42,7 +43,7 @@ def _():
                action_at=lambda t, y, m: (y, True), events=[(lambda t, y, m: y[0] - 2, 0, None)])
 
 
-@model("float_valve", 0)
+@model("float_valve", 1)
 def _():
     def f(t, y, m):
         return [(0.2 * max(0.0, min(1.0, (0.3 - y[0]) / 0.05)) - (1 if m in (1, 3) else 0)) / 40]
@@ -72,7 +73,7 @@ def _():
     return Closed("Balances of the two nodes by nested bisections", value)
 
 
-@model("surge_tank", 0)
+@model("surge_tank", 1)
 def _():
     def f(t, y, m):
         q = 20 * (1 - t / 20) if m == 0 else 0
@@ -81,7 +82,7 @@ def _():
                action_at=lambda t, y, m: (y, 1), events=[(lambda t, y, m: y[0], 0, None)])
 
 
-@model("hydraulic_cylinder", 0)
+@model("hydraulic_cylinder", 1)
 def _():
     def f(t, y, m):
         p1, p2, x, v = y
@@ -93,7 +94,7 @@ def _():
                breaks=[0.1, 0.6], action_at=lambda t, y, m: (y, m + 1))
 
 
-@model("sump_pump", 0)
+@model("sump_pump", 1)
 def _():
     f = lambda t, y, m: [(0.8 + 0.6 * sin(t / 100) - (3 if m[0] else 0)) / 300]
     return Ode(f, [0.2], lambda t, y, m: dict(h=y[0], run=m[0], starts=m[1]), mode=(False, 0),
@@ -118,13 +119,10 @@ def _():
                events=[(lambda t, y, m: y[1], 0, None)])
 
 
-@model("leaking_barrel", 0)
+@model("leaking_barrel", 1)
 def _():
-    f = lambda t, y, m: [-(2e-3 * sqrt(max(0, y[0])) + 4e-3 * sqrt(max(0, y[0] - 0.5))) / 0.3]
-
     def value(t):
         # above: t as an integral over h; with h = 0.5 + u^2 it is smooth. Below: sqrt h falls linearly
-        from scipy.integrate import quad
         way = lambda h: quad(lambda u: 0.6 * u / (2e-3 * sqrt(0.5 + u * u) + 4e-3 * u),
                              sqrt(h - 0.5), sqrt(0.5), epsabs=0, epsrel=1e-13)[0]
         t1 = way(0.5)
@@ -134,7 +132,7 @@ def _():
     return Closed("Time as an integral over h while both holes run (QUADPACK, 13 digits); then sqrt h falls linearly", value)
 
 
-@model("siphon", 0)
+@model("siphon", 1)
 def _():
     def value(t):
         # filling: h = h0 + 0.05 t; emptying: with r = sqrt h, 2 r r' = 0.05 - 0.3 r
@@ -160,7 +158,7 @@ def _():
                breaks=[k * pi / 10 for k in range(1, 16)], action_at=lambda t, y, m: (y, m + 1))
 
 
-@model("newton_function", 0)
+@model("newton_function", 1)
 def _():
     depth = lambda b: root(lambda y: y**3 + 0.5 * y * y - b, 0, 3)
     flow = lambda t: 2 + sin(t)

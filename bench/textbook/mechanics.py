@@ -31,7 +31,7 @@ def double_pendulum(t, y, mode):
     return [w1, w2, *np.linalg.solve(A, b)]
 
 
-@model("double_pendulum", 0)
+@model("double_pendulum", 1)
 def _():
     return Ode(double_pendulum, [1, 0.5, 0, 0], lambda t, y, m: dict(p1=y[0], p2=y[1], w1=y[2], w2=y[3]))
 
@@ -60,7 +60,7 @@ def _():
         phi=y[0], w=y[1], x=r * cos(y[0]) + sqrt(l * l - (r * sin(y[0]))**2)), "Lagrange's equation of the angle of the crank")
 
 
-@model("four_bar", 1)
+@model("four_bar", 2)
 def _():
     a, b, c, d = 0.2, 0.5, 0.4, 0.5
 
@@ -85,7 +85,7 @@ def _():
                        (lambda t, y, m: y[1], -1, None)])
 
 
-@model("braking_car", 0, at=(100, 250, 500))
+@model("braking_car", 1, at=(100, 250, 500))
 def _():
     def value(t):
         k = 0.4 / 1200
@@ -128,7 +128,7 @@ def _():
         s=4 * t - up * t * t / 2 if t < stop else 8 / up - down * (t - stop)**2 / 2))
 
 
-@model("spring_damper", 0)
+@model("spring_damper", 1)
 def _():
     p = 5 / (80 - 2 * 16 + 1.5j * 4)
     a = 1.5 / 4
@@ -171,7 +171,7 @@ def _():
         phi1=phi(t), w1=w(t), w2=w(t) / 5, tau1=3 * (1 - exp(-t)) - 0.02 * dw(t)))
 
 
-@model("crane", 0)
+@model("crane", 1)
 def _():
     def f(t, y, m):
         s, v, p, w = y
@@ -199,7 +199,7 @@ def _():
         x1=1 + a * t * t / 2, v1=a * t, w=a * t / 0.1, S1=1.2 * (G - a), S2=G + a))
 
 
-@model("buffer_stop", 0)
+@model("buffer_stop", 1)
 def _():
     def F(y, m):
         return max(0.0, 2e5 * y[0] + 2000 * y[1]) if m else 0.0
@@ -209,7 +209,7 @@ def _():
                        (lambda t, y, m: 2e5 * y[0] + 2000 * y[1] if m else 1.0, -1, None)])
 
 
-@model("projectile", 0)
+@model("projectile", 1)
 def _():
     def f(t, y, m):
         u = np.array([y[2] + 3, y[3]])
@@ -230,7 +230,7 @@ def _():
     return Closed("Tsiolkovsky: v = c log(m0/m) - g t, h = c (t - m/q log(m0/m)) - g t^2/2; then free flight", value)
 
 
-@model("kepler", 0)
+@model("kepler", 1)
 def _():
     mu = 398600.4418 * 3600**2
 
@@ -245,7 +245,7 @@ def _():
     return Closed("Kepler's equation E - e sin E = n t, from the perigee", value)
 
 
-@model("parachute", 0)
+@model("parachute", 1)
 def _():
     def phase(v0, c, t):  # v and the way
         w, k = sqrt(80 * G / c), sqrt(G * c / 80)
@@ -262,7 +262,7 @@ def _():
     return Closed("v = w (r + tanh k t)/(1 + r tanh k t), w^2 = m g/c, k^2 = g c/m, r = v0/w", value)
 
 
-@model("spinning_box", 0)
+@model("spinning_box", 1)
 def _():
     f = lambda t, y, m: [-y[1] * y[2], y[0] * y[2], -y[0] * y[1] / 3]
     return Ode(f, [0.01, 2, 0.02], lambda t, y, m: {f"w[{k + 1}]": y[k] for k in range(3)})
@@ -281,7 +281,7 @@ def _():
     return Closed("x = x0 cosh(sqrt(g/L) t) until x = L, then free fall", value)
 
 
-@model("quarter_car", 0)
+@model("quarter_car", 1)
 def _():
     def f(t, y, m):
         road = 0.05 * (1 - cos(20 * 3.14159265358979 * (t - 0.5))) / 2 if m == 1 else 0
@@ -291,7 +291,7 @@ def _():
                action_at=lambda t, y, m: (y, m + 1))
 
 
-@model("clutch", 0)
+@model("clutch", 1)
 def _():
     # slipping: w1 = 200 - 20/0.3 t, w2 = 800 (1 - exp(-t/24)); locked: 1.5 w' = 20 - 0.05 w
     lock = root(lambda t: 200 - 20 / 0.3 * t - 800 * (1 - exp(-t / 24)), 0, 3)
@@ -305,7 +305,7 @@ def _():
     return Closed("w1 = 200 - (Tc - 20) t/J1, w2 = 800 (1 - exp(-t/24)) until they meet; then 1.5 w' = 20 - 0.05 w", value)
 
 
-@model("bungee", 0)
+@model("bungee", 1)
 def _():
     force = lambda y, m: 60 * (y[0] - 20) + 8 * y[1] if m else 0.0
     f = lambda t, y, m: [y[1], G - force(y, m) / 75]
@@ -313,7 +313,7 @@ def _():
                events=[(lambda t, y, m: y[0] - 20, 0, lambda t, y, m: (y, not m))])
 
 
-@model("cart_pole", 0)
+@model("cart_pole", 1)
 def _():
     def f(t, z, m):
         F = -float(np.dot([-3, -5, -45, -11], z))
@@ -329,7 +329,7 @@ def _():
     return Ode(f, [0, 5], lambda t, y, m: dict(s=y[0], v=y[1]))
 
 
-@model("pendulum_peg", 0)
+@model("pendulum_peg", 1)
 def _():
     f = lambda t, y, m: [y[1], -G / (0.4 if m else 1.0) * sin(y[0])]
     cross = lambda t, y, m: (([0, y[1] * 2.5], True) if not m else ([0, y[1] * 0.4], False))
@@ -337,7 +337,7 @@ def _():
                events=[(lambda t, y, m: y[0], 0, cross)])
 
 
-@model("tram", 0)
+@model("tram", 1)
 def _():
     def value(t):
         a = min(t, 12.0)
@@ -352,7 +352,7 @@ def _():
     return Closed("Parabolas and lines; energy of the drive alone, since F < 0 while it brakes", value)
 
 
-@model("hoop", 0)
+@model("hoop", 1)
 def _():
     f = lambda t, y, m: [y[1], 4 * t * t * sin(y[0]) * cos(y[0]) - G / 0.3 * sin(y[0]) - 0.3 * y[1]]
     return Ode(f, [0.1, 0], lambda t, y, m: dict(theta=y[0], w=y[1]))
@@ -392,7 +392,7 @@ def _():
     return Ode(f, [1, 0], out, "Lagrange's equation of x")
 
 
-@model("backlash", 0)
+@model("backlash", 1)
 def _():
     def f(t, y, m):
         e = y[0] - y[2]
@@ -413,10 +413,10 @@ def _():
         (lambda t, y, m: y[0] if m[1] else 1.0, -1, lambda t, y, m: (y, (m[0], False)))])
 
 
-@model("dry_friction", 0)
+@model("dry_friction", 1)
 def _():
     def value(t):
-        now, s, v, mode = 0.0, 0.0, 0.0, 0
+        now, s, mode = 0.0, 0.0, 0
         F = lambda x: 4 * sin(2 * x)
         while True:
             if mode == 0:
@@ -439,7 +439,7 @@ def _():
     return Closed("Integrals of F - Fc between the times at which v = 0", value)
 
 
-@model("cam_follower", 0)
+@model("cam_follower", 1)
 def _():
     gap = lambda t, y: 0.01 * cos(60 * t) - y[0]
     f = lambda t, y, m: [y[1], (max(0.0, 2e5 * gap(t, y)) - 800 * (y[0] + 0.02) - 3 * y[1]) / 0.2]
@@ -447,7 +447,7 @@ def _():
                events=[(lambda t, y, m: gap(t, y), 0, None)])
 
 
-@model("spring_pendulum", 0)
+@model("spring_pendulum", 1)
 def _():
     # polar: r'' = r p'^2 + g cos p - k/m (r - L), p from below
     f = lambda t, y, m: [y[1], y[0] * y[3]**2 + G * cos(y[2]) - 40 * (y[0] - 1), y[3],

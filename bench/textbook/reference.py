@@ -1,5 +1,6 @@
 """Writes models/textbook/NAME.ref:
     /usr/bin/python3 bench/textbook/reference.py [NAME ..]
+and, if no NAME is given, the list of all models in models/textbook/README.md.
 Each model is written again here, as an ODE or in closed form, and not read from its text; from the
 text are its title and StopTime. What two codes do not agree on to 1e-8 is refused."""
 
@@ -9,10 +10,12 @@ import signal
 import sys
 
 import codes
-import biology, chemistry, control, electronics, hydraulics, mechanics, thermal  # noqa: F401
+import biology, chemistry, control, electronics, hydraulics, mechanics, thermal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.join(HERE, "..", "..", "models", "textbook")
+FIELDS = (electronics, mechanics, chemistry, thermal, hydraulics, control, biology)
+MARK = "<!-- written by bench/textbook/reference.py -->"
 WIDTH, SECONDS = 118, 30
 
 
@@ -32,11 +35,28 @@ def number(value):
     return repr(float(value)).replace("e-0", "e-") if not float(value).is_integer() else str(int(value))
 
 
-def write(name):
-    index, rows, make = codes.MODELS[name]
+def read(name):
     with open(os.path.join(MODELS, name + ".mo")) as file:
         text = file.read()
-    title = re.search(r'model \w+\s+"([^"]*)"', text).group(1)
+    return text, re.search(r'model \w+\s+"([^"]*)"', text).group(1)
+
+
+def gallery():
+    """The tables of all models by field, in place of those behind the mark in README.md."""
+    path = os.path.join(MODELS, "README.md")
+    with open(path) as file:
+        lines = [file.read().split(MARK)[0] + MARK]
+    for field in FIELDS:
+        names = [n for n, (_, _, make) in codes.MODELS.items() if make.__module__ == field.__name__]
+        lines += ["", "## " + field.__name__.capitalize(), "", "| model | what | index |", "|---|---|---:|"]
+        lines += [f"| [`{n}`]({n}.mo) | {read(n)[1]} | {codes.MODELS[n][0]} |" for n in names]
+    with open(path, "w") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def write(name):
+    index, rows, make = codes.MODELS[name]
+    text, title = read(name)
     stop = float(re.search(r"StopTime\s*=\s*([0-9.e+-]+)", text).group(1))
     times = [stop * (k / 500) for k in rows]
     solution = make()
@@ -69,6 +89,8 @@ def main():
         if fault:
             faults.append(fault)
             print(fault, flush=True)
+    if len(sys.argv) == 1:
+        gallery()
     sys.exit(1 if faults else 0)
 
 

@@ -1,6 +1,6 @@
 """Heat."""
 
-from math import asin, cos, exp, log, pi, sin
+from math import cos, erf, exp, log, pi, sin, sqrt
 
 import numpy as np
 from scipy.linalg import expm
@@ -15,7 +15,7 @@ def _():
         T=22 + 63 * exp(-0.06 * t) if t <= 5 else 22 + (T5 - 22) * exp(-0.06 * (t - 5))))
 
 
-@model("wall_layers", 0)
+@model("wall_layers", 1)
 def _():
     k, C = [25, 0.4, 0.5, 8], [300e3, 5e3, 30e3]
     A, b = np.zeros((3, 3)), np.zeros(3)
@@ -49,13 +49,13 @@ def _():
     return Closed("Exponentials between 19 and 21 degrees", value)
 
 
-@model("radiating_ball", 0)
+@model("radiating_ball", 1)
 def _():
     f = lambda t, y, m: [-(0.8 * 5.67e-8 * 0.03 * (y[0]**4 - 293**4) + 12 * 0.03 * (y[0] - 293)) / 2000]
     return Ode(f, [1200], lambda t, y, m: dict(T=y[0]))
 
 
-@model("heat_exchanger", 0)
+@model("heat_exchanger", 1)
 def _():
     n, A, b = 6, np.zeros((12, 12)), np.zeros(12)
     for i in range(n):
@@ -79,7 +79,7 @@ def _():
     return Closed("Linear: T = rest + exp(A t) (20 - rest)", value)
 
 
-@model("melting_ice", 0)
+@model("melting_ice", 1)
 def _():
     def value(t):
         # frozen: 1050 T' = 340 - 2 T; melting: H' = 340; liquid: 2095 T' = 340 - 2 T
@@ -95,7 +95,7 @@ def _():
     return Closed("Exponentials below and above 0 degrees, a line while it melts", value)
 
 
-@model("day_and_night", 0)
+@model("day_and_night", 1)
 def _():
     Tout = lambda t: 5 + 6 * cos(2 * pi * (t - 15) / 24)
 
@@ -127,7 +127,7 @@ def _():
     return Closed("The fin follows its base by constant factors, whose equation is linear", value)
 
 
-@model("light_bulb", 0)
+@model("light_bulb", 1)
 def _():
     f = lambda t, y, m: [((325 * sin(314.159265358979 * t))**2 / (60 * (1 + 4.5e-3 * (y[0] - 293)))
                           - 8e-5 * 0.35 * 5.67e-8 * (y[0]**4 - 293**4)) / 0.02]
@@ -150,7 +150,7 @@ def _():
     return Closed("Linear between switches: y = rest + exp(A t) (y0 - rest)", value)
 
 
-@model("kettle", 0, at=(100, 360, 500))
+@model("kettle", 1, at=(100, 360, 500))
 def _():
     def value(t):
         boil = 4186 / 2.5 * log((800 + 5) / (800 - 80))
@@ -163,14 +163,13 @@ def _():
     return Closed("An exponential to 100 degrees, 30 s of boiling, an exponential down", value)
 
 
-@model("solar_collector", 0, at=(180, 310, 500))
+@model("solar_collector", 1, at=(180, 310, 500))
 def _():
     def f(t, y, m):
         pump, day = m
         s = sin(3.14159265358979 * (t - 6) / 12) if day else 0.0
         q = 0.4 * (y[0] - y[1]) if pump else 0.0
         return [(3 * s - 0.05 * (y[0] - 15) - q) / 0.05, (q - 0.003 * (y[1] - 20)) / 0.35]
-    g = lambda t, y, m: y[0] - y[1] - (2 if m[0] else 8)
 
     def flip(t, y, m):
         return y, (not m[0], m[1])
@@ -191,7 +190,7 @@ def _():
     return Closed("Q = D (1 - e)/(1/C2 - e/C1), D = T1in - 20, e = exp(-kA (1/C2 - 1/C1))", value)
 
 
-@model("two_time_sensor", 0)
+@model("two_time_sensor", 1)
 def _():
     def T(t):
         s = max(0.0, t - 2)
@@ -201,10 +200,8 @@ def _():
         T=T(t), Tube=80 - 60 * exp(-max(0.0, t - 2) / 8), alarm=t > hit, when60=hit if t > hit else -1))
 
 
-@model("laser_pulse", 0)
+@model("laser_pulse", 1)
 def _():
-    from math import erf, sqrt
-
     def value(t):
         # T - 20 = integral of P(s) exp(-0.1 (t - s)): a Gaussian, shifted by 0.1 0.02^2/2
         c = 7 + 0.1 * 0.02**2 / 2
@@ -213,7 +210,7 @@ def _():
     return Closed("The convolution of a Gaussian with an exponential, by erf", value)
 
 
-@model("thermal_explosion", 0, at=(100, 310, 500))
+@model("thermal_explosion", 1, at=(100, 310, 500))
 def _():
     def f(t, y, m):
         r = 2e5 * exp(-6300 / y[0]) * y[1]
@@ -221,7 +218,7 @@ def _():
     return Ode(f, [300, 1], lambda t, y, m: dict(T=y[0]), stiff=True)
 
 
-@model("district_heating", 0)
+@model("district_heating", 1)
 def _():
     def value(t):
         a = 0.8 / 30
