@@ -664,3 +664,125 @@ def _():
         H = Z / (Z + 50)
         return dict(gain=20 * np.log10(abs(H)), phase=atan2(H.imag, H.real))
     return Closed("H = Z/(Z + R) in complex numbers", value)
+
+
+@model("three_phase_bridge", 1)
+def _():
+    def value(t):
+        u = np.array([50 * sin(2 * 3.14159265358979 * (50 * t - k / 3)) for k in range(3)])
+
+        def ends(i):  # sum exp((u - p)/Vt) = i/Is + 3, and the like for n
+            p = 0.05 * (np.logaddexp.reduce(u / 0.05) - log(i / 1e-9 + 3))
+            n = -0.05 * (np.logaddexp.reduce(-u / 0.05) - log(i / 1e-9 + 3))
+            return p, n
+        i = root(lambda i: ends(i)[0] - ends(i)[1] - 20 * i, 0, 10)
+        p, n = ends(i)
+        return dict(p=p, n=n, i=i)
+    return Closed("exp(-p/Vt) = (i/Is + 3)/sum exp(u_k/Vt), n likewise; root of p - n = R i by bisection", value)
+
+
+@model("am_detector", 1)
+def _():
+    def i(t, v):
+        u = 1.5 * (1 + 0.6 * sin(2 * 3.14159265358979 * 2e3 * t)) * sin(2 * 3.14159265358979 * 200e3 * t)
+        return 1e-7 * expm1(junction(u - v, 500, 1e-7, 0.026) / 0.026)
+    f = lambda t, y, m: [(i(t, y[0]) - y[0] / 10e3) / 2e-9]
+    return Ode(f, [0], lambda t, y, m: dict(v=y[0]), stiff=True, max_step=2e-7)
+
+
+@model("power_supply", 1)
+def _():
+    i = lambda t, v: 1e-9 * expm1(junction(24 * sin(2 * 3.14159265358979 * 50 * t) - v, 2, 1e-9, 0.05) / 0.05)
+    f = lambda t, y, m: [(i(t, y[0]) - y[1]) / 470e-6, (y[0] - y[2]) / 0.05, (y[1] - y[2] / (50 if m else 100)) / 220e-6]
+    return Ode(f, [0, 0, 0], lambda t, y, m: dict(v1=y[0], iL=y[1], v2=y[2]), mode=False, breaks=[0.25],
+               action_at=lambda t, y, m: (y, True), max_step=1e-3, rtol=1e-9, stiff=True)
+
+
+@model("latch", 0)
+def _():
+    inv = lambda u: 5 / (1 + (u / 2.2)**6)
+    f = lambda t, y, m: [(inv(y[1]) - y[0] + (15 if m == 1 else 0)) / 2, (inv(y[0]) - y[1]) / 2]
+    return Ode(f, [0.1, 4.9], lambda t, y, m: dict(q=y[0], nq=y[1]), mode=0, breaks=[20, 23],
+               action_at=lambda t, y, m: (y, m + 1))
+
+
+@model("ring_oscillator", 1)
+def _():
+    def f(t, y, m):
+        return (5 - y) - 10 * 0.25 * np.maximum(0, np.roll(y, 1) - 1)**2 * np.tanh(y)
+    kinks = [(lambda t, y, m, k=k: y[k] - 1, 0, None) for k in range(3)]
+    return Ode(f, [0, 3, 5], lambda t, y, m: {f"v[{k + 1}]": y[k] for k in range(3)}, events=kinks, max_step=0.2)
+
+
+@model("diode_self_heating", 1)
+def _():
+    q, k = 1.602e-19, 1.381e-23
+
+    def v(T, i):
+        Is = 1e-10 * (T / 300)**3 * exp(q * 1.12 / k * (1 / 300 - 1 / T))
+        return 1.2 * k * T / q * np.log1p(i / Is)
+    f = lambda t, y, m: [(v(y[0], m) * m - (y[0] - 300) / 60) / 0.05]
+    return Ode(f, [300], lambda t, y, m: dict(T=y[0], v=v(y[0], m)), mode=1.0, breaks=[10],
+               action_at=lambda t, y, m: (y, 0.2), stiff=True)
+
+
+@model("transistor_switch", 1)
+def _():
+    e = lambda x: expm1(min(x, 600))
+
+    def base(vin, vc):
+        g = lambda b: (vin - b) / 1e3 - 1e-14 * e(b / 0.026) / 150 - 1e-14 * e((b - vc) / 0.026) / 2
+        return root(g, -30, 5)
+
+    def collector(vin, i):
+        def g(vc):
+            b = base(vin, vc)
+            return (1e-14 * e(b / 0.026) - 1.5e-14 * e((b - vc) / 0.026) + 1e-9 * e((vc - 12) / 0.05)) - i
+        return root(g, -1, 14)
+    vin = lambda m: 5 if m == 1 else 0
+    f = lambda t, y, m: [(12 - collector(vin(m), y[0]) - 120 * y[0]) / 0.1]
+
+    def out(t, y, m):
+        vc = collector(vin(m), y[0])
+        return dict(i=y[0], vc=vc, vb=base(vin(m), vc))
+    return Ode(f, [0], out, "Node voltages by nested bisections", mode=0, breaks=[1e-3, 6e-3],
+               action_at=lambda t, y, m: (y, m + 1), stiff=True, rtol=1e-9)
+
+
+@model("phase_shift_oscillator", 1)
+def _():
+    R, C, A = 10e3, 10e-9, 33
+    amplifier = lambda v4: max(-8.0, min(8.0, -A * v4))
+
+    def v4(u):  # v4 = amplifier(v4) - u1 - u2 - u3
+        s = u[0] + u[1] + u[2]
+        for v in (-s / (1 + A), 8 - s, -8 - s):
+            if abs(v - (amplifier(v) - s)) < 1e-9:
+                return v
+
+    def f(t, u, m):
+        d = v4(u)
+        c, b = d + u[2], d + u[2] + u[1]
+        i3 = d / R
+        i2 = i3 + c / R
+        return [(i2 + b / R) / C, i2 / C, i3 / C]
+    return Ode(f, [0.1, 0, 0], lambda t, y, m: {"u[1]": y[0], "u[2]": y[1], "v[4]": v4(y)}, max_step=1e-5,
+               events=[(lambda t, u, m, a=a: v4(u) - a, 0, None) for a in (8 / A, -8 / A)])
+
+
+@model("rtl_nor", 1, at=(150, 310, 500))
+def _():
+    e = lambda x: 1e-14 * expm1(min(x, 600))
+
+    def base(u, y):
+        return root(lambda b: (u - b) / 450 - e(b / 0.026) / 50 - e((b - y) / 0.026) / 0.5, -1, 4)
+
+    def value(t):
+        a, b = 1.8 * (1 - cos(t)), 3.6 if t > 7 else 0.0
+
+        def into(u, y):
+            v = base(u, y)
+            return e(v / 0.026) - 3 * e((v - y) / 0.026)
+        y = root(lambda y: (3.6 - y) / 640 - into(a, y) - into(b, y), -0.5, 3.7)
+        return dict(y=y, va=base(a, y), vb=base(b, y)) if b > 0 else dict(y=y, va=base(a, y))
+    return Closed("Node voltages by nested bisections", value)
