@@ -698,7 +698,7 @@ def _():
                action_at=lambda t, y, m: (y, True), max_step=1e-3, rtol=1e-9, stiff=True)
 
 
-@model("latch", 0)
+@model("latch", 1)
 def _():
     inv = lambda u: 5 / (1 + (u / 2.2)**6)
     f = lambda t, y, m: [(inv(y[1]) - y[0] + (15 if m == 1 else 0)) / 2, (inv(y[0]) - y[1]) / 2]
@@ -728,25 +728,29 @@ def _():
 
 @model("transistor_switch", 1)
 def _():
-    e = lambda x: expm1(min(x, 600))
+    Is, Vt = 1e-14, 0.026
 
-    def base(vin, vc):
-        g = lambda b: (vin - b) / 1e3 - 1e-14 * e(b / 0.026) / 150 - 1e-14 * e((b - vc) / 0.026) / 2
-        return root(g, -30, 5)
+    def collector(b):  # saturated: the base says iec, which says vc
+        r = 2 * ((5 - b) / 1e3 - Is * expm1(b / Vt) / 150)
+        return r, b - Vt * np.log1p(max(r / Is, -1 + 1e-16))
 
-    def collector(vin, i):
-        def g(vc):
-            b = base(vin, vc)
-            return (1e-14 * e(b / 0.026) - 1.5e-14 * e((b - vc) / 0.026) + 1e-9 * e((vc - 12) / 0.05)) - i
-        return root(g, -1, 14)
-    vin = lambda m: 5 if m == 1 else 0
-    f = lambda t, y, m: [(12 - collector(vin(m), y[0]) - 120 * y[0]) / 0.1]
+    def voltages(i, on):
+        if not on:  # iec = -Is to 200 digits, and the diode has the current
+            b = root(lambda b: -b / 1e3 - Is * expm1(b / Vt) / 150 + Is / 2, -1e-9, 1e-9)
+            return b, 12 + 0.05 * np.log1p(max((i - Is * expm1(b / Vt) - 1.5 * Is) / 1e-9, -1 + 1e-12))
+
+        def excess(b):
+            r, c = collector(b)
+            return Is * expm1(b / Vt) - 1.5 * r + 1e-9 * expm1((c - 12) / 0.05) - i
+        b = root(excess, 0.3, root(lambda b: collector(b)[0] + Is, 0.3, 1))
+        return b, collector(b)[1]
+    f = lambda t, y, m: [(12 - voltages(y[0], m == 1)[1] - 120 * y[0]) / 0.1 if m in (1, 2) else 0.0]
 
     def out(t, y, m):
-        vc = collector(vin(m), y[0])
-        return dict(i=y[0], vc=vc, vb=base(vin(m), vc))
-    return Ode(f, [0], out, "Node voltages by nested bisections", mode=0, breaks=[1e-3, 6e-3],
-               action_at=lambda t, y, m: (y, m + 1), stiff=True, rtol=1e-9)
+        return dict(i=y[0], vc=float(voltages(y[0], m == 1)[1]) if m in (1, 2) else 12.0)
+    return Ode(f, [0], out, "Node voltages by bisection; what is below 1e-10 A counts as 0", mode=0, breaks=[1e-3, 6e-3],
+               action_at=lambda t, y, m: (y, m + 1), stiff=True,
+               events=[(lambda t, y, m: y[0] - 1e-10 if m == 2 else 1.0, -1, lambda t, y, m: ([0], 3))])
 
 
 @model("phase_shift_oscillator", 1)

@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.join(HERE, "..", "..", "models", "textbook")
 FIELDS = (electronics, mechanics, chemistry, thermal, hydraulics, control, biology)
 MARK = "<!-- written by bench/textbook/reference.py -->"
-WIDTH, SECONDS = 118, 200
+WIDTH, SECONDS = 118, 60
 
 
 def wrapped(text):

@@ -64,6 +64,15 @@ C3 b1 0 1n IC=0.6
 C4 b2 0 1n IC=0
 .model QX NPN(IS=1e-14 BF=100 BR=1 NF={n(0.0259)} NR={n(0.0259)})""",
                     {"u1": "v(c1,b2)", "u2": "v(c2,b1)", "vb1": "v(b1)", "vb2": "v(b2)"}, "2u"),
+    "transistor_switch": ("""V1 p 0 12
+V2 g 0 PWL(0 0 1m 0 1.0001m 5 6m 5 6.0001m 0)
+R1 g b 1k
+R2 p x 120
+L1 x c 0.1 IC=0
+D1 c p DX
+Q1 c b 0 QX
+.model DX D(IS=1e-9 N={n(0.05)})
+.model QX NPN(IS=1e-14 BF=150 BR=2 NF={n(0.026)} NR={n(0.026)})""", {"i": "i(L1)"}, "1u"),
     "power_supply": ("""V1 s 0 SIN(0 24 50)
 R1 s a 2
 D1 a c DX
