@@ -4,11 +4,12 @@
 #   make demo     solve the pendulum, draw it        make format    lay out all sources
 #   make test     both builds and all tests          make bench     compare with other codes
 #                                                                  (BENCH_ARGS=--quick)
+#   make trial    long studies: textbook models with every tolerance and method
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 SOURCE_DIRS = src include cli report sweep modules models petsc test examples bench
 
-.PHONY: all setup configure build demo test bench install format clean
+.PHONY: all setup configure build demo test trial bench install format clean
 # The steps of one target are in order; the tools below run in parallel by themselves.
 .NOTPARALLEL:
 
@@ -42,6 +43,11 @@ test: build
 	@echo "== test with sanitizers, then the release"
 	@ctest --preset debug -j $(JOBS); debug=$$?; \
 	ctest --preset release -j $(JOBS) && exit $$debug
+
+trial: build
+	@scripts/setup test
+	@scripts/configure release
+	@cmake --build build/release --target run_trial
 
 bench: setup
 	@scripts/setup bench
