@@ -17,6 +17,13 @@ static size_t offset_of(const judge *j, source_place p)
     return at;
 }
 
+/* Where an expression begins: a binary operator has the place of its sign. */
+source_place judge_first_place(const ast_expr *e)
+{
+    while (e->kind == AST_BINARY) e = e->args[0];
+    return e->place;
+}
+
 /* Past the quotes, brackets or comment that begin at `at`, or at + 1. */
 static size_t skip_piece(const judge *j, size_t at, int *depth)
 {
@@ -111,11 +118,25 @@ static void try_group(judge *j, const char *text)
     for (int k = 0; k < g->count; k++) j->equations[g->first + k].text = text;
 }
 
+static bool known_warning(judge *j, const jitem *i)
+{
+    value level;
+    machine *m = &j->machine;
+    if (i->kind != ITEM_CALL || i->argument_count != 1 || !i->arguments[2]) return false;
+    m->frame = (frame){j->passes, MODEL_SLOTS};
+    return judge_try(m, i->arguments[2], &level) && judge_cells(&level) == 1 &&
+           level.type->base == BASE_ENUMERATION && level.cells->v == 1.0;
+}
+
 static void item_group(judge *j, judge_kind kind, jitem *i)
 {
     group *g = new_group(j, kind, i->line);
     g->item = i;
+    g->warning = kind == JUDGE_ASSERT && known_warning(j, i);
+    bool warning = g->warning;
+    size_t first = j->equation_count;
     try_group(j, judge_source_text(j, i->source->place, ";"));
+    for (size_t k = first; k < j->equation_count; k++) j->equations[k].warning = warning;
 }
 
 /* ---- equations ---- */

@@ -280,6 +280,7 @@ typedef struct group {
     int *targets; /* ALGORITHM: assigned variables */
     cell *saved;
     int target_count, target_capacity;
+    bool warning; /* ASSERT: of the level warning */
     bool running; /* the cells of its targets are its own */
 } group;
 
@@ -340,7 +341,8 @@ struct machine {
     /* output of equations */
     judge_row *rows; /* of the group; NULL in a trial */
     int row, row_limit;
-    int when; /* whose body is executed, or -1 */
+    bool warnings; /* asserts of the level warning count */
+    int when;      /* whose body is executed, or -1 */
     const judge_point *point;
     double time, time_spread;
 };
@@ -515,6 +517,7 @@ value judge_iterate(machine *m, const node *range); /* values of a range, a copy
 
 /* judge_groups.c: from sections to groups of equations; judge_rows.c: their evaluation */
 void judge_expand(judge *j);
+source_place judge_first_place(const ast_expr *e);
 const char *judge_source_text(judge *j, source_place from, const char *stop);
 void judge_run_group(machine *m, int group);
 bool judge_fires(machine *m, jitem *item, int branch);

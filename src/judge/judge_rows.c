@@ -50,6 +50,7 @@ static void emit(machine *m, const cell *left, const cell *right, base_type type
                      .spread = left->spread + right->spread,
                      .holds = left->v == right->v};
     if (isnan(r->residual) && left->v == right->v) r->residual = 0.0; /* infinite on both sides */
+    if (isnan(r->spread)) r->spread = INFINITY;
 }
 
 static void emit_values(machine *m, const value *left, const value *right, int line)
@@ -189,7 +190,8 @@ bool judge_run_asserts(machine *m, jitem *i)
     switch (i->kind) {
     case ITEM_CALL:
         if (i->argument_count == 1)
-            return judge_eval_condition(m, i->arguments[0]) || judge_only_warns(m, i);
+            return judge_eval_condition(m, i->arguments[0]) ||
+                   (!m->warnings && judge_only_warns(m, i));
         if (i->argument_count == 0 && i->left->kind == NODE_CALL)
             judge_call_all(m, i->left, NULL, NULL, 0);
         return true;
@@ -240,7 +242,7 @@ static int new_when(machine *m, const jitem *i, int b, int previous, const value
                      .previous = previous,
                      .first = first,
                      .count = judge_cells(condition),
-                     .text = judge_source_text(j, i->branches[b].source->place, NULL)};
+                     .text = judge_source_text(j, judge_first_place(i->branches[b].source), NULL)};
     return (int)j->when_count++;
 }
 
@@ -446,6 +448,7 @@ static void run_kind(machine *m, group *g)
     } else if (g->kind == JUDGE_WHEN) {
         judge_run_when(m, g->item);
     } else if (g->kind == JUDGE_ASSERT) {
+        m->warnings = g->warning;
         emit_truth(m, judge_run_asserts(m, g->item), true);
     } else if (g->kind == JUDGE_TERMINATE) {
         emit_truth(m, reaches_end(m, g->item), false);

@@ -50,6 +50,9 @@ static void show_lists(judge *j)
     for (size_t k = 0; k < n; k++)
         printf("variable %s type %d variability %d start %g value %g fixed %d\n", v[k].name,
                v[k].type, v[k].variability, v[k].start, v[k].value, v[k].fixed);
+    const judge_derivative *d;
+    n = judge_derivatives(j, &d);
+    for (size_t k = 0; k < n; k++) printf("derivative %s\n", d[k].name);
     n = judge_equations(j, &e);
     for (size_t k = 0; k < n; k++)
         printf("equation %zu kind %d group %d line %d type %d: %s\n", k, e[k].kind, e[k].group,
@@ -74,6 +77,8 @@ static void read_header(judge *j, char *line, table *t)
     const judge_derivative *d;
     size_t derivatives = judge_derivatives(j, &d);
     for (char *at = line, *f; t->columns < 65536 && (f = next_field(&at)); t->columns++) {
+        char *unit = strstr(f, " [");
+        if (unit) *unit = '\0';
         t->variable[t->columns] = judge_find(j, f);
         t->derivative[t->columns] = -1;
         for (size_t k = 0; k < derivatives; k++)
