@@ -424,6 +424,12 @@ static node *conversion(judge *j, const scope *s, const ast_expr *e, const ast_c
     return n;
 }
 
+static node *derivative(judge *j, const scope *s, const ast_expr *e)
+{
+    node *n = judge_derive(j, judge_compile(j, s, e->args[0]));
+    return n ? n : gap_node(j, e->place.line, "a derivative of such an expression");
+}
+
 static node *call(judge *j, const scope *s, const ast_expr *e)
 {
     const char *name = joined(j, e->parts, e->part_count);
@@ -436,6 +442,7 @@ static node *call(judge *j, const scope *s, const ast_expr *e)
         return function_call(j, s, e, c, NODE_CALL);
     if (c && c->kind == CLASS_TYPE) return conversion(j, s, e, c);
     const builtin *b = judge_builtin_find(name);
+    if (b && strcmp(name, "der") == 0 && e->arg_count == 1) return derivative(j, s, e);
     if (b) return builtin_call(j, s, e, b);
     return gap_node(j, e->place.line, judge_format(j, "the function '%s'", name));
 }

@@ -476,6 +476,8 @@ node *judge_target(judge *j, component *c, const step *steps, int count, int lin
 node *judge_with_step(judge *j, const node *n, const char *field, node **subscripts, int count);
 node *judge_number_node(judge *j, double v, int line);
 
+node *judge_derive(judge *j, node *n); /* judge_derive.c */
+
 /* judge_names.c */
 const ast_class *judge_class(judge *j, const char *name);
 component *judge_component(judge *j, const char *name, bool model);
