@@ -38,7 +38,8 @@ static value string_variable(machine *m, component *c, int line)
 static value component_value(machine *m, const node *n)
 {
     component *c = n->component;
-    judge_need_values(m, c, n->line);
+    if (!(c->values == BUSY && n->step_count && c->type->base == BASE_RECORD))
+        judge_need_values(m, c, n->line); /* but for a field that is given by another one */
     if (c->definition && c->type->base == BASE_STRING) return string_variable(m, c, n->line);
     selection s = judge_select(m, n);
     return judge_read(m, &s);
