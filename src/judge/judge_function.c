@@ -132,14 +132,23 @@ static value scratch_copy(machine *m, const value *v)
     return copy;
 }
 
-static value constructed(machine *m, const jfunction *f)
+/* Whether a type with sizes has those of the fields in the frame. */
+static bool fits_frame(const machine *m, const jtype *t)
+{
+    for (int k = 0; t && k < t->field_count; k++)
+        if (!judge_same_shape(&t->fields[k].shape, &m->frame.slots[k].shape)) return false;
+    return t != NULL;
+}
+
+static value constructed(machine *m, jfunction *f)
 {
     const jtype *t = f->constructs;
+    if (t->open && fits_frame(m, f->closed)) t = f->closed;
     if (t->open) {
         shape *shapes =
             judge_stack_take(m, &m->scratch, (size_t)t->field_count * sizeof *shapes + 1);
         for (int k = 0; k < t->field_count; k++) shapes[k] = m->frame.slots[k].shape;
-        t = judge_closed_type(m->j, t, shapes);
+        t = f->closed = judge_closed_type(m->j, t, shapes);
     }
     value v = judge_make(m, t, &(shape){0});
     for (int k = 0; k < t->field_count; k++) {

@@ -225,6 +225,7 @@ struct jfunction {
     const ast_class *of;
     const char *name;
     const jtype *constructs; /* a record's constructor */
+    const jtype *closed;     /* with the sizes of its last call */
     bool compiled, external;
     int external_line;
     local *locals;
