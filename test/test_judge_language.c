@@ -207,6 +207,8 @@ static const element elements[] = {
     {NULL, "q.a", 2, {1, 2}},
     {NULL, "q.b", 4, {2, 3, 4, 6}},
     {NULL, "q[2].b[1]", 1, {4}},
+    {NULL, "q.b[1]", 2, {2, 4}},
+    {NULL, "q[:].b[{2, 1}]", 4, {3, 2, 6, 4}},
     {NULL, "R(a = 3).b", 2, {6, 9}},
     {NULL, "R(3, {4, 5}).b[end]", 1, {5}},
     {NULL, "{o.u[3], o.u[o.k], size(o.u, 1)}", 3, {9, 8, 3}},

@@ -284,6 +284,7 @@ static value iterated(machine *m, const node *n, int iterator)
     value range = judge_iterate(m, n->kids[1 + iterator]);
     collected c = {0};
     for (int k = 0; k < range.shape.dims[0]; k++) {
+        judge_count_pass(m, n->line);
         m->frame.slots[n->slots[iterator]] = element_of(&range, k);
         collect_item(m, &c, iterated(m, n, iterator - 1));
     }
@@ -299,6 +300,7 @@ static void iterate_all(machine *m, const node *n, int iterator, collected *c)
     }
     value range = judge_iterate(m, n->kids[1 + iterator]);
     for (int k = 0; k < range.shape.dims[0]; k++) {
+        judge_count_pass(m, n->line);
         m->frame.slots[n->slots[iterator]] = element_of(&range, k);
         iterate_all(m, n, iterator + 1, c);
     }

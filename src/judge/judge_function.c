@@ -389,7 +389,7 @@ static void assign_tuple(machine *m, const jitem *i)
         if (wanted[k]) judge_assign(m, i->left->kids[k], &results[k]);
 }
 
-static void count_pass(machine *m, int line)
+void judge_count_pass(machine *m, int line)
 {
     if (++m->passes > 10L * MOST_PASSES) judge_fail(m, line, "a loop that does not end");
 }
@@ -402,7 +402,7 @@ static void run_for(machine *m, const jitem *i, int iterator)
     }
     value range = judge_iterate(m, i->ranges[iterator]);
     for (int k = 0; k < range.shape.dims[0] && !m->broken && !m->returned; k++) {
-        count_pass(m, i->line);
+        judge_count_pass(m, i->line);
         value element = range;
         element.shape.ndims = 0;
         element.cells += k * range.type->cells;
@@ -414,7 +414,7 @@ static void run_for(machine *m, const jitem *i, int iterator)
 static void run_while(machine *m, const jitem *i)
 {
     while (!m->broken && !m->returned && judge_eval_condition(m, i->branches[0].condition)) {
-        count_pass(m, i->line);
+        judge_count_pass(m, i->line);
         judge_execute(m, i->branches[0].items, i->branches[0].item_count);
     }
 }
