@@ -337,7 +337,8 @@ static void elaborate_sizes(machine *m, component *c)
         return;
     }
     find_shape(m, c);
-    if (judge_count(&c->shape) > 10000000) judge_fail(m, d->place.line, "a very large array");
+    if ((double)judge_count(&c->shape) * c->type->cells > 1e7)
+        judge_fail(m, d->place.line, "a very large array");
     int cells = judge_count(&c->shape) * c->type->cells;
     c->cells = JUDGE_TAKE(j, cell, cells);
     c->variability = variability_of(d, c->type);

@@ -1,4 +1,5 @@
 /* Values, and selections of cells by subscripts and fields. */
+#include <limits.h>
 #include <string.h>
 
 #include "judge/judge_parts.h"
@@ -9,11 +10,15 @@ const jtype judge_boolean = {.base = BASE_BOOLEAN, .name = "Boolean", .cells = 1
 const jtype judge_string = {.base = BASE_STRING, .name = "String", .cells = 1};
 const jtype judge_function_type = {.base = BASE_FUNCTION, .name = "function", .cells = 1};
 
+/* Elements; at most INT_MAX, which is more than there is memory for. */
 int judge_count(const shape *s)
 {
-    int count = 1;
-    for (int d = 0; d < s->ndims; d++) count *= s->dims[d];
-    return count;
+    long long count = 1;
+    for (int d = 0; d < s->ndims; d++) {
+        count *= s->dims[d];
+        if (count > INT_MAX) count = INT_MAX;
+    }
+    return (int)count;
 }
 
 bool judge_same_shape(const shape *a, const shape *b)
