@@ -344,7 +344,7 @@ static size_t breaks_of(const char *right, double tolerance, double *times, size
         source, sizeof source,
         "function f\n  input Real t;\n  output Real y;\nalgorithm\n"
         "  y := exp(-((t - 3)/0.2)^2);\nend f;\n"
-        "model M\n  Real x, g = exp(-((time - 3)/0.001)^2);\nequation\n  der(x) = %s;\nend M;\n",
+        "model M\n  Real x, y, g = exp(-((time - 3)/0.001)^2);\nequation\n  der(x) = %s;\nend M;\n",
         right);
     if (judge_open(source, strlen(source), "m", NULL, 0, &j, &diag)) fail_msg("%s", diag.text);
     dae_status status = judge_breaks(j, 0.0, 10.0, tolerance, most, times, &count);
@@ -382,6 +382,9 @@ static void test_breaks(void **state)
     }
     n = breaks_of("if x > 0 then 10*f(time) else 1", 0.1, t, 4000);
     assert_true(within(t, n, 2.6, 3.4) >= 4);
+    n = breaks_of("3*x;\nalgorithm\n  for i in 1:2 loop\n    y := i*time;\n  end for", 0.1, t,
+                  4000);
+    assert_int_equal(n, always); /* of a loop that is not unrolled nothing is known */
     n = breaks_of("sin(1000*time)", 0.01, t, 50);
     assert_true(n > 25 && n <= 50); /* as many as there is room for, but for close ones */
 }

@@ -57,6 +57,7 @@ struct jtype {
     const char *name;
     const ast_class *of; /* records, enumerations */
     int cells;           /* of one element */
+    bool texts;          /* Strings are in it */
     bool open;           /* a record with fields whose size comes from a value */
     type_field *fields;
     int field_count;
@@ -532,6 +533,7 @@ const char *judge_source_text(judge *j, source_place from, const char *stop);
 void judge_run_group(machine *m, int group);
 bool judge_fires(machine *m, jitem *item, int branch);
 void judge_fill_point(judge *j, const judge_point *point);
+base_type judge_cell_type(const jtype *t, int k); /* of the cell k of an element */
 void judge_run_equation(machine *m, jitem *i);
 void judge_run_effects(machine *m, jitem *const *items, int count);
 void judge_run_binding(machine *m, const binding *b);

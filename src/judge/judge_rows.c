@@ -6,7 +6,7 @@
 
 /* ---- rows ---- */
 
-static base_type cell_type(const jtype *t, int k)
+base_type judge_cell_type(const jtype *t, int k)
 {
     while (t->base == BASE_RECORD) {
         int f = t->field_count - 1;
@@ -60,8 +60,10 @@ static void emit_values(machine *m, const value *left, const value *right, int l
     bool lists = left->type->base == BASE_RECORD;
     int count = judge_cells(left);
     for (int k = 0; k < count; k++) {
-        base_type type = lists ? cell_type(left->type, k % left->type->cells) : left->type->base;
-        if (type == BASE_INTEGER && cell_type(right->type, k % right->type->cells) == BASE_REAL)
+        base_type type =
+            lists ? judge_cell_type(left->type, k % left->type->cells) : left->type->base;
+        if (type == BASE_INTEGER &&
+            judge_cell_type(right->type, k % right->type->cells) == BASE_REAL)
             type = BASE_REAL;
         int variable = left->cells[k].index - 1;
         if (type < BASE_STRING) emit(m, &left->cells[k], &right->cells[k], type, variable);

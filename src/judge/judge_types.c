@@ -63,6 +63,7 @@ static void place_fields(judge *j, jtype *t)
         bool open = f->type->open;
         for (int d = 0; d < f->shape.ndims; d++) open |= f->shape.dims[d] < 0;
         t->open |= open;
+        t->texts |= f->type->texts;
         if (open) continue;
         if (t->cells + (double)judge_count(&f->shape) * f->type->cells > 1e8)
             judge_fail(&j->machine, 0, "a record of such a size");

@@ -7,7 +7,7 @@
 const jtype judge_real = {.base = BASE_REAL, .name = "Real", .cells = 1};
 const jtype judge_integer = {.base = BASE_INTEGER, .name = "Integer", .cells = 1};
 const jtype judge_boolean = {.base = BASE_BOOLEAN, .name = "Boolean", .cells = 1};
-const jtype judge_string = {.base = BASE_STRING, .name = "String", .cells = 1};
+const jtype judge_string = {.base = BASE_STRING, .name = "String", .cells = 1, .texts = true};
 const jtype judge_function_type = {.base = BASE_FUNCTION, .name = "function", .cells = 1};
 
 /* Elements; at most INT_MAX, which is more than there is memory for. */
@@ -249,7 +249,7 @@ static const value *plain_subscript(const machine *m, const node *n)
     const value *v = n->kind == NODE_CONSTANT                      ? &n->constant
                      : n->kind == NODE_LOCAL && n->step_count == 0 ? &m->frame.slots[n->slot]
                                                                    : NULL;
-    return v && v->shape.ndims == 0 && v->type->base == BASE_INTEGER ? v : NULL;
+    return v && v->type && v->shape.ndims == 0 && v->type->base == BASE_INTEGER ? v : NULL;
 }
 
 /* One element by plain subscripts, which is what most references are; false: not so. */
