@@ -371,7 +371,7 @@ static void elaborate(machine *m, component *c, elaboration *state, int line,
     judge_fail(m, c->declared ? c->declared->place.line : line, "%s", c->error);
 }
 
-void judge_need_sizes(machine *m, component *c, int line)
+void judge_elaborate_sizes(machine *m, component *c, int line)
 {
     elaborate(m, c, &c->sizes, line, elaborate_sizes);
 }
@@ -561,7 +561,7 @@ static void elaborate_values(machine *m, component *c)
     if (c->type->base == BASE_STRING && c->bindings) c->definition = c->bindings->value;
 }
 
-void judge_need_values(machine *m, component *c, int line)
+void judge_elaborate_values(machine *m, component *c, int line)
 {
     if (c->ready) return;
     for (int k = 0; k < c->part_count; k++) judge_need_values(m, c->parts[k], line);

@@ -332,7 +332,7 @@ static value time_value(machine *m)
     return v;
 }
 
-value judge_eval(machine *m, const node *n)
+value judge_eval_node(machine *m, const node *n)
 {
     switch (n->kind) {
     case NODE_CONSTANT: return n->constant;

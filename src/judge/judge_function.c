@@ -340,7 +340,7 @@ static void call_wanted(machine *m, const node *n, value *results, const bool *w
     call_checked(m, n->function, arguments, results, wanted, count, n->line);
 }
 
-value judge_call(machine *m, const node *n)
+value judge_call_function(machine *m, const node *n)
 {
     value v;
     call_wanted(m, n, &v, NULL, 1);
@@ -353,7 +353,7 @@ void judge_call_all(machine *m, const node *n, value *results, const bool *wante
     call_wanted(m, n, results, wanted, count);
 }
 
-value judge_closure(machine *m, const node *n)
+value judge_make_closure(machine *m, const node *n)
 {
     closure *c = judge_stack_take(m, &m->scratch, sizeof *c);
     *c = (closure){n->function, n->kid_count, n->inputs, NULL};
@@ -402,11 +402,6 @@ static void assign_tuple(machine *m, const jitem *i)
     judge_call_all(m, i->right, results, wanted, count);
     for (int k = 0; k < count; k++)
         if (wanted[k]) judge_assign(m, i->left->kids[k], &results[k]);
-}
-
-void judge_count_pass(machine *m, int line)
-{
-    if (++m->passes > 10L * MOST_PASSES) judge_fail(m, line, "a loop that does not end");
 }
 
 static void run_for(machine *m, const jitem *i, int iterator)

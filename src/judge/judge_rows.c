@@ -6,18 +6,6 @@
 
 /* ---- rows ---- */
 
-base_type judge_cell_type(const jtype *t, int k)
-{
-    while (t->base == BASE_RECORD) {
-        int f = t->field_count - 1;
-        while (f > 0 && t->fields[f].offset > k) f--;
-        k -= t->fields[f].offset;
-        t = t->fields[f].type;
-        k %= t->cells;
-    }
-    return t->base;
-}
-
 /* In a trial a row is a new equation of the group. */
 static void new_row(machine *m, base_type type, int variable)
 {
@@ -267,7 +255,7 @@ static int when_number(machine *m, jitem *i, int b, const value *condition)
 }
 
 /* Evaluate the condition of a branch of a when clause, and say whether the caller has it fire. */
-bool judge_fires(machine *m, jitem *i, int b)
+bool judge_meet_when(machine *m, jitem *i, int b)
 {
     judge *j = m->j;
     value condition = judge_eval(m, i->branches[b].condition);

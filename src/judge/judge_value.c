@@ -58,6 +58,12 @@ value judge_text_value(machine *m, const char *text)
     return v;
 }
 
+/* Loops end, at the latest here. */
+void judge_count_pass(machine *m, int line)
+{
+    if (++m->passes > 10L * MOST_PASSES) judge_fail(m, line, "a loop that does not end");
+}
+
 bool judge_numeric(const value *v)
 {
     return v->type->base == BASE_REAL || v->type->base == BASE_INTEGER;
@@ -117,6 +123,19 @@ void judge_write(machine *m, const selection *s, const value *v, int line)
         to->index = index;
         if (to->spread < 0.0) to->spread = 0.0;
     }
+}
+
+/* Type of the cell k of an element */
+base_type judge_cell_type(const jtype *t, int k)
+{
+    while (t->base == BASE_RECORD) {
+        int f = t->field_count - 1;
+        while (f > 0 && t->fields[f].offset > k) f--;
+        k -= t->fields[f].offset;
+        t = t->fields[f].type;
+        k %= t->cells;
+    }
+    return t->base;
 }
 
 /* ---- fields ---- */
