@@ -164,6 +164,11 @@ static void test_algorithm(void **state)
         }
         assert_true(b->r->conditions[0] == (fired ? 1 : 0));
     }
+    int n = judge_find(b->j, "n");
+    b->before[n] = 8;
+    b->fires[0] = b->fires[1] = false;
+    for (int k = 0; k < 5; k++)
+        if (b->e[k].variable == n) assert_true(row(b, k)->right == 8);
     const judge_when *w;
     assert_int_equal(judge_whens(b->j, &w), 2);
     assert_true(w[0].previous == -1 && w[1].previous == 0 && w[1].first == 1);
