@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/vector.h"
 #include "init/levels.h"
 #include "model/model_structure.h"
@@ -310,6 +311,23 @@ static void append_aliases(dae_solver *s, const level_report *report)
     dae_free(list.seen);
 }
 
+/* Where the fixed values of a conflict are declared. */
+static void append_places(dae_solver *s, const level_report *report, const int *fixed_by)
+{
+    enum { MOST = 6 };
+    const flat_model *m = s->base->model->flat;
+    text_list list = text_list_in(&s->diag, MOST);
+    for (int k = 0; k < report->fixed_count; k++) {
+        const int v = fixed_by[report->fixed[k]];
+        if (v < 0) continue;
+        if (list.count == 0) diag_append(&s->diag, " Declared as fixed: ");
+        text_list_add(&list, "%s (%s:%d)", m->variables[v].name, model_file(s),
+                      m->variables[v].place.line);
+    }
+    text_list_end(&list);
+    if (list.count) diag_append(&s->diag, ".");
+}
+
 /* Whether the relations are at s->bound.y, s->bound.yp on the sides they are held to be. */
 static bool relations_agree(const dae_solver *s, double t)
 {
@@ -548,6 +566,7 @@ static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, 
     bool undefined = initial && status == DAE_ERR_EVALUATION; /* relations are looked at there */
     if (status == DAE_OK || undefined) take_levels(s, w->u, w->spare);
     if (status == DAE_ERR_INITIAL) append_aliases(s, &report);
+    if (status == DAE_ERR_INITIAL && initial) append_places(s, &report, w->fixed_by);
     level_report_free(&report);
     return status;
 }
