@@ -152,6 +152,7 @@ static void hold_values(dae_solver *s, bool starts)
     for (int i = 0; i < s->bound.n; i++)
         fixed[i] = h->is_held[i] || (starts && h->fixed_by[i] >= 0);
     initializer_rescued(s->bound.init, levels_may_help(s));
+    initializer_nearest(s->bound.init, starts);
     vector_copy(s->bound.n, s->bound.y, h->entry);
     vector_copy(s->bound.n, s->bound.yp, h->entry_yp);
 }
