@@ -107,6 +107,8 @@ int scales_outside(const initializer *init, const double *y);
 
 /* Solve F = 0 for x_j = y'_j where init->derivative[j], y_j elsewhere, from init->y, init->yp. */
 engine_outcome damped_newton(initializer *init);
+/* The same along the curve of engine_follow(). */
+engine_outcome followed_newton(initializer *init);
 /* New partial derivatives at the iterate, factored in units: ready for newton_correction. */
 engine_outcome newton_matrix(initializer *init, bool reuse_derivatives);
 /* Whether the factors of the last newton_matrix are still there, for the unknowns at hand; then

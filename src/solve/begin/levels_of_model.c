@@ -88,7 +88,7 @@ typedef struct level_values {
     double *given, *scale, *reach, *u, *spare; /* spare: twice the number of unknowns */
     dae_tag *tag;
     int *rank, *fixed_by;
-    bool *open, *state;
+    bool *open, *state, *guessed;
     signed char *wish;
     int conflict; /* an unknown of the model whose fixed start value contradicts another's, -1 */
 } level_values;
@@ -214,6 +214,15 @@ static void prefer_states(const dae_solver *s, level_values *w)
         w->reach[i] *= BEHIND;
         w->open[i] = true;
     }
+}
+
+/* What start values are guesses of: variables that equations determine, and no derivatives. */
+static void note_guessed(const dae_solver *s, level_values *w)
+{
+    const model_form *f = form_of_levels(s->modes->current->plan.form);
+    for (int i = 0; i < f->n; i++)
+        w->guessed[i] = w->tag[i] != DAE_TAG_FIXED &&
+                        !(f->formulated->variable[i] >= 0 && f->formulated->order[i] > 0);
 }
 
 /* The unknowns that are states of the model as it is written. */
@@ -366,7 +375,7 @@ static void level_values_free(level_values *w)
 static bool level_values_new(level_values *w, int n)
 {
     double *values = DAE_ARRAY(double, 6 * (size_t)n);
-    bool *marks = DAE_ARRAY(bool, 2 * (size_t)n);
+    bool *marks = DAE_ARRAY(bool, 3 * (size_t)n);
     *w = (level_values){.given = values,
                         .tag = DAE_ARRAY(dae_tag, n),
                         .rank = DAE_ARRAY(int, 2 * (size_t)n),
@@ -381,6 +390,7 @@ static bool level_values_new(level_values *w, int n)
     w->u = values + 3 * n;
     w->spare = values + 4 * n;
     w->state = marks + n;
+    w->guessed = marks + 2 * n;
     w->fixed_by = w->rank + n;
     return true;
 }
@@ -407,6 +417,7 @@ static bool describe_values(const dae_solver *s, bool initial, level_values *w)
         rank_values(s, w->rank);
     }
     note_states(s, w->state);
+    note_guessed(s, w);
     return true;
 }
 
@@ -546,6 +557,7 @@ static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, 
                              .rank = initial ? NULL : w->rank,
                              .open = w->open,
                              .state = w->state,
+                             .guessed = initial ? w->guessed : NULL,
                              .turned = s->hybrid->turned,
                              .unexplained = s->hybrid->unexplained};
     level_report report = {0};
