@@ -10,6 +10,8 @@
 #include "init/engine.h"
 
 static const double LONGEST = 0.125, SHORTEST = 1e-6; /* steps in s */
+static const double LINEAR =
+    1e-3; /* of a longer step: the same where equations are as good as linear */
 static const double BEND = 0.25;   /* of a step: what the curve may be off its tangent */
 static const double CLOSE = 1e-3;  /* of a step: corrections that need not be corrected */
 static const double SHORTER = 0.5; /* corrections, each by this much at least */
@@ -18,7 +20,7 @@ enum { MOST_STEPS = 200, HALVINGS = 24, CORRECTIONS = 6, MOST_CROSSINGS = 8 };
 typedef struct curve {
     engine *e;
     double s, ds;
-    double *start, *off; /* m each: R at the start; how far a point is off */
+    double *start, *off; /* m each: R at the start, as x tells it; how far a point is off */
     double *tangent;     /* n: dx/ds */
     double *way;         /* n: of the step at hand */
 } curve;
@@ -90,7 +92,7 @@ static bool step_along(const curve *c)
     engine *e = c->e;
     for (int j = 0; j < e->n; j++) c->way[j] = c->ds * c->tangent[j];
     const double length = engine_length(e, c->way);
-    if (!tangent_fits(c, BEND * length)) return false;
+    if (!tangent_fits(c, (c->ds > LONGEST ? LINEAR : BEND) * length)) return false;
     double last = off_curve(c, 1.0);
     for (int k = 0; last > CLOSE * length; k++) {
         vector_axpy(e->n, 1.0, e->next, c->way);
@@ -119,7 +121,9 @@ static engine_outcome follow(curve *c)
         c->ds = fmin(c->ds, left);
         fresh = step_along(c);
         if (fresh) c->s = c->ds < left ? c->s + c->ds : 1.0;
-        c->ds = fresh ? fmin(2.0 * c->ds, LONGEST) : 0.25 * c->ds;
+        for (int i = 0; fresh && c->s < 1.0 && i < e->m; i++) /* it goes on from just there */
+            c->start[i] = e->r[i] / (1.0 - c->s);
+        c->ds = fmin(fresh ? 2.0 * c->ds : 0.25 * c->ds, LONGEST);
     }
     return c->s < 1.0 ? ENGINE_STALLED : engine_solve(e);
 }
@@ -127,7 +131,7 @@ static engine_outcome follow(curve *c)
 engine_outcome engine_follow(engine *e)
 {
     const size_t n = (size_t)e->n, m = (size_t)e->m;
-    curve c = {.e = e, .ds = LONGEST, .start = DAE_ARRAY(double, 2 * (n + m))};
+    curve c = {.e = e, .ds = 1.0, .start = DAE_ARRAY(double, 2 * (n + m))};
     if (!c.start) return ENGINE_MEMORY;
     c.off = c.start + m;
     c.tangent = c.start + 2 * m;

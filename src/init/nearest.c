@@ -10,7 +10,7 @@
 #include "init/workspace.h"
 
 static const double FAR = 0.5;    /* of a guess: what may have left it */
-static const double NEARER = 0.5; /* of the distance from the guess */
+static const double NEARER = 0.9; /* of the distance from the guess */
 static const double APART = 1e-3; /* two solutions differ by more than this, relative */
 
 bool guess_left(double guess, double value, double least)
@@ -58,9 +58,8 @@ static nearness compare(const initializer *init, const double *found)
 
 void nearest_solution(initializer *init)
 {
-    enum { NEARLY_LINEAR = 1 }; /* Newton's steps */
     const int n = init->n;
-    if (!init->nearest || n > FALLBACK_LIMIT || init->iterations <= NEARLY_LINEAR) return;
+    if (!init->nearest || n > FALLBACK_LIMIT || init->iterations == 0) return;
     if (init->matrix->matrix_free || !has_left(init)) return;
     double *found = DAE_ARRAY(double, 2 * (size_t)n);
     if (!found) return;
