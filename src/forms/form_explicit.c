@@ -25,6 +25,7 @@ struct ode_form {
     linear_solver *solver;
     long layout_version;
     double *yp, *F, *weights; /* n each; one block, at yp: y' of the last call, residuals */
+    double *inside;           /* n, in that block: y within the bounds */
 };
 
 void ode_form_free(ode_form *x)
@@ -92,11 +93,30 @@ static eval_status correct(ode_form *x, double t, const double *y, double *yp, d
     return EVAL_OK;
 }
 
+/* *y within the bounds, outside of which F need not exist, where rounding alone, or what a method
+ * forgives, has moved it out; false: it is farther out. */
+static bool keep_inside(const ode_form *x, const double **y)
+{
+    static const double FORGIVEN = 1e-2; /* of 1 and of the value; methods forgive no more */
+    const dae_residual *form = &x->eval->problem->form;
+    if (!form->lower_bounds && !form->upper_bounds) return true;
+    for (int i = 0; i < x->n; i++) {
+        double value = (*y)[i];
+        if (form->lower_bounds) value = fmax(value, form->lower_bounds[i]);
+        if (form->upper_bounds) value = fmin(value, form->upper_bounds[i]);
+        if (!(fabs(value - (*y)[i]) <= FORGIVEN * (1.0 + fabs(value)))) return false;
+        x->inside[i] = value;
+    }
+    *y = x->inside;
+    return true;
+}
+
 static eval_status phi(void *context, double t, const double *y, double alpha, double *yp)
 {
     ode_form *x = context;
     (void)alpha;
     x->undetermined = -1;
+    if (!keep_inside(x, &y)) return EVAL_RETRY;
     vector_copy(x->n, x->yp, yp);
     eval_status status = x->factored ? EVAL_OK : renew(x, t, y, yp);
     double last = INFINITY;
@@ -134,8 +154,9 @@ ode_form *ode_form_new(evaluator *eval)
     x->eval = eval;
     x->n = eval->problem->form.n;
     const size_t n = (size_t)x->n;
-    x->made = SHARED_BLOCK(SHARE(x->yp, n), SHARE(x->F, n), SHARE(x->weights, n)) &&
-              jacobian_new(&x->jacobian, eval, DAE_LINEAR_AUTO, NULL) == DAE_OK;
+    x->made =
+        SHARED_BLOCK(SHARE(x->yp, n), SHARE(x->F, n), SHARE(x->weights, n), SHARE(x->inside, n)) &&
+        jacobian_new(&x->jacobian, eval, DAE_LINEAR_AUTO, NULL) == DAE_OK;
     if (!x->made) {
         ode_form_free(x);
         return NULL;

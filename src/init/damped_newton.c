@@ -255,6 +255,12 @@ static engine_outcome source_last(engine *e, double *dx)
     return e->taken > 0 && newton_room(e->user, 1.0, dx) >= 1.0 ? ENGINE_MET : ENGINE_STALLED;
 }
 
+static double source_zero(engine *e, int j, const double *dx)
+{
+    const initializer *init = e->user;
+    return -(init->derivative[j] ? init->yp : init->y)[j] / (dx[j] * init->unit[j]);
+}
+
 static const engine_source newton_source = {.linearise = source_linearise,
                                             .correction = source_correction,
                                             .move = source_move,
@@ -262,9 +268,11 @@ static const engine_source newton_source = {.linearise = source_linearise,
                                             .take = source_take,
                                             .met = source_met,
                                             .room = source_room,
-                                            .last = source_last};
+                                            .last = source_last,
+                                            .zero = source_zero};
 
-engine_outcome damped_newton(initializer *init)
+/* From the iterate by Newton's method, or along a curve. */
+static engine_outcome run(initializer *init, engine_outcome (*way)(engine *))
 {
     engine e = {.source = &newton_source,
                 .user = init,
@@ -284,9 +292,19 @@ engine_outcome damped_newton(initializer *init)
     init->rows.known = false;
     engine_outcome outcome = engine_from(evaluate_residual(
         init->eval, init->call->t, init->y, init->yp, init->f, &init->eval->stats->residuals));
-    if (outcome == ENGINE_MET) outcome = engine_solve(&e);
+    if (outcome == ENGINE_MET) outcome = way(&e);
     init->iterations = e.taken;
     init->tried += e.taken;
     init->eval->stats->newton_iterations += e.taken;
     return outcome;
+}
+
+engine_outcome damped_newton(initializer *init)
+{
+    return run(init, engine_solve);
+}
+
+engine_outcome followed_newton(initializer *init)
+{
+    return run(init, engine_follow);
 }

@@ -36,6 +36,11 @@ static double mean_length(const engine *e, const double *dx, double part, const 
     return e->counted > 0 ? sqrt(sum / e->counted) : 0.0;
 }
 
+double engine_length(const engine *e, const double *dx)
+{
+    return mean_length(e, dx, 0.0, NULL);
+}
+
 /* max_j |dx_j| / size_j */
 static double largest(const engine *e, const double *dx)
 {

@@ -46,6 +46,9 @@ typedef struct engine_source {
     /* ENGINE_MET: the last correction, which is below the tolerance, is added, too; parts of it may
      * be taken back. NULL: the end is the source's affair. */
     engine_outcome (*last)(engine *e, double *dx);
+    /* The part of dx at which unknown j passes zero; not in 0 .. 1: it does not. NULL: that of x.
+     */
+    double (*zero)(engine *e, int j, const double *dx);
 } engine_source;
 
 struct engine {
@@ -70,5 +73,11 @@ struct engine {
 
 /* From x to a solution; it may go on from there once more. */
 engine_outcome engine_solve(engine *e);
+/* From x to the solution at the end of the curve R(x(s)) = (1 - s) R(x(0)), s = 0 .. 1, where it
+ * leads to one without turning back: what is near to x, and not where full steps happen to end.
+ * r is known at the beginning (engine_follow.c). */
+engine_outcome engine_follow(engine *e);
+/* sqrt(mean of (dx_j / size_j)^2) */
+double engine_length(const engine *e, const double *dx);
 
 #endif

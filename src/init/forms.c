@@ -202,14 +202,16 @@ dae_status start_project(const start *s, const start_part *part, manifold *p)
 
 /* ---- sizes ---- */
 
-/* Unknowns first .. first + count - 1 may move by their weights, within a thousand of each other
- * lest zeros count as sacred; fixed ones not at all. */
+/* Unknowns first .. first + count - 1 may move in proportion to their sizes, of which 1 is the
+ * least: in units of the tolerances what is near 0 by chance would hardly move; fixed ones not at
+ * all. */
 void start_sizes(const start *s, int first, int count)
 {
-    double most = 0.0;
-    for (int i = first; i < first + count; i++) most = fmax(most, s->weights[i]);
+    double part = 0.0;
+    for (int i = first; i < first + count; i++)
+        part = fmax(part, s->weights[i] / fmax(fabs(s->y[i]), 1.0));
     for (int i = first; i < first + count; i++) {
-        s->size[i] = fmax(s->weights[i], 1e-3 * most);
+        s->size[i] = part * fmax(fabs(s->y[i]), 1.0);
         if (s->tags && s->tags[i] == DAE_TAG_FIXED) s->size[i] = 0.0;
     }
 }

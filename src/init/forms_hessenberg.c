@@ -1,4 +1,6 @@
 /* Consistent initial values of the Hessenberg form: y on 0 = g, then z and u. */
+#include <math.h>
+
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
@@ -77,14 +79,105 @@ static dae_status find_multipliers(const start *s)
     return status;
 }
 
+/* y = y_0 + f_z nu: where z can bring y. */
+typedef struct driven {
+    form_instance *x;
+    const double *y; /* y_0 */
+    double *B;       /* f_z at y_0, ny x nz by columns; 0 in rows that are fixed */
+    double *moved;   /* ny */
+    double *values;  /* of g_y */
+    form_matrix square;
+} driven;
+
+static double *column_of(const driven *d, int k)
+{
+    return d->B + (size_t)k * (size_t)d->x->hessenberg.ny;
+}
+
+static void drive(const driven *d, const double *nu)
+{
+    const hessenberg_form *h = &d->x->hessenberg;
+    vector_copy(h->ny, d->y, d->moved);
+    for (int k = 0; k < h->nz; k++)
+        for (int i = 0; i < h->ny; i++) d->moved[i] += column_of(d, k)[i] * nu[k];
+}
+
+static eval_status driven_level(void *context, double t, const double *nu, double *g)
+{
+    const driven *d = context;
+    drive(d, nu);
+    return d->x->hessenberg.g(d->x->hessenberg.context, t, d->moved, g);
+}
+
+/* g_y f_z */
+static eval_status driven_jacobian(void *context, double t, const double *nu, double *values)
+{
+    const driven *d = context;
+    const hessenberg_form *h = &d->x->hessenberg;
+    drive(d, nu);
+    eval_status status = h->g_y(h->context, t, d->moved, d->values);
+    vector_zero(h->nz * h->nz, values);
+    for (int k = 0; status == EVAL_OK && k < h->nz; k++)
+        form_matrix_multiply(&h->g_y_matrix, d->values, 1.0, column_of(d, k),
+                             values + (size_t)k * (size_t)h->nz);
+    return status;
+}
+
+/* B at the values given; size_k: nu_k that moves some y by its size. */
+static eval_status find_drive(const start *s, driven *d, double *size)
+{
+    const hessenberg_form *h = &s->x->hessenberg;
+    const double *z = s->y + h->ny;
+    double *f_z = DAE_ARRAY(double, h->f_z_matrix.count);
+    eval_status status = f_z ? h->f_z(h->context, s->t, s->y, z, z + h->nz, f_z) : EVAL_MEMORY;
+    for (form_entry e = {0}; status == EVAL_OK && form_matrix_next(&h->f_z_matrix, &e);)
+        if (s->size[e.row] > 0.0) {
+            column_of(d, e.column)[e.row] = f_z[e.at];
+            size[e.column] = fmax(size[e.column], fabs(f_z[e.at]) / s->size[e.row]);
+        }
+    for (int k = 0; k < h->nz; k++) size[k] = size[k] > 0.0 ? 1.0 / size[k] : 0.0;
+    dae_free(f_z);
+    return status;
+}
+
+/* y on 0 = g by what z can do to it, as impulses of multipliers change velocities and no positions
+ * [AP91]: the part of a constraint that is met stays so. y stays where that does not lead there. */
+static dae_status drive_home(const start *s)
+{
+    enum { LARGEST = 1000000 };
+    const hessenberg_form *h = &s->x->hessenberg;
+    const size_t ny = (size_t)h->ny, nz = (size_t)h->nz;
+    if (ny * nz > LARGEST) return DAE_OK;
+    double *work = DAE_ARRAY(double, ny *nz + ny + 2 * nz + h->g_y_matrix.count);
+    if (!work) return start_exhausted(s);
+    double *nu = work + ny * nz + ny, *size = nu + nz;
+    driven d = {s->x, s->y, work, work + ny * nz, size + nz, form_matrix_dense(h->nz, h->nz)};
+    eval_status eval = find_drive(s, &d, size);
+    start along = *s;
+    along.y = nu;
+    manifold p = {0};
+    const start_part part = {&d.square, driven_level, driven_jacobian, &d, 0, "constraint"};
+    engine_outcome moved = engine_from(eval);
+    if (eval == EVAL_OK)
+        moved =
+            manifold_new(&p, &d.square, size, NULL) ? start_move(&along, &part, &p) : ENGINE_MEMORY;
+    if (moved == ENGINE_MET) {
+        drive(&d, nu);
+        vector_copy(h->ny, d.moved, s->y);
+    }
+    manifold_free(&p);
+    dae_free(work);
+    return engine_ends(moved) ? start_moved(s, &p, moved, part.what) : DAE_OK;
+}
+
 dae_status hessenberg_start(const start *s)
 {
     form_instance *x = s->x;
     const hessenberg_form *h = &x->hessenberg;
     start_sizes(s, 0, h->ny);
     start_sizes(s, h->ny, h->nz + h->nu);
-    dae_status status = DAE_OK;
-    if (h->nz > 0) {
+    dae_status status = h->nz > 0 ? drive_home(s) : DAE_OK;
+    if (status == DAE_OK && h->nz > 0) {
         manifold p;
         const start_part constraints = {&h->g_y_matrix, h->g, h->g_y, h->context, 0, "constraint"};
         status = start_project(s, &constraints, &p);

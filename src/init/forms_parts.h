@@ -26,7 +26,7 @@ dae_status start_moved(const start *s, const manifold *p, engine_outcome outcome
 const char *start_constraint(const start *s, int i); /* named in the diagnostic, too */
 const char *start_variable(const start *s, int i);   /* named in the diagnostic, too */
 
-/* Unknowns first .. first + count - 1 may move by their weights; fixed ones not at all. */
+/* Unknowns first .. first + count - 1 may move by their sizes; fixed ones not at all. */
 void start_sizes(const start *s, int first, int count);
 /* Constraints 0 = level(t, x) for a part x of y, with their derivative. */
 typedef struct start_part {

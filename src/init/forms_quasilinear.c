@@ -19,6 +19,7 @@ static bool is_differential(const start *s, int j)
 /* Who may move onto the constraints, from few to all. */
 typedef enum movement {
     MOVE_ALGEBRAIC, /* unknowns without a derivative alone, */
+    MOVE_DRIVEN,    /* and differential ones whose derivatives they are beside in a row, */
     MOVE_UNMET,     /* and differential ones that are in no constraint which is met as it is, */
     MOVE_EASILY,    /* and all, algebraic ones at little cost, */
     MOVE_ALL,       /* and all alike */
@@ -54,8 +55,31 @@ static eval_status find_kept(const start *s, manifold *p, bool *kept)
     return EVAL_OK;
 }
 
+/* driven[j]: x_j' is in a row whose f depends on an unknown without a derivative. Multipliers act
+ * on velocities, not on positions, and as they act values go back to the constraints [AP91]. */
+static eval_status find_driven(const start *s, manifold *p, bool *driven)
+{
+    const quasilinear_form *f = &s->x->quasilinear;
+    const int n = s->x->source->n;
+    double *at = DAE_ARRAY(double, 2 * (size_t)f->ne), *beside = at + f->ne;
+    bool *row = DAE_ARRAY(bool, f->ne);
+    eval_status status = at && row ? f->f(s->x, s->t, s->y, at) : EVAL_MEMORY;
+    vector_copy(n, s->y, p->moved);
+    for (int j = 0; status == EVAL_OK && j < n; j++) {
+        if (is_differential(s, j)) continue;
+        p->moved[j] += 1e-3 * (1.0 + fabs(s->y[j]));
+        status = f->f(s->x, s->t, p->moved, beside);
+        p->moved[j] = s->y[j];
+        for (int i = 0; status == EVAL_OK && i < f->ne; i++) row[i] = row[i] || beside[i] != at[i];
+    }
+    for (form_entry e = {0}; status == EVAL_OK && form_matrix_next(&f->E_matrix, &e);)
+        if (row[e.row] && s->x->qw.E[e.at] != 0.0) driven[e.column] = true;
+    dae_free_all(at, row);
+    return status;
+}
+
 /* Sizes for one movement; whether anything may move. */
-static bool set_movement(const start *s, movement how, const bool *kept)
+static bool set_movement(const start *s, movement how, const bool *kept, const bool *driven)
 {
     int n = s->x->source->n;
     double most = 0.0;
@@ -64,33 +88,35 @@ static bool set_movement(const start *s, movement how, const bool *kept)
     for (int j = 0; j < n; j++) most = fmax(most, s->size[j]);
     for (int j = 0; j < n; j++) {
         bool differential = is_differential(s, j);
-        bool stays = how == MOVE_ALGEBRAIC || (how == MOVE_UNMET && kept[j]);
+        bool stays = how == MOVE_ALGEBRAIC || (how == MOVE_DRIVEN && !driven[j]) ||
+                     (how == MOVE_UNMET && kept[j]);
         if (differential && stays) s->size[j] = 0.0;
-        if (!differential && s->size[j] > 0.0 && how != MOVE_ALGEBRAIC && how != MOVE_ALL)
-            s->size[j] = EASY * most;
+        bool easily = how == MOVE_DRIVEN || how == MOVE_UNMET || how == MOVE_EASILY;
+        if (!differential && s->size[j] > 0.0 && easily) s->size[j] = EASY * most;
         any = any || s->size[j] > 0.0;
     }
     return any;
 }
 
 /* x on 0 = g: by the algebraic unknowns alone, if that can be, else by as few others as serve:
- * positions that meet their constraint stay where velocities do not meet theirs. */
+ * positions stay where velocities do not meet their constraint. */
 static dae_status project_quasilinear(const start *s)
 {
     const quasilinear_form *f = &s->x->quasilinear;
     int n = s->x->source->n;
     manifold p = {0};
-    bool *kept = DAE_ARRAY(bool, n);
+    bool *kept = DAE_ARRAY(bool, 2 * (size_t)n), *driven = kept + n;
     double *given = dae_copy(s->y, (size_t)n, sizeof(double));
     bool ready = kept && given && manifold_new(&p, &f->g_x_matrix, s->size, NULL);
     dae_status status = ready ? DAE_OK : start_exhausted(s);
     eval_status eval = ready ? find_kept(s, &p, kept) : EVAL_OK;
+    if (ready && eval != EVAL_STOP && eval != EVAL_MEMORY) eval = find_driven(s, &p, driven);
     if (ready && (eval == EVAL_STOP || eval == EVAL_MEMORY)) status = start_evaluation(s, eval);
     const start_part constraints = {&f->g_x_matrix, f->g, f->g_x, f->context, 0, "constraint"};
     engine_outcome moved = ENGINE_STALLED;
     for (int how = 0; status == DAE_OK && how < MOVEMENTS; how++) {
         if (moved != ENGINE_STALLED && moved != ENGINE_UNDEFINED) break;
-        if (!set_movement(s, (movement)how, kept)) continue;
+        if (!set_movement(s, (movement)how, kept, driven)) continue;
         vector_copy(n, given, s->y);
         moved = start_move(s, &constraints, &p);
     }

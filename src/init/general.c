@@ -419,6 +419,16 @@ static void measure_rows(general_work *g)
         }
 }
 
+/* How far guesses may move at equal cost: in proportion to their sizes, of which 1 is the least.
+ * Tolerance units would hold what happens to be near 0 a thousand times harder. */
+static void equal_reach(general_work *g, const general_task *task)
+{
+    double part = 0.0;
+    for (int j = 0; j < g->n; j++) part = fmax(part, g->unit[j] / fmax(fabs(g->x[j]), 1.0));
+    for (int j = 0; j < g->n; j++)
+        if (tag_of(g, task, j) == DAE_TAG_GUESS) g->reach[j] = part * fmax(fabs(g->x[j]), 1.0);
+}
+
 static engine_outcome source_linearise(engine *e)
 {
     const general_call *c = e->user;
@@ -431,6 +441,7 @@ static engine_outcome source_linearise(engine *e)
         g->reach[j] = tag_of(g, c->task, j) == DAE_TAG_FIXED ? 0.0 : g->unit[j];
         g->size[j] = j < 2 * g->n ? g->unit[j] : (double)INFINITY;
     }
+    equal_reach(g, c->task);
     return manifold_factor(&g->space, g->space.A) ? ENGINE_MET : ENGINE_MEMORY;
 }
 

@@ -1,4 +1,5 @@
-/* Guesses of unknowns that nobody gave, where the first ones lead nowhere. */
+/* Guesses of unknowns that nobody gave, where the first ones lead nowhere; and which of two
+ * solutions is nearer to the guess (nearest.c). */
 #ifndef DAE_INIT_GUESSES_H
 #define DAE_INIT_GUESSES_H
 
@@ -25,5 +26,20 @@ static inline double guess_spread(int j)
 {
     return 1.0 + 0.1 * (j % 7);
 }
+
+/* Whether a value has gone far from its guess, and by more than `least`. */
+bool guess_left(double guess, double value, double least);
+
+/* Ways from the guess to two solutions, by the unknowns in which these differ, each in units of the
+ * farther way: units of the unknowns do not matter. */
+typedef struct nearness {
+    double here, there; /* squares */
+    double most;        /* the largest difference, relative, */
+    int variable;       /* and where it is; -1: none */
+} nearness;
+
+void nearness_add(nearness *d, int j, double guess, double here, double there, double least);
+/* Whether `here` is nearer by so much that it is meant. */
+bool nearness_gained(const nearness *d);
 
 #endif

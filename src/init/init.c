@@ -89,6 +89,11 @@ bool *initializer_fixed(initializer *init)
     return init->fixed;
 }
 
+void initializer_nearest(initializer *init, bool nearest)
+{
+    init->nearest = nearest;
+}
+
 void initializer_rescued(initializer *init, bool rescued)
 {
     init->rescued = rescued;
@@ -201,14 +206,61 @@ static bool restore_still(initializer *init, const start *s, const double *befor
     return any;
 }
 
+/* Mark the rows of F that contain a variable without a derivative. */
+static void rows_of_algebraic(const initializer *init, const start *s, bool *rows)
+{
+    const jacobian *jac = &init->matrix->jac;
+    for (int j = 0; j < init->n; j++) {
+        const matrix_column c = layout_column(&jac->layout, j);
+        for (int k = 0; s->kinds[j] != DAE_KIND_DIFFERENTIAL && k < c.count; k++)
+            if (jac->dfdy[c.first + (size_t)k] != 0.0) rows[column_row(&c, k)] = true;
+    }
+}
+
+/* Hold the differential y that are not driven: whose derivatives are in no row beside a variable
+ * without one. Multipliers act on velocities, not on positions, and as they act values go back to
+ * the constraints of index 2 [AP91]. Whether anything is held, and something may move. */
+static bool hold_undriven(initializer *init, const start *s)
+{
+    const jacobian *jac = &init->matrix->jac;
+    bool *rows = init->matrix->matrix_free || !jac->valid ? NULL : DAE_ARRAY(bool, init->n);
+    int held = 0, moving = 0;
+    if (!rows) return false;
+    rows_of_algebraic(init, s, rows);
+    for (int j = 0; j < init->n; j++) {
+        const matrix_column c = layout_column(&jac->layout, j);
+        bool driven = false;
+        for (int k = 0; k < c.count && !driven; k++)
+            driven = jac->dfdyp[c.first + (size_t)k] != 0.0 && rows[column_row(&c, k)];
+        if (init->y_tags[j] != DAE_TAG_GUESS) continue;
+        if (!driven) init->y_tags[j] = DAE_TAG_FIXED;
+        held += !driven;
+        moving += driven;
+    }
+    dae_free(rows);
+    return held > 0 && moving > 0;
+}
+
+/* By the differential y that algebraic ones drive alone; if that cannot be, by all. */
+static dae_status move_guesses(initializer *init, const start *s, dae_diag *diag)
+{
+    tag_by_kind(init, s, DAE_TAG_GUESS, DAE_TAG_FREE);
+    if (hold_undriven(init, s)) {
+        dae_status status = try_general(init, s, true, diag);
+        if (status != DAE_ERR_INITIAL || !init->conflict) return status;
+        if (diag) diag_clear(diag);
+    }
+    tag_by_kind(init, s, DAE_TAG_GUESS, DAE_TAG_FREE);
+    return try_general(init, s, true, diag);
+}
+
 /* Differential y cannot all stay: move as few of them as little as possible. */
 static dae_status move_differential(initializer *init, const start *s, dae_diag *diag)
 {
     int n = init->n;
     double *before = init->dx; /* unused by general solves */
     vector_copy(n, s->y, before);
-    tag_by_kind(init, s, DAE_TAG_GUESS, DAE_TAG_FREE);
-    dae_status status = try_general(init, s, true, diag);
+    dae_status status = move_guesses(init, s, diag);
     if (status != DAE_OK) return status;
     vector_copy(n, s->y, init->ynew); /* nor are these */
     vector_copy(n, s->yp, init->ypnew);
@@ -309,6 +361,7 @@ static dae_status start_index1(initializer *init, const start *s, dae_diag *diag
     engine_outcome newton = run_newton(init, s, true);
     bool singular = newton == ENGINE_SINGULAR, met = singular && residual_met(init);
     if (met) return DAE_OK; /* nothing to find: the given values are trusted */
+    if (newton == ENGINE_MET) nearest_solution(init);
     if (newton == ENGINE_MET) return finish_found(init, s, diag);
     if (engine_ends(newton) || init->rescued) return finish_newton(init, s, newton, diag);
     if (found_elsewhere(init)) return finish_found(init, s, diag);
@@ -346,6 +399,7 @@ static dae_status start_derivative(initializer *init, const start *s, dae_diag *
     for (int j = 0; j < init->n; j++) init->derivative[j] = false;
     init->kept = 0;
     engine_outcome newton = run_newton(init, s, true);
+    if (newton == ENGINE_MET) nearest_solution(init);
     if (newton == ENGINE_MET || engine_ends(newton) || init->rescued)
         return finish_newton(init, s, newton, diag);
     if (found_elsewhere(init)) return finish_newton(init, s, ENGINE_MET, diag);

@@ -18,6 +18,8 @@ void initializer_persist(initializer *init, persist *p);
 
 /* Values of y that never move, to be told by the caller (n, all false at first). */
 bool *initializer_fixed(initializer *init);
+/* Whether of several solutions the one near the guess is sought, as at a start; it takes time. */
+void initializer_nearest(initializer *init, bool nearest);
 /* The caller has a better engine for what Newton's iteration cannot do: it is to fail then. */
 void initializer_rescued(initializer *init, bool rescued);
 

@@ -36,9 +36,11 @@ typedef struct level_request {
     const int *rank;
     const bool *open;  /* n, or NULL: preferred values that nobody gave */
     const bool *state; /* n, or NULL: states of the model, free or not */
-    bool turned;       /* searches that leave their start look at the negative side first */
-    bool unexplained;  /* nobody reads why it failed: no search for what contradicts itself */
-    bool count_rank;   /* for the report: orthogonal factors of all equations, as a rule */
+    /* n, or NULL: given values are guesses of these: of several solutions the one near them */
+    const bool *guessed;
+    bool turned;      /* searches that leave their start look at the negative side first */
+    bool unexplained; /* nobody reads why it failed: no search for what contradicts itself */
+    bool count_rank;  /* for the report: orthogonal factors of all equations, as a rule */
 } level_request;
 
 typedef enum level_stage {

@@ -213,7 +213,7 @@ static const engine_source level_source = {.linearise = source_linearise,
                                            .met = source_met,
                                            .near = source_near};
 
-engine_outcome level_newton(level_problem *p, double rcond)
+static engine_outcome run(level_problem *p, double rcond, engine_outcome (*way)(engine *))
 {
     engine e = {.source = &level_source,
                 .user = p,
@@ -233,7 +233,17 @@ engine_outcome level_newton(level_problem *p, double rcond)
     p->rcond = rcond;
     p->misfits = DBL_MAX;
     engine_outcome outcome = level_residual(p, p->u, p->r);
-    if (outcome == ENGINE_MET) outcome = engine_solve(&e);
+    if (outcome == ENGINE_MET) outcome = way(&e);
     p->used += e.taken;
     return outcome == ENGINE_MET ? settle(p, rcond) : outcome;
+}
+
+engine_outcome level_newton(level_problem *p, double rcond)
+{
+    return run(p, rcond, engine_solve);
+}
+
+engine_outcome level_followed(level_problem *p, double rcond)
+{
+    return run(p, rcond, engine_follow);
 }

@@ -93,6 +93,8 @@ int level_surety(const level_request *q, int j);
 /* levels_newton.c, levels_least_squares.c, levels_homotopy.c: the stages. On ENGINE_MET, p->u is
  * the solution. */
 engine_outcome level_newton(level_problem *p, double rcond);
+/* The same along the curve of engine_follow(). */
+engine_outcome level_followed(level_problem *p, double rcond);
 engine_outcome level_least_squares(level_problem *p);
 /* Newton's iteration from the problem's start, or beside it where that is singular. */
 engine_outcome level_from_start(level_problem *p);

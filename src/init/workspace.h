@@ -62,6 +62,7 @@ struct initializer {
     bool conflict;               /* a general solve ended at values that cannot be met */
     int blocking;                /* variable whose bound stopped the iteration, -1: none */
     bool *fixed;                 /* n: y_j is never moved */
+    bool nearest;                /* of several solutions the one near the guess is sought */
     bool rescued;                /* who calls has a better engine for what Newton cannot do */
     int other;                   /* variable of which there is another solution, -1: none seen */
     double other_value;          /* its value there, or that of its derivative */
@@ -106,6 +107,8 @@ int scales_outside(const initializer *init, const double *y);
 
 /* Solve F = 0 for x_j = y'_j where init->derivative[j], y_j elsewhere, from init->y, init->yp. */
 engine_outcome damped_newton(initializer *init);
+/* The same along the curve of engine_follow(). */
+engine_outcome followed_newton(initializer *init);
 /* New partial derivatives at the iterate, factored in units: ready for newton_correction. */
 engine_outcome newton_matrix(initializer *init, bool reuse_derivatives);
 /* Whether the factors of the last newton_matrix are still there, for the unknowns at hand; then
@@ -133,6 +136,11 @@ engine_outcome newton_elsewhere(initializer *init, double *found);
 /* The guess number `attempt` of an unknown, within its bounds; false: it stays as given. */
 bool elsewhere_place(const initializer *init, int attempt, int j, double given, bool slope,
                      double *value);
+
+/* ---- nearest.c ---- */
+
+/* After Newton's iteration: another solution, if there is one that is nearer to the guess. */
+void nearest_solution(initializer *init);
 
 /* ---- general.c ---- */
 

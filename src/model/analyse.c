@@ -340,6 +340,20 @@ bool model_analysis_settle(model_analysis *r, const model_point *at)
     return ok;
 }
 
+/* The equations with derivatives joined to their variables, where that leaves each equation an
+ * unknown; else as they are written: of x' = v, x' = w and v - w = f only 0 = f would be left, and
+ * numbers tell which equations depend on each other. */
+static bool join_where_regular(const model_form *f, const mode_slots *slots, const double *memory,
+                               analysed *a)
+{
+    if (!equation_set_join_derivatives(&a->set) || !structure_analyse(&a->structure, &a->set))
+        return false;
+    if (!a->structure.singular) return true;
+    structure_free(&a->structure);
+    equation_set_free(&a->set);
+    return model_equations(f, slots, memory, &a->set) && structure_analyse(&a->structure, &a->set);
+}
+
 dae_status model_analyse(const model_form *f, const mode_slots *slots, const model_point *at,
                          model_analysis *r, dae_diag *diag)
 {
@@ -347,8 +361,7 @@ dae_status model_analyse(const model_form *f, const mode_slots *slots, const mod
     equation_set *set = &r->reduced.set;
     bool ok = model_equations(f, slots, at->memory, set) && structure_analyse(&r->written, set);
     if (ok && !r->written.singular) {
-        ok = equation_set_join_derivatives(set) && structure_analyse(&r->reduced.structure, set) &&
-             model_analysis_settle(r, at);
+        ok = join_where_regular(f, slots, at->memory, &r->reduced) && model_analysis_settle(r, at);
         r->index = ok ? regularised_index(set, &r->reduced.structure) : 0;
         ok = ok && r->index >= 0;
     }

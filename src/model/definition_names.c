@@ -64,6 +64,95 @@ bool model_definitions_of(const model_form *f, int at, bool *uses)
     return ok;
 }
 
+static void note_read(void *context, const expr_node *leaf)
+{
+    bool *read = context;
+    if (leaf->op == EXPR_VARIABLE) read[leaf->index] = true;
+}
+
+/* read[v]: an equation of rows contains v, or a definition that it is made of does. */
+static bool variables_of(const model_form *f, const bool *rows, bool *read)
+{
+    const flat_model *m = f->flat;
+    bool *uses = DAE_ARRAY(bool, m->variable_count), ok = uses;
+    for (size_t i = 0; ok && i < m->equation_count; i++)
+        if (rows[i])
+            ok = graph_leaves(m->graph, &m->equations[i].residual, 1, note_read, read) &&
+                 model_definitions_of(f, (int)i, uses);
+    for (size_t v = 0; ok && v < m->variable_count; v++)
+        if (uses[v]) ok = graph_leaves(m->graph, &f->alias[v].value, 1, note_read, read);
+    dae_free(uses);
+    return ok;
+}
+
+/* Equations that have left the system, as edges between the two variables that they make one:
+ * trees.
+ */
+typedef struct alias_trees {
+    int (*ends)[2];      /* per equation */
+    int *degree, *edges; /* per variable: how many meet there, and all their numbers xor-ed */
+    int found;           /* ends of the edge that is being read */
+    int *at;
+} alias_trees;
+
+static void note_end(void *context, const expr_node *leaf)
+{
+    alias_trees *a = context;
+    if (leaf->op != EXPR_VARIABLE) return;
+    if (a->found < 2) a->at[a->found] = leaf->index;
+    a->found++;
+}
+
+/* Edge i begins or ends at its variables. */
+static void toggle_edge(alias_trees *a, int i, int by)
+{
+    for (int k = 0; k < 2; k++) {
+        a->degree[a->ends[i][k]] += by;
+        a->edges[a->ends[i][k]] ^= i;
+    }
+}
+
+static bool grow_trees(alias_trees *a, const model_form *f, bool *aliases)
+{
+    const flat_model *m = f->flat;
+    for (size_t v = 0; v < m->variable_count; v++) {
+        int i = f->alias[v].equation;
+        if (i < 0 || f->alias[v].root == (int)v || aliases[i]) continue;
+        a->found = 0;
+        a->at = a->ends[i];
+        if (!graph_leaves(m->graph, &m->equations[i].residual, 1, note_end, a)) return false;
+        aliases[i] = a->found == 2;
+        if (aliases[i]) toggle_edge(a, i, 1);
+    }
+    return true;
+}
+
+/* Leaves of the trees that nothing reads fall off, and what becomes a leaf by that. */
+static void prune_trees(alias_trees *a, size_t n, const bool *read, bool *aliases)
+{
+    for (size_t v = 0; v < n; v++)
+        for (int at = (int)v; a->degree[at] == 1 && !read[at];) {
+            int i = a->edges[at];
+            aliases[i] = false;
+            toggle_edge(a, i, -1);
+            at = a->ends[i][a->ends[i][0] == at];
+        }
+}
+
+bool model_aliases_between(const model_form *f, const bool *rows, bool *aliases)
+{
+    size_t n = f->flat->variable_count;
+    alias_trees a = {.ends = dae_calloc(f->flat->equation_count + 1, sizeof *a.ends),
+                     .degree = DAE_ARRAY(int, n),
+                     .edges = DAE_ARRAY(int, n)};
+    bool *read = DAE_ARRAY(bool, n);
+    bool ok = a.ends && a.degree && a.edges && read && variables_of(f, rows, read) &&
+              grow_trees(&a, f, aliases);
+    if (ok) prune_trees(&a, n, read, aliases);
+    dae_free_all(a.ends, a.degree, a.edges, read);
+    return ok;
+}
+
 int model_flat_equation(const model_form *f, int r)
 {
     if (f->base) r = r >= 0 && r < f->rows ? f->formulated->set.row[r].source : -1;

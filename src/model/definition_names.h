@@ -12,6 +12,10 @@ int model_definition_with(const model_form *f, expr e);
  * mark that is there stays. False: memory. */
 bool model_definitions_of(const model_form *f, int at, bool *uses);
 
+/* aliases[i] (one per flat equation): equation i, which has left the system, makes one variable of
+ * two that the equations with rows[j] read. rows and aliases may not be the same. False: memory. */
+bool model_aliases_between(const model_form *f, const bool *rows, bool *aliases);
+
 /* The equation of the flat model that row r of a form, or of its analysed set, came from; -1. */
 int model_flat_equation(const model_form *f, int r);
 

@@ -6,6 +6,7 @@
 #include "base/vector.h"
 #include "problem/velocities.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -198,6 +199,7 @@ static dae_status check_duplicate_names(const dae_residual *r, dae_diag *diag)
 static dae_status check_form(const dae_residual *r, dae_diag *diag)
 {
     if (r->n <= 0) REJECT("n = %d: a problem needs at least one equation.", r->n);
+    if (r->n > INT_MAX / 4) REJECT("n = %d: so many unknowns cannot be numbered.", r->n);
     if (!r->f) REJECT("f is NULL: the residual F(t, y, y') must be given.");
     dae_status status = check_structure(r, diag);
     if (!status) status = check_kinds(r, diag);
@@ -310,6 +312,14 @@ static bool copy_velocities(dae_problem *p, const dae_residual *r)
     return ok;
 }
 
+bool problem_fits(int n)
+{
+    enum { LARGE = 1000000, LEAST_BYTES = 200 }; /* of names, and of vectors of any method */
+    void *block = n > LARGE ? dae_alloc((size_t)n, LEAST_BYTES) : NULL;
+    dae_free(block);
+    return n <= LARGE || block;
+}
+
 /* Copies of names, or those of the model. */
 static bool take_names(dae_problem *p, const dae_residual *r)
 {
@@ -356,7 +366,7 @@ dae_status problem_of_model(const dae_residual *form, struct model_form *model,
     if (status) return status;
     dae_problem *p = DAE_NEW(dae_problem);
     if (p) p->equation_name = equation_name;
-    if (!p || !copy_form(p, form)) {
+    if (!p || !problem_fits(form->n) || !copy_form(p, form)) {
         if (p) problem_release(p);
         return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a problem of %d equations.",
                         form->n);

@@ -117,6 +117,10 @@ eval_status evaluate_jac_times(evaluator *e, double t, const double *y, const do
 /* Write the last failure into a diagnostic: DAE_ERR_CALLBACK or DAE_ERR_EVALUATION with names. */
 dae_status evaluator_report(const evaluator *e, eval_status status, dae_diag *diag);
 
+/* Whether there is memory for n unknowns at all; asked for in one piece, since a system may promise
+ * small pieces that it does not have. */
+bool problem_fits(int n);
+
 /* Names for messages: the user's, or generated ones; NULL only if i is out of range. */
 const char *problem_variable(const dae_problem *p, int i);
 const char *problem_equation(const dae_problem *p, int i);

@@ -85,6 +85,13 @@ says '^vy,fixed,0,0$'
 expect 1 init "$models/broken/initialposition.mo"
 says 'cannot hold together: .*initialposition.mo:12'
 says 'x = 1 (fixed), y = 0.5 (fixed)'
+says 'Declared as fixed: x (.*initialposition.mo:4), y (.*initialposition.mo:5)'
+for command in check init; do
+    expect 1 $command "$models/traps/start_pinned.mo"
+    says 'start_pinned.mo:6.*start_pinned.mo:3'
+    expect 1 $command "$models/traps/parted.mo"
+    says 'parted.mo:9.*parted.mo:8'
+done
 expect 2 init "$models/pendulum.mo" -o point.txt
 expect 2 init "$models/pendulum.mo" --start z=1
 expect 2 init "$models/pendulum.mo" --start-time soon

@@ -66,6 +66,18 @@ void stages_within_bounds(const dae_residual *form, bound_slack slack, double c,
     }
 }
 
+attempt_status stages_keep_within(const dae_residual *form, const error_norm *norm, double *y)
+{
+    const bound_slack slack = {norm, 1.0};
+    if (!form->lower_bounds && !form->upper_bounds) return ATTEMPT_OK;
+    for (int j = 0; j < form->n; j++) {
+        if (!isfinite(y[j]) || stages_violation(form, slack, j, y[j]) > 0.0)
+            return ATTEMPT_EVALUATION;
+    }
+    stages_put_within(form, y);
+    return ATTEMPT_OK;
+}
+
 void stages_begin(attempt *a, double t, double h, int order, const double *y, const double *yp)
 {
     *a = (attempt){.t = t,

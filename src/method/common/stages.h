@@ -36,6 +36,10 @@ bound_slack stages_slack(const error_norm *norm, double h, double *first);
 void stages_within_bounds(const dae_residual *form, bound_slack slack, double c, const double *y0,
                           const double *y, double *part, int *who);
 
+/* y within the bounds, where it is outside by no more than is forgiven; else the attempt has
+ * failed, and nothing may be asked there. */
+attempt_status stages_keep_within(const dae_residual *form, const error_norm *norm, double *y);
+
 static inline attempt_status stages_from_evaluation(eval_status status)
 {
     switch (status) {

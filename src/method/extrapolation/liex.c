@@ -134,12 +134,19 @@ static void liex_start(void *state, void *scratch, const method_context *ctx, co
 
 /* ---- rows ---- */
 
+static attempt_status keep_within(const liex_scratch *w)
+{
+    return stages_keep_within(&w->ctx->eval->problem->form, w->ctx->norm, w->y);
+}
+
 /* b := (A + B/h)^-1 (b - F(t, y, p)) */
 static attempt_status solve_residual(liex_scratch *w, double t)
 {
     const method_context *ctx = w->ctx;
     double *f = w->estimate;
-    attempt_status status = stages_from_evaluation(
+    attempt_status status = keep_within(w);
+    if (status != ATTEMPT_OK) return status;
+    status = stages_from_evaluation(
         evaluate_residual(ctx->eval, t, w->y, w->p, f, &ctx->eval->stats->residuals));
     if (status != ATTEMPT_OK) return status;
     for (int i = 0; i < ctx->n; i++) w->b[i] -= f[i];
@@ -258,6 +265,8 @@ static attempt_status small_step(liex_scratch *w, double t, double h, bool first
         w->y[i] += w->b[i];
         w->p[i] = w->b[i] / h;
     }
+    status = keep_within(w);
+    if (status != ATTEMPT_OK) return status;
     return first ? measure_contraction(w, t) : ATTEMPT_OK;
 }
 
@@ -483,6 +492,7 @@ static void propose(const liex_state *s, liex_scratch *w, const method_context *
         stages_within_bounds(&ctx->eval->problem->form, (bound_slack){ctx->norm, 1.0}, 1.0, s->y,
                              e->T[e->row], &result->bound_ratio, &ctx->newton->bound_variable);
         if (result->bound_ratio < 1.0) result->status = ATTEMPT_BOUND;
+        stages_clamp(&ctx->eval->problem->form, e->T[e->row]);
     }
     if (result->status != ATTEMPT_OK) {
         result->next_factor = 0.5;

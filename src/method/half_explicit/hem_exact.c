@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "method/common/stages.h"
 #include "method/half_explicit/chart.h"
 #include "method/half_explicit/invariants.h"
 
@@ -90,12 +91,23 @@ hem_failure hem_exact_slope(hem_cache *c, const method_context *ctx, double t, d
     return hem_hessenberg_slope(c, ctx, t, h, x, k, w, end);
 }
 
+/* Nothing is asked outside of bounds, which residual forms alone have. */
+static hem_failure keep_within(const hem_cache *c, const method_context *ctx, double *x)
+{
+    const dae_residual *form = &ctx->eval->problem->form;
+    attempt_status status = ATTEMPT_OK;
+    if (c->manifold && form->n == c->nx) status = stages_keep_within(form, ctx->norm, x);
+    return (hem_failure){status, NULL, -1, 0};
+}
+
 /* The slope of a stage. Hessenberg forms start from the multipliers of the stage before, with old
  * matrices as long as these do. */
 static hem_failure stage_slope(const hem_state *s, hem_scratch *w, const method_context *ctx, int i)
 {
     hem_cache *c = ctx->cache;
     double t = s->t + s->table->c[i] * w->h;
+    hem_failure outside = keep_within(c, ctx, w->X);
+    if (outside.status) return outside;
     if (!c->hessenberg) return hem_exact_slope(c, ctx, t, w->h, w->X, w->K[i], NULL, false);
     hem_failure failure = hem_hessenberg_slope(c, ctx, t, w->h, w->X, w->K[i], w->w, false);
     if (failure.status != ATTEMPT_CONVERGENCE) return failure;
@@ -154,6 +166,7 @@ static hem_failure manifold_end(hem_cache *c, const method_context *ctx, double 
     bool any = project && c->ng > 0 && (hem_projects_position(ctx) || hem_projects_velocity(ctx));
     if (any) failure = factor_rows(c, ctx, t, x);
     if (any && !failure.status) failure = project_shortest(c, ctx, t, x);
+    if (!failure.status) failure = keep_within(c, ctx, x);
     return failure.status ? failure : manifold_slope(c, t, x, k);
 }
 

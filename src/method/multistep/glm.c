@@ -231,6 +231,8 @@ static attempt_status stage_residual(const glm_scratch *w, const method_context 
         w->xpp[k] = c->second.velocity[k] >= 0 ? a * (w->xp[k] - w->phi[k]) : 0.0;
     }
     second_order_spread(&c->second, w->x, w->xp, w->xpp, w->point, w->slope);
+    attempt_status inside = stages_keep_within(&ctx->eval->problem->form, ctx->norm, w->point);
+    if (inside != ATTEMPT_OK) return inside;
     eval_status status = evaluate_residual(ctx->eval, w->stage_t, w->point, w->slope, w->f,
                                            &ctx->eval->stats->residuals);
     return stages_from_evaluation(status);
@@ -411,7 +413,9 @@ static attempt_status try_step(const glm_state *s, glm_scratch *w, const method_
     glm_weights(c->m, ratio, B);
     attempt_status status = solve(s, w, ctx, B, result);
     if (status != ATTEMPT_OK) return status;
-    vector_copy(ctx->n, w->point, w->y); /* the last stage ends the step */
+    vector_copy(ctx->n, w->point, w->y); /* the last stage ends the step, within the bounds */
+    double *end = w->Y + (size_t)(c->m->stages - 1) * (size_t)c->second.n;
+    for (int k = 0; k < c->second.n; k++) end[k] = w->y[c->second.place[k]];
     vector_copy(ctx->n, w->slope, w->yp);
     double constant = c->constant;
     if (ratio >= 1.0) constant = glm_error_constant(c->m, ratio, B);

@@ -21,6 +21,9 @@ static dae_status check_counts(const char *const *names, const int *counts, int 
     }
     if (counts[0] == 0) REJECT("%s = 0: a problem needs at least one unknown.", names[0]);
     if (total > INT_MAX / 4) REJECT("%ld unknowns and constraints are too many.", total);
+    if (!problem_fits((int)total))
+        return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a problem of %ld unknowns.",
+                        total);
     return DAE_OK;
 }
 

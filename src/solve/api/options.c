@@ -240,7 +240,11 @@ static dae_status check_numbers(const dae_options *o, dae_diag *diag)
         return diag_set(diag, DAE_ERR_ARGUMENT, "Option %s is %g; it must be finite and %s.",
                         rules[i].name, value, rules[i].positive ? "positive" : "not negative");
     }
-    return DAE_OK;
+    if (!(o->max_step > 0.0 && o->max_step < o->min_step)) return DAE_OK;
+    return diag_set(diag, DAE_ERR_ARGUMENT,
+                    "Option max_step is %g and min_step %g: no step is as short as the one and as "
+                    "long as the other.",
+                    o->max_step, o->min_step);
 }
 
 /* Options of GMRES that say nothing without it. */

@@ -314,7 +314,10 @@ dae_status begin_callbacks(dae_solver *s, double t, const double *y0, const doub
     if (!yp0 || s->bound.rewritten) vector_zero(s->bound.n, s->bound.yp);
     if (s->bound.rewritten) vector_zero(s->bound.n, s->bound.y);
     values_from_user(s, y0, yp0);
-    return solver_begin(s, t, s->bound.options.init);
+    if (s->bound.init) initializer_nearest(s->bound.init, true);
+    dae_status status = solver_begin(s, t, s->bound.options.init);
+    if (s->bound.init) initializer_nearest(s->bound.init, false);
+    return status;
 }
 
 dae_status forget_matrices(dae_solver *s)

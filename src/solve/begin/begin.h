@@ -32,6 +32,9 @@ void guesses_remember(const dae_solver *s, const model_point *at);
  * for those that reinit has set. It is the last word, whatever way the values have come. */
 dae_status check_fixed_starts(dae_solver *s, double t);
 
+/* initial_equations.c: whether the initial equations of a model hold; the last word, likewise. */
+dae_status check_initial_equations(dae_solver *s, double t);
+
 /* weights.c: error weights at y, with the checks that belong to them. */
 dae_status solver_update_weights(dae_solver *s, double t, const double *y);
 

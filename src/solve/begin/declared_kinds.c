@@ -417,6 +417,15 @@ dae_status solver_check_declared_index(dae_solver *s, double t)
     return s->bound.method->kinds_asked ? refuse_declared(s, t, highest_index(s)) : DAE_OK;
 }
 
+bool solver_index_is_undeclared(dae_solver *s)
+{
+    char text[400];
+    if (s->hybrid || binding_uses_forms(&s->bound) || index_was_declared(s)) return false;
+    solver_interpolate(s, s->run.t_new, 0, s->bound.at_y);
+    solver_interpolate(s, s->run.t_new, 1, s->bound.at_yp);
+    return solver_index_sentence(s, s->run.t_new, s->bound.at_y, s->bound.at_yp, text, sizeof text);
+}
+
 dae_status solver_check_index(dae_solver *s)
 {
     char text[300];

@@ -12,6 +12,9 @@ dae_status solver_check_kinds(dae_solver *s, double t, double h);
  * for: DAE_OK, or DAE_ERR_UNSUPPORTED with the variable. Notes whether the matrices at hand look
  * like an index that was not declared: three inverses, up to some dozens of variables. */
 dae_status solver_check_declared_index(dae_solver *s, double t);
+/* Whether the equations of callbacks have an index above 1 where the run stands, and nobody said
+ * so: that explains what rounding seems to. */
+bool solver_index_is_undeclared(dae_solver *s);
 
 /* After a step: where the index was suspect it is diagnosed. DAE_OK, or if it is certain and none
  * that the method can integrate DAE_ERR_UNSUPPORTED with the index, the equations and variables it

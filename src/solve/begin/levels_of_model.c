@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/vector.h"
 #include "init/levels.h"
 #include "model/model_structure.h"
@@ -87,7 +88,7 @@ typedef struct level_values {
     double *given, *scale, *reach, *u, *spare; /* spare: twice the number of unknowns */
     dae_tag *tag;
     int *rank, *fixed_by;
-    bool *open, *state;
+    bool *open, *state, *guessed;
     signed char *wish;
     int conflict; /* an unknown of the model whose fixed start value contradicts another's, -1 */
 } level_values;
@@ -215,6 +216,15 @@ static void prefer_states(const dae_solver *s, level_values *w)
     }
 }
 
+/* What start values are guesses of: variables that equations determine, and no derivatives. */
+static void note_guessed(const dae_solver *s, level_values *w)
+{
+    const model_form *f = form_of_levels(s->modes->current->plan.form);
+    for (int i = 0; i < f->n; i++)
+        w->guessed[i] = w->tag[i] != DAE_TAG_FIXED &&
+                        !(f->formulated->variable[i] >= 0 && f->formulated->order[i] > 0);
+}
+
 /* The unknowns that are states of the model as it is written. */
 static void note_states(const dae_solver *s, bool *state)
 {
@@ -310,6 +320,23 @@ static void append_aliases(dae_solver *s, const level_report *report)
     dae_free(list.seen);
 }
 
+/* Where the fixed values of a conflict are declared. */
+static void append_places(dae_solver *s, const level_report *report, const int *fixed_by)
+{
+    enum { MOST = 6 };
+    const flat_model *m = s->base->model->flat;
+    text_list list = text_list_in(&s->diag, MOST);
+    for (int k = 0; k < report->fixed_count; k++) {
+        const int v = fixed_by[report->fixed[k]];
+        if (v < 0) continue;
+        if (list.count == 0) diag_append(&s->diag, " Declared as fixed: ");
+        text_list_add(&list, "%s (%s:%d)", m->variables[v].name, model_file(s),
+                      m->variables[v].place.line);
+    }
+    text_list_end(&list);
+    if (list.count) diag_append(&s->diag, ".");
+}
+
 /* Whether the relations are at s->bound.y, s->bound.yp on the sides they are held to be. */
 static bool relations_agree(const dae_solver *s, double t)
 {
@@ -348,7 +375,7 @@ static void level_values_free(level_values *w)
 static bool level_values_new(level_values *w, int n)
 {
     double *values = DAE_ARRAY(double, 6 * (size_t)n);
-    bool *marks = DAE_ARRAY(bool, 2 * (size_t)n);
+    bool *marks = DAE_ARRAY(bool, 3 * (size_t)n);
     *w = (level_values){.given = values,
                         .tag = DAE_ARRAY(dae_tag, n),
                         .rank = DAE_ARRAY(int, 2 * (size_t)n),
@@ -363,6 +390,7 @@ static bool level_values_new(level_values *w, int n)
     w->u = values + 3 * n;
     w->spare = values + 4 * n;
     w->state = marks + n;
+    w->guessed = marks + 2 * n;
     w->fixed_by = w->rank + n;
     return true;
 }
@@ -389,6 +417,7 @@ static bool describe_values(const dae_solver *s, bool initial, level_values *w)
         rank_values(s, w->rank);
     }
     note_states(s, w->state);
+    note_guessed(s, w);
     return true;
 }
 
@@ -528,6 +557,7 @@ static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, 
                              .rank = initial ? NULL : w->rank,
                              .open = w->open,
                              .state = w->state,
+                             .guessed = initial ? w->guessed : NULL,
                              .turned = s->hybrid->turned,
                              .unexplained = s->hybrid->unexplained};
     level_report report = {0};
@@ -548,6 +578,7 @@ static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, 
     bool undefined = initial && status == DAE_ERR_EVALUATION; /* relations are looked at there */
     if (status == DAE_OK || undefined) take_levels(s, w->u, w->spare);
     if (status == DAE_ERR_INITIAL) append_aliases(s, &report);
+    if (status == DAE_ERR_INITIAL && initial) append_places(s, &report, w->fixed_by);
     level_report_free(&report);
     return status;
 }

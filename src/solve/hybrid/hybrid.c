@@ -107,6 +107,27 @@ dae_status hybrid_explain(dae_solver *s, dae_status status)
     return status;
 }
 
+/* What the user asked of a start holds, whatever way the values have come. */
+static dae_status check_start(dae_solver *s, double t)
+{
+    if (s->hybrid->given) return DAE_OK;
+    dae_status status = check_fixed_starts(s, t);
+    return status == DAE_OK ? check_initial_equations(s, t) : status;
+}
+
+/* The event at the initial time; where it changes nothing the start is as it was asked for. Solved
+ * again although little has changed: the second solution is the more accurate one. */
+static dae_status first_event(dae_solver *s, double t)
+{
+    const size_t slots = (size_t)flat_of(s)->memory_count;
+    double *before = dae_copy(s->hybrid->instance->memory, slots, sizeof *before);
+    if (!before) return plan_exhausted(&s->diag);
+    dae_status status = run_event(s, t, false);
+    bool same = memcmp(before, s->hybrid->instance->memory, slots * sizeof *before) == 0;
+    dae_free(before);
+    return status == DAE_OK && same && s->hybrid->thrown != t ? check_start(s, t) : status;
+}
+
 /* The initial equations, with initial() true and pre(..) given by the start values; then the event
  * at the initial time: samples due at once. Both search for values, and need more memory for that
  * than a method does: it gets its own behind them. */
@@ -116,6 +137,7 @@ static dae_status start_opened(dae_solver *s, double t, dae_init mode)
     s->bound.searching = true;
     dae_status status = modes_mend(s, t, true, events_agree_at_start(s, t, mode));
     if (status == DAE_OK) status = settings_check(s, t);
+    if (status == DAE_OK) status = check_start(s, t);
     if (status == DAE_OK) status = events_act(s, t, &reset);
     if (status == DAE_OK) status = delays_begin(s, t);
     if (status == DAE_OK) {
@@ -123,8 +145,7 @@ static dae_status start_opened(dae_solver *s, double t, dae_init mode)
         events_settle(s, t);
         status = samples_raise(s, t);
     }
-    /* Solved again although little has changed: the second solution is the more accurate one. */
-    if (status == DAE_OK) status = run_event(s, t, false);
+    if (status == DAE_OK) status = first_event(s, t);
     s->bound.searching = false;
     return hybrid_explain(s, status);
 }

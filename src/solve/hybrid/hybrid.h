@@ -37,6 +37,8 @@ dae_status hybrid_restart(struct dae_solver *s, bool anew);
 void hybrid_leave(struct dae_solver *s, double direction);
 /* Consistent values where the solver stands, for the memory as it is: no event. */
 dae_status hybrid_begin_again(struct dae_solver *s);
+/* The same; initial: with the initial equations and the fixed values of a start. */
+dae_status hybrid_begin_mode(struct dae_solver *s, bool initial);
 /* After a beginning: relations on the sides they are held, folds seen. */
 dae_status hybrid_ready(struct dae_solver *s);
 /* Update at the event at s->run.t; the solver is ready to go on, or has ended. */

@@ -152,6 +152,7 @@ static void hold_values(dae_solver *s, bool starts)
     for (int i = 0; i < s->bound.n; i++)
         fixed[i] = h->is_held[i] || (starts && h->fixed_by[i] >= 0);
     initializer_rescued(s->bound.init, levels_may_help(s));
+    initializer_nearest(s->bound.init, starts);
     vector_copy(s->bound.n, s->bound.y, h->entry);
     vector_copy(s->bound.n, s->bound.yp, h->entry_yp);
 }
@@ -189,12 +190,18 @@ dae_status hybrid_ready(dae_solver *s)
     return status;
 }
 
-dae_status hybrid_begin_again(dae_solver *s)
+dae_status hybrid_begin_mode(dae_solver *s, bool initial)
 {
+    const dae_init init = initial ? s->bound.options.init : DAE_INIT_DIFFERENTIAL;
     dae_status status = bind_mode_at_hand(s, s->run.t);
     hybrid_break_delays(s->hybrid, DELAY_JUMP);
-    if (status == DAE_OK) status = solve_continuous(s, s->run.t, false, DAE_INIT_DIFFERENTIAL);
+    if (status == DAE_OK) status = solve_continuous(s, s->run.t, initial, init);
     return status == DAE_OK ? hybrid_ready(s) : status;
+}
+
+dae_status hybrid_begin_again(dae_solver *s)
+{
+    return hybrid_begin_mode(s, false);
 }
 
 /* ---- passes ---- */

@@ -44,12 +44,14 @@ static bool rank_is_lost(dae_solver *s, double t)
     return lost;
 }
 
-/* Whether the mode of the memory as it is has a solution that stays in it. */
-static bool mode_holds(dae_solver *s, double t)
+/* Whether the mode of the memory as it is has a solution that stays in it; at a start one with the
+ * initial equations and the fixed values. */
+static bool mode_holds(dae_solver *s, double t, bool initial)
 {
     s->hybrid->solved = false;
+    s->run.t = t; /* a start that has failed may not have come there */
     events_follow(s, t);
-    if (hybrid_begin_again(s) != DAE_OK) return false;
+    if (hybrid_begin_mode(s, initial) != DAE_OK) return false;
     s->hybrid->solved = true;
     return !relations_leave(s, t) && s->hybrid->foreseen && !rank_is_lost(s, t);
 }
@@ -71,7 +73,8 @@ static dae_status restore(dae_solver *s, const mode_entry *e)
 }
 
 /* Try modes with some of the free relations turned over; whether one holds. */
-static bool try_modes(dae_solver *s, double t, const mode_entry *e, const size_t *list, int count)
+static bool try_modes(dae_solver *s, double t, bool initial, const mode_entry *e,
+                      const size_t *list, int count)
 {
     const flat_model *m = flat_of(s);
     for (unsigned mask = (1u << count) - 1; mask > 0; mask--) {
@@ -80,7 +83,7 @@ static bool try_modes(dae_solver *s, double t, const mode_entry *e, const size_t
             double *slot = &s->hybrid->instance->memory[m->relations[list[k]].memory];
             if (mask >> k & 1u) *slot = *slot == 0.0;
         }
-        if (mode_holds(s, t)) return true;
+        if (mode_holds(s, t, initial)) return true;
     }
     return false;
 }
@@ -105,7 +108,7 @@ dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status)
     dae_message_fn message = s->bound.options.message;
     s->bound.options.message = s->base_options.message =
         NULL; /* what is said of modes that are only tried is of no use */
-    bool found = e.memory && e.y && try_modes(s, t, &e, list, count);
+    bool found = e.memory && e.y && try_modes(s, t, initial, &e, list, count);
     s->bound.options.message = s->base_options.message = message;
     s->diag = said;
     if (found)

@@ -73,6 +73,27 @@ dae_status explain_singular_mode(preparation *p)
     return DAE_ERR_MODEL;
 }
 
+/* Equations `row`, and those that make one variable of several in them. */
+static void list_equations(text_list *list, const model_form *f, const equation_set *set,
+                           const int *row, int count)
+{
+    size_t equations = f->flat->equation_count;
+    bool *rows = DAE_ARRAY(bool, equations), *aliases = DAE_ARRAY(bool, equations);
+    for (int k = 0; k < count; k++) {
+        int source = set->row[row[k]].source, at = source >= 0 ? f->equation_source[source] : -1;
+        text_list_add(list, "%s", set->row[row[k]].name);
+        if (rows && at >= 0) rows[at] = true;
+    }
+    bool ok = rows && aliases && model_aliases_between(f, rows, aliases);
+    for (size_t i = 0; ok && i < equations; i++) {
+        char *name = aliases[i] ? flat_equation_name(f->flat, &f->flat->equations[i]) : NULL;
+        if (name) text_list_add(list, "%s", name);
+        dae_free(name);
+    }
+    text_list_end(list);
+    dae_free_all(rows, aliases);
+}
+
 /* Structure and numbers disagree, and no rewriting helped: what to say if that turns out to matter.
  */
 void note_doubt(preparation *p)
@@ -85,8 +106,7 @@ void note_doubt(preparation *p)
     dae_diag text = {0};
     diag_set(&text, DAE_ERR_SINGULAR, "These equations depend on each other: ");
     text_list rows = text_list_in(&text, MOST), columns = rows;
-    for (int k = 0; k < c->row_count; k++) text_list_add(&rows, "%s", set->row[c->row[k]].name);
-    text_list_end(&rows);
+    list_equations(&rows, p->problem->model, set, c->row, c->row_count);
     diag_append(&text, ". They leave open: ");
     for (int k = 0; k < c->column_count; k++)
         text_list_add(&columns, "%s", set->name[c->column[k]]);

@@ -642,8 +642,13 @@ static dae_status look_at_rounding(dae_solver *s, dae_status status, double tend
     static const double OUT = 100.0; /* of steps that lead nowhere, by steps so many times longer */
     bool stalling = status == DAE_ERR_STALL || status == DAE_STEPPED;
     double step = stalling ? OUT * s->stats.last_h : 0.0;
+    const dae_diag said = s->diag;
     rounding_result found = may_be_rounding(status) ? rounding_look(s, tend, step) : ROUNDING_FINE;
     if (found == ROUNDING_FINE) return status;
+    if (found == ROUNDING_TOO_MUCH && status < 0 && solver_index_is_undeclared(s)) {
+        s->diag = said;
+        return status;
+    }
     if (found == ROUNDING_TOO_MUCH) return explain_growth(s, DAE_ERR_TOLERANCE);
     start_again(s, tend);
     return DAE_OK;
