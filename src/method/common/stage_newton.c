@@ -15,6 +15,11 @@ static const double ROUND_OFF = 100.0 * DBL_EPSILON;
  * estimates come out too small. */
 static const double MOST_SURPRISE = 1e5;
 
+/* What is left over at the end may be so many times the tolerance of the iteration; and how often
+ * it goes on from an end that is none with the matrices of that point. */
+static const double PROOF = 10.0;
+enum { MOST_DOUBTS = 3 };
+
 bool stage_prediction_trusted(double surprise, double ratio, int stages)
 {
     for (int k = 0; k <= stages && ratio > 1.0; k++) surprise *= ratio;
@@ -134,7 +139,7 @@ static bool stays_in_rounding(const stage_newton *nw, double size, double quotie
     return nw->fresh && size <= nw->rounding && nw->iterations > 3 && (quotient > STAYS || last);
 }
 
-attempt_status stage_newton_iterate(const stage_task *k)
+static attempt_status iterate(const stage_task *k)
 {
     const stage_equations *own = k->equations;
     stage_newton *nw = k->newton;
@@ -163,6 +168,36 @@ attempt_status stage_newton_iterate(const stage_task *k)
     }
     nw->shrink = 0.5;
     return diverged(k);
+}
+
+/* Whether the last stage solves its equations where the iteration has ended. */
+static attempt_status confirm(const stage_task *k, bool *confirmed)
+{
+    newton *nw = k->ctx->newton;
+    iteration_end end = {.eval = k->ctx->eval,
+                         .matrix = nw->matrix,
+                         .norm = k->ctx->norm,
+                         .part = PROOF * k->newton->kappa,
+                         .work = nw->work};
+    k->equations->last_stage(k, &end);
+    return iteration_confirm(&end, confirmed);
+}
+
+attempt_status stage_newton_iterate(const stage_task *k)
+{
+    attempt_status status = iterate(k);
+    bool confirmed = !k->equations->last_stage || k->ctx->newton->matrix->matrix_free;
+    for (int m = 0; status == ATTEMPT_OK && !confirmed; m++) {
+        status = confirm(k, &confirmed);
+        if (status != ATTEMPT_OK || confirmed) break;
+        if (m == MOST_DOUBTS) {
+            k->newton->shrink = 0.5;
+            return ATTEMPT_CONVERGENCE;
+        }
+        status = stage_newton_renew_here(k);
+        if (status == ATTEMPT_OK) status = iterate(k);
+    }
+    return status;
 }
 
 attempt_status stage_newton_solve(const stage_task *k)
