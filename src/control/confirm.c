@@ -3,19 +3,23 @@
 #include <math.h>
 #include <stdint.h>
 
-/* What may be left of e: the slowest rate at which an iteration is said to converge. */
-static const double AGREES = 0.9;
-/* Errors of positions become those of velocities, and these those of multipliers, before any of them
- * shrinks: so many corrections may be needed, with errors that grow to this on the way. */
+/* What may be left of e after one correction; and after more, if the last one has made so much less
+ * of it: a variable that G moves with others by mistake may come near its place with them, but
+ * once. */
+static const double CLOSE = 0.03, LEFT = 0.9, SHRINKS = 0.7;
+/* Errors of positions become those of velocities, and these those of multipliers, before any of
+ * them shrinks: so many corrections may be needed, with errors that grow to this on the way. */
 enum { CORRECTIONS = 3 };
-static const double MOST_GROWTH = 100.0;
+static const double MOST_GROWTH = 1e4;
 
-/* e_i: signs without a pattern, but the same in every run; within the bounds of the problem */
+/* e_i, half of the part or more: signs and sizes without a pattern, but the same in every run;
+ * within the bounds of the problem */
 static double displacement(const iteration_end *end, int i)
 {
     const dae_residual *form = &end->eval->problem->form;
-    const double size = end->part / end->norm->newton[i];
-    double e = ((uint32_t)i * 2654435761u) >> 31 ? size : -size;
+    const uint32_t mixed = ((uint32_t)i + 1u) * 2654435761u;
+    const double size = end->part / end->norm->newton[i] * (0.5 + (mixed >> 8 & 0xff) / 512.0);
+    double e = mixed >> 31 ? size : -size;
     bool below = form->lower_bounds && end->y[i] + e < form->lower_bounds[i];
     bool above = form->upper_bounds && end->y[i] + e > form->upper_bounds[i];
     return below || above ? -e : e;
@@ -46,6 +50,12 @@ static double correct(const iteration_end *end, double *e, const double *d)
     return most / end->part;
 }
 
+bool iteration_is_local(const error_norm *norm, double first_size, double rate)
+{
+    static const double NEAR = 1e3, PART = 0.01;
+    return rate > 0.0 && first_size <= fmin(NEAR, PART / norm_finest(norm));
+}
+
 attempt_status iteration_confirm(const iteration_end *end, bool *confirmed)
 {
     const int n = end->norm->n;
@@ -54,14 +64,44 @@ attempt_status iteration_confirm(const iteration_end *end, bool *confirmed)
     *confirmed = false;
     for (int i = 0; i < n; i++) e[i] = displacement(end, i);
     double left = 1.0;
-    for (int k = 0; k < CORRECTIONS && left > AGREES && left <= MOST_GROWTH; k++) {
+    for (int k = 0; k < CORRECTIONS && !*confirmed && left <= MOST_GROWTH; k++) {
+        const double before = left;
         eval_status status = evaluate_beside(end, e, f);
         if (status == EVAL_STOP) return ATTEMPT_STOP;
         if (status == EVAL_MEMORY) return ATTEMPT_MEMORY;
         if (status != EVAL_OK || iteration_solve(end->matrix, NULL, f) != ITERATION_OK) break;
         left = correct(end, e, f);
+        *confirmed = left <= CLOSE || (k > 0 && left <= fmin(LEFT, SHRINKS * before));
     }
-    *confirmed = left <= AGREES;
     end->eval->failure = failure;
+    return ATTEMPT_OK;
+}
+
+/* Without a matrix, or F, nothing is confirmed; what else a callback or the memory says ends all.
+ */
+static attempt_status unless_fatal(iteration_status status)
+{
+    return status == ITERATION_STOP     ? ATTEMPT_STOP
+           : status == ITERATION_MEMORY ? ATTEMPT_MEMORY
+                                        : ATTEMPT_OK;
+}
+
+attempt_status iteration_confirm_anew(const iteration_end *end, double cj, double h,
+                                      bool *confirmed)
+{
+    double *f = end->work;
+    const eval_failure failure = end->eval->failure;
+    *confirmed = false;
+    iteration_status status =
+        iteration_evaluate(end->matrix, end->t, end->y, end->yp, cj, h, end->norm->weights, NULL);
+    if (status == ITERATION_OK) status = iteration_factor(end->matrix, cj, NULL);
+    if (status != ITERATION_OK) return unless_fatal(status);
+    eval_status value =
+        evaluate_residual(end->eval, end->t, end->y, end->yp, f, &end->eval->stats->residuals);
+    if (value == EVAL_STOP) return ATTEMPT_STOP;
+    if (value == EVAL_MEMORY) return ATTEMPT_MEMORY;
+    end->eval->failure = failure;
+    if (value == EVAL_OK && iteration_solve(end->matrix, NULL, f) == ITERATION_OK)
+        *confirmed = norm_of(end->norm, f, end->norm->newton) <= end->part;
     return ATTEMPT_OK;
 }

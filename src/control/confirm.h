@@ -2,10 +2,10 @@
  *
  * Corrections d = -G^-1 F are small also where G is the matrix of another point, with partial
  * derivatives that are larger by powers of ten: exponentials are. They prove nothing, nor does the
- * rate at which they shrink. Proof is F where the iteration ended, and a matrix that is valid there:
- *   G^-1 F(t, y + e, y' + cj e) = e + G^-1 F(t, y, y') + (G^-1 F'(y) - I) e
- * is e itself if both the correction that is left over and the error of the matrix, the rate of
- * convergence at this point, are small [Deu11 2.1]. So one evaluation tells of both. */
+ * rate at which they shrink. Proof is F where the iteration ended, and a matrix that is valid
+ * there: G^-1 F(t, y + e, y' + cj e) = e + G^-1 F(t, y, y') + (G^-1 F'(y) - I) e is e itself if
+ * both the correction that is left over and the error of the matrix, the rate of convergence at
+ * this point, are small [Deu11 2.1]. So one evaluation tells of both. */
 #ifndef DAE_CONTROL_CONFIRM_H
 #define DAE_CONTROL_CONFIRM_H
 
@@ -20,12 +20,21 @@ typedef struct iteration_end {
     const error_norm *norm;
     double t;
     const double *y, *yp;
-    double part; /* |e_i|, in tolerances: what the iteration may leave over */
+    double part;  /* |e_i|, in tolerances: what the iteration may leave over */
     double *work; /* 4 n values */
 } iteration_end;
 
-/* Whether y, y' solve F(t, y, y') = 0 but for a part of the tolerances, as the factors at hand tell;
- * ATTEMPT_STOP if the user's callback ends the run. */
+/* Whether y, y' solve F(t, y, y') = 0 but for a part of the tolerances, as the factors at hand
+ * tell; ATTEMPT_STOP if the user's callback ends the run. */
 attempt_status iteration_confirm(const iteration_end *end, bool *confirmed);
+
+/* The same with partial derivatives of this very point, and their factors with shift cj, which the
+ * matrix has afterwards: whether Newton's correction itself is small enough. */
+attempt_status iteration_confirm_anew(const iteration_end *end, double cj, double h,
+                                      bool *confirmed);
+
+/* Whether a rate that was measured from corrections of which this was the first says how good the
+ * matrix is here: they stayed within some tolerances, where equations are as good as linear. */
+bool iteration_is_local(const error_norm *norm, double first_size, double rate);
 
 #endif

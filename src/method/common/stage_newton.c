@@ -170,7 +170,8 @@ static attempt_status iterate(const stage_task *k)
     return diverged(k);
 }
 
-/* Whether the last stage solves its equations where the iteration has ended. */
+/* Whether the last stage solves its equations where the iteration has ended: by the matrices that
+ * it took, else by those of that point. */
 static attempt_status confirm(const stage_task *k, bool *confirmed)
 {
     newton *nw = k->ctx->newton;
@@ -180,21 +181,26 @@ static attempt_status confirm(const stage_task *k, bool *confirmed)
                          .part = PROOF * k->newton->kappa,
                          .work = nw->work};
     k->equations->last_stage(k, &end);
-    return iteration_confirm(&end, confirmed);
+    attempt_status status = iteration_confirm(&end, confirmed);
+    if (status != ATTEMPT_OK || *confirmed) return status;
+    nw->stale = true;
+    status = iteration_confirm_anew(&end, nw->matrix->cj, k->result->h, confirmed);
+    nw->stale = !nw->matrix->jac.valid || status != ATTEMPT_OK;
+    k->newton->fresh = k->newton->ahead = true;
+    return status;
 }
 
 attempt_status stage_newton_iterate(const stage_task *k)
 {
     attempt_status status = iterate(k);
-    bool confirmed = !k->equations->last_stage || k->ctx->newton->matrix->matrix_free;
-    for (int m = 0; status == ATTEMPT_OK && !confirmed; m++) {
-        status = confirm(k, &confirmed);
+    if (!k->equations->last_stage) return status;
+    for (int m = 0; status == ATTEMPT_OK; m++) {
+        bool confirmed = iteration_is_local(k->ctx->norm, k->newton->first_size, k->newton->theta);
+        if (!confirmed) status = confirm(k, &confirmed);
         if (status != ATTEMPT_OK || confirmed) break;
-        if (m == MOST_DOUBTS) {
-            k->newton->shrink = 0.5;
-            return ATTEMPT_CONVERGENCE;
-        }
-        status = stage_newton_renew_here(k);
+        k->newton->shrink = 0.5;
+        if (m == MOST_DOUBTS) return ATTEMPT_CONVERGENCE;
+        status = stage_newton_prepare(k, false);
         if (status == ATTEMPT_OK) status = iterate(k);
     }
     return status;
