@@ -147,6 +147,18 @@ static hem_failure project_shortest(hem_cache *c, const method_context *ctx, dou
                          vector_argmax(c->ng, p->c, NULL), 0};
 }
 
+double hem_exact_distance(hem_cache *c, const method_context *ctx, double t, const double *x,
+                          bool factored)
+{
+    const manifold_form *m = c->manifold;
+    manifold *p = &c->projector;
+    bool any = m && c->ng > 0 && (hem_projects_position(ctx) || hem_projects_velocity(ctx));
+    if (!any || (!factored && factor_rows(c, ctx, t, x).status)) return 0.0;
+    if (m->c(m->context, t, x, p->c) != EVAL_OK) return 0.0;
+    manifold_step(p, p->c, p->dx);
+    return hem_norm(c, ctx->norm, p->dx, 0, c->nx);
+}
+
 static hem_failure manifold_end(hem_cache *c, const method_context *ctx, double t, double *x,
                                 double *k, bool project)
 {
