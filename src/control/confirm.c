@@ -12,39 +12,43 @@ static const double CLOSE = 0.03, LEFT = 0.9, SHRINKS = 0.7;
 enum { CORRECTIONS = 3 };
 static const double MOST_GROWTH = 1e4;
 
-/* e_i, half of the part or more: signs and sizes without a pattern, but the same in every run;
- * within the bounds of the problem */
+/* e_i, half of the part or more: signs and sizes without a pattern, but the same in every run */
 static double displacement(const iteration_end *end, int i)
 {
-    const dae_residual *form = &end->eval->problem->form;
     const uint32_t mixed = ((uint32_t)i + 1u) * 2654435761u;
     const double size = end->part / end->norm->newton[i] * (0.5 + (mixed >> 8 & 0xff) / 512.0);
-    double e = mixed >> 31 ? size : -size;
-    bool below = form->lower_bounds && end->y[i] + e < form->lower_bounds[i];
-    bool above = form->upper_bounds && end->y[i] + e > form->upper_bounds[i];
-    return below || above ? -e : e;
+    return mixed >> 31 ? size : -size;
 }
 
-/* F(t, y + e, y' + cj e) in f */
-static eval_status evaluate_beside(const iteration_end *end, const double *e, double *f)
+/* e, with y + e within the bounds of the problem: F need not exist outside */
+static double within_bounds(const dae_residual *form, int i, double y, double e)
+{
+    if (form->lower_bounds && y + e < form->lower_bounds[i]) return form->lower_bounds[i] - y;
+    if (form->upper_bounds && y + e > form->upper_bounds[i]) return form->upper_bounds[i] - y;
+    return e;
+}
+
+/* f = F(t, y + e, y' + cj e) */
+static eval_status evaluate_beside(const iteration_end *end)
 {
     const int n = end->norm->n;
     const double cj = end->matrix->cj;
-    double *y = end->work + n, *yp = y + n;
+    double *e = end->e, *y = end->point, *yp = end->slope;
     for (int i = 0; i < n; i++) {
+        e[i] = within_bounds(&end->eval->problem->form, i, end->y[i], e[i]);
         y[i] = end->y[i] + e[i];
         yp[i] = end->yp[i] + cj * e[i];
     }
-    return evaluate_residual(end->eval, end->t, y, yp, f, &end->eval->stats->residuals);
+    return evaluate_residual(end->eval, end->t, y, yp, end->f, &end->eval->stats->residuals);
 }
 
-/* e -= d; the largest e_i over what it was at first; INFINITY if it is not a number */
-static double correct(const iteration_end *end, double *e, const double *d)
+/* e -= f; the largest e_i over what it was at first; INFINITY if it is not a number */
+static double correct(const iteration_end *end)
 {
     double most = 0.0;
     for (int i = 0; i < end->norm->n; i++) {
-        e[i] -= d[i];
-        const double size = fabs(e[i]) * end->norm->newton[i];
+        end->e[i] -= end->f[i];
+        const double size = fabs(end->e[i]) * end->norm->newton[i];
         if (!(size <= most)) most = isfinite(size) ? size : INFINITY;
     }
     return most / end->part;
@@ -58,19 +62,17 @@ bool iteration_is_local(const error_norm *norm, double first_size, double rate)
 
 attempt_status iteration_confirm(const iteration_end *end, bool *confirmed)
 {
-    const int n = end->norm->n;
-    double *e = end->work, *f = end->work + 3 * (size_t)n;
     const eval_failure failure = end->eval->failure;
     *confirmed = false;
-    for (int i = 0; i < n; i++) e[i] = displacement(end, i);
+    for (int i = 0; i < end->norm->n; i++) end->e[i] = displacement(end, i);
     double left = 1.0;
     for (int k = 0; k < CORRECTIONS && !*confirmed && left <= MOST_GROWTH; k++) {
         const double before = left;
-        eval_status status = evaluate_beside(end, e, f);
+        eval_status status = evaluate_beside(end);
         if (status == EVAL_STOP) return ATTEMPT_STOP;
         if (status == EVAL_MEMORY) return ATTEMPT_MEMORY;
-        if (status != EVAL_OK || iteration_solve(end->matrix, NULL, f) != ITERATION_OK) break;
-        left = correct(end, e, f);
+        if (status != EVAL_OK || iteration_solve(end->matrix, NULL, end->f) != ITERATION_OK) break;
+        left = correct(end);
         *confirmed = left <= CLOSE || (k > 0 && left <= fmin(LEFT, SHRINKS * before));
     }
     end->eval->failure = failure;
@@ -89,7 +91,7 @@ static attempt_status unless_fatal(iteration_status status)
 attempt_status iteration_confirm_anew(const iteration_end *end, double cj, double h,
                                       bool *confirmed)
 {
-    double *f = end->work;
+    double *f = end->f;
     const eval_failure failure = end->eval->failure;
     *confirmed = false;
     iteration_status status =

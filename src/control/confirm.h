@@ -20,8 +20,8 @@ typedef struct iteration_end {
     const error_norm *norm;
     double t;
     const double *y, *yp;
-    double part;  /* |e_i|, in tolerances: what the iteration may leave over */
-    double *work; /* 4 n values */
+    double part;                   /* |e_i|, in tolerances: what the iteration may leave over */
+    double *e, *f, *point, *slope; /* room for n values each; e is what is left over afterwards */
 } iteration_end;
 
 /* Whether y, y' solve F(t, y, y') = 0 but for a part of the tolerances, as the factors at hand

@@ -56,14 +56,13 @@ bool newton_new(newton *nw, evaluator *eval, iteration *matrix, error_norm *norm
     nw->delta = DAE_ARRAY(double, norm->n);
     const bool damps = steps_are_given(options);
     if (damps) nw->trial = DAE_ARRAY(double, norm->n);
-    nw->work = DAE_ARRAY(double, 4 * (size_t)norm->n);
     newton_reset(nw);
-    return nw->first && nw->delta && nw->work && (nw->trial || !damps);
+    return nw->first && nw->delta && (nw->trial || !damps);
 }
 
 void newton_free(newton *nw)
 {
-    dae_free_all(nw->first, nw->delta, nw->trial, nw->work);
+    dae_free_all(nw->first, nw->delta, nw->trial);
     *nw = (newton){0};
 }
 
@@ -91,7 +90,7 @@ void newton_reset(newton *nw)
 void newton_persist(newton *nw, persist *p)
 {
     const int n = nw->norm->n;
-    PERSIST_STRUCT(p, nw, GAPS(newton, eval, norm), GAPS(newton, first, work));
+    PERSIST_STRUCT(p, nw, GAPS(newton, eval, norm), GAPS(newton, first, trial));
     PERSIST_ARRAY(p, nw->first, n);
     PERSIST_ARRAY(p, nw->delta, n);
     if (nw->trial) PERSIST_ARRAY(p, nw->trial, n);

@@ -32,7 +32,6 @@ typedef struct newton {
     double *first;      /* F at the predicted point */
     double *delta;      /* current correction */
     double *trial;      /* the next one, of a damped iteration; NULL unless steps are given */
-    double *work;       /* 4 n values, for who confirms the end of an iteration */
     int iterations;     /* of the last solve */
     double rate;        /* rho of the last solve; 0 if one iteration did */
     double last_size;   /* norm of the last correction */

@@ -170,6 +170,14 @@ static attempt_status iterate(const stage_task *k)
     return diverged(k);
 }
 
+/* What may be left over at the end, in tolerances: where corrections could not be smaller than
+ * rounding makes them, some of those. */
+static double part_left(const stage_newton *nw, double last_size)
+{
+    const double SPREAD = 4.0, noise = fmax(nw->fresh ? nw->noise : 0.0, nw->rounding);
+    return fmax(PROOF * nw->kappa, SPREAD * fmin(last_size, fmax(noise, nw->floor)));
+}
+
 /* Whether the last stage solves its equations where the iteration has ended: by the matrices that
  * it took, else by those of that point. */
 static attempt_status confirm(const stage_task *k, bool *confirmed)
@@ -178,8 +186,9 @@ static attempt_status confirm(const stage_task *k, bool *confirmed)
     iteration_end end = {.eval = k->ctx->eval,
                          .matrix = nw->matrix,
                          .norm = k->ctx->norm,
-                         .part = PROOF * k->newton->kappa,
-                         .work = nw->work};
+                         .part = part_left(k->newton, nw->last_size),
+                         .e = nw->delta,
+                         .f = nw->first};
     k->equations->last_stage(k, &end);
     attempt_status status = iteration_confirm(&end, confirmed);
     if (status != ATTEMPT_OK || *confirmed) return status;
@@ -190,18 +199,28 @@ static attempt_status confirm(const stage_task *k, bool *confirmed)
     return status;
 }
 
+/* The iteration goes on from an end that is none, with the matrices of that point. */
+static attempt_status go_on(const stage_task *k)
+{
+    stage_newton *nw = k->newton;
+    const int before = nw->iterations;
+    nw->shrink = 0.5;
+    attempt_status status = stage_newton_prepare(k, false);
+    if (status == ATTEMPT_OK) status = iterate(k);
+    nw->iterations += before;
+    return status;
+}
+
 attempt_status stage_newton_iterate(const stage_task *k)
 {
+    const stage_newton *nw = k->newton;
     attempt_status status = iterate(k);
     if (!k->equations->last_stage) return status;
     for (int m = 0; status == ATTEMPT_OK; m++) {
-        bool confirmed = iteration_is_local(k->ctx->norm, k->newton->first_size, k->newton->theta);
+        bool confirmed = iteration_is_local(k->ctx->norm, nw->first_size, nw->theta);
         if (!confirmed) status = confirm(k, &confirmed);
         if (status != ATTEMPT_OK || confirmed) break;
-        k->newton->shrink = 0.5;
-        if (m == MOST_DOUBTS) return ATTEMPT_CONVERGENCE;
-        status = stage_newton_prepare(k, false);
-        if (status == ATTEMPT_OK) status = iterate(k);
+        status = m < MOST_DOUBTS && nw->iterations < nw->most ? go_on(k) : ATTEMPT_CONVERGENCE;
     }
     return status;
 }

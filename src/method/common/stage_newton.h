@@ -61,8 +61,8 @@ struct stage_equations {
     bool (*settled)(const stage_task *k);
     /* Whether the quotient of the first two corrections says nothing of the rate; NULL: never */
     bool (*is_transient)(const stage_task *k, double quotient);
-    /* The end of the last stage, to be confirmed with the factors of the matrix in ctx, its `part`
-     * and room for it are given; NULL: the rate is proof enough. */
+    /* The end of the last stage, to be confirmed with the factors of the matrix in ctx, and room
+     * for a point and a slope beside it; NULL: the rate is proof enough. */
     void (*last_stage)(const stage_task *k, iteration_end *end);
     void (*blame)(const stage_task *k); /* the largest correction into newton->delta; NULL: it is */
 };

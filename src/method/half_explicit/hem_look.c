@@ -87,9 +87,9 @@ static void expected(const hem_state *s, const hem_scratch *w, int n, int p, int
     }
 }
 
-/* h |f - slope| at place p, 0 where f is not known, or how far that place is from the constraints if
- * that is more: between two plateaus of an algebraic variable f, its derivative, may be 0 all along
- * the step, next to which the constraints are not met. */
+/* h |f - slope| at place p, 0 where f is not known, or how far that place is from the constraints
+ * if that is more: between two plateaus of an algebraic variable f, its derivative, may be 0 all
+ * along the step, next to which the constraints are not met. */
 static double look_at(const hem_state *s, hem_scratch *w, const method_context *ctx, int p)
 {
     hem_cache *c = ctx->cache, *own = hem_refinement_cache(c->refinement);
@@ -126,8 +126,7 @@ double hem_look_beside(const hem_state *s, hem_scratch *w, const method_context 
     if (!c->manifold || c->ng == 0 || !hem_refinement_cache(c->refinement)) return 0.0;
     for (int p = 0; p < HEM_PLACES; p++) {
         expected(s, w, c->nx, p, 0, c->inner_x);
-        most = fmax(most,
-                    hem_exact_distance(c, ctx, s->t + places[p] * w->h, c->inner_x, true));
+        most = fmax(most, hem_exact_distance(c, ctx, s->t + places[p] * w->h, c->inner_x, true));
     }
     return most;
 }

@@ -408,6 +408,8 @@ static void last_stage(const stage_task *k, iteration_end *end)
     end->t = time_of_stage(step, s - 1);
     end->y = step->point;
     end->yp = step->V;
+    end->point = step->past[0];
+    end->slope = step->past[1];
 }
 
 static const stage_equations equations = {.at_hand = at_hand,
