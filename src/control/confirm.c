@@ -31,15 +31,15 @@ static double within_bounds(const dae_residual *form, int i, double y, double e)
 /* f = F(t, y + e, y' + cj e) */
 static eval_status evaluate_beside(const iteration_end *end)
 {
-    const int n = end->norm->n;
-    const double cj = end->matrix->cj;
-    double *e = end->e, *y = end->point, *yp = end->slope;
-    for (int i = 0; i < n; i++) {
-        e[i] = within_bounds(&end->eval->problem->form, i, end->y[i], e[i]);
-        y[i] = end->y[i] + e[i];
-        yp[i] = end->yp[i] + cj * e[i];
+    double *e = end->e;
+    for (int i = 0; i < end->norm->n; i++) {
+        const double sum = end->sum ? end->sum[i] : 0.0, y = end->y[i] + sum;
+        e[i] = within_bounds(&end->eval->problem->form, i, y, e[i]);
+        end->point[i] = y + e[i];
+        end->slope[i] = end->yp[i] + end->shift * sum + end->matrix->cj * e[i];
     }
-    return evaluate_residual(end->eval, end->t, y, yp, end->f, &end->eval->stats->residuals);
+    return evaluate_residual(end->eval, end->t, end->point, end->slope, end->f,
+                             &end->eval->stats->residuals);
 }
 
 /* e -= f; the largest e_i over what it was at first; INFINITY if it is not a number */
@@ -54,26 +54,27 @@ static double correct(const iteration_end *end)
     return most / end->part;
 }
 
-bool iteration_is_local(const error_norm *norm, double first_size, double rate)
+bool iteration_is_local(const error_norm *norm, correction_sizes sizes)
 {
-    static const double NEAR = 1e3, PART = 0.01;
-    return rate > 0.0 && first_size <= fmin(NEAR, PART / norm_finest(norm));
+    static const double NEAR = 1e3, PART = 0.01, FASTEST = 1e-5;
+    const double near = fmin(NEAR, PART / norm_finest(norm));
+    return sizes.first <= near || (sizes.before <= near && sizes.last >= FASTEST * sizes.before);
 }
 
-attempt_status iteration_confirm(const iteration_end *end, bool *confirmed)
+attempt_status iteration_confirm(iteration_end *end, bool *confirmed)
 {
     const eval_failure failure = end->eval->failure;
     *confirmed = false;
     for (int i = 0; i < end->norm->n; i++) end->e[i] = displacement(end, i);
-    double left = 1.0;
-    for (int k = 0; k < CORRECTIONS && !*confirmed && left <= MOST_GROWTH; k++) {
-        const double before = left;
+    end->left = 1.0;
+    for (int k = 0; k < CORRECTIONS && !*confirmed && end->left <= MOST_GROWTH; k++) {
+        const double before = end->left;
         eval_status status = evaluate_beside(end);
         if (status == EVAL_STOP) return ATTEMPT_STOP;
         if (status == EVAL_MEMORY) return ATTEMPT_MEMORY;
         if (status != EVAL_OK || iteration_solve(end->matrix, NULL, end->f) != ITERATION_OK) break;
-        left = correct(end);
-        *confirmed = left <= CLOSE || (k > 0 && left <= fmin(LEFT, SHRINKS * before));
+        end->left = correct(end);
+        *confirmed = end->left <= CLOSE || (k > 0 && end->left <= fmin(LEFT, SHRINKS * before));
     }
     end->eval->failure = failure;
     return ATTEMPT_OK;

@@ -19,22 +19,31 @@ typedef struct iteration_end {
     iteration *matrix; /* with its factors */
     const error_norm *norm;
     double t;
-    const double *y, *yp;
+    const double *y, *yp, *sum; /* at y + sum, y' + shift sum; NULL: at y, y' */
+    double shift;
     double part;                   /* |e_i|, in tolerances: what the iteration may leave over */
-    double *e, *f, *point, *slope; /* room for n values each; e is what is left over afterwards */
+    double *e, *f, *point, *slope; /* room for n values each; e is what is left over afterwards,
+                                         and the point may be where the caller has y + sum */
+    double left;                   /* of e, as a part of it: about the rate of convergence */
 } iteration_end;
 
 /* Whether y, y' solve F(t, y, y') = 0 but for a part of the tolerances, as the factors at hand
  * tell; ATTEMPT_STOP if the user's callback ends the run. */
-attempt_status iteration_confirm(const iteration_end *end, bool *confirmed);
+attempt_status iteration_confirm(iteration_end *end, bool *confirmed);
 
 /* The same with partial derivatives of this very point, and their factors with shift cj, which the
  * matrix has afterwards: whether Newton's correction itself is small enough. */
 attempt_status iteration_confirm_anew(const iteration_end *end, double cj, double h,
                                       bool *confirmed);
 
-/* Whether a rate that was measured from corrections of which this was the first says how good the
- * matrix is here: they stayed within some tolerances, where equations are as good as linear. */
-bool iteration_is_local(const error_norm *norm, double first_size, double rate);
+/* Corrections of an iteration: the first one, and the last two. */
+typedef struct correction_sizes {
+    double first, before, last;
+} correction_sizes;
+
+/* Whether the rate of these corrections says how good the matrix is here: all of them, or the last
+ * two, stayed within some tolerances, where equations are as good as linear. A last one that is far
+ * smaller than nonlinear equations let it be says nothing after a large one. */
+bool iteration_is_local(const error_norm *norm, correction_sizes sizes);
 
 #endif

@@ -124,7 +124,10 @@ static attempt_status correct(const stage_task *k, double *size)
 {
     attempt_status status = k->equations->correct(k, size);
     if (status != ATTEMPT_OK) return status;
-    if (k->newton->iterations++ == 0) k->newton->first_size = *size;
+    correction_sizes *sizes = &k->newton->sizes;
+    if (k->newton->iterations++ == 0) *sizes = (correction_sizes){.first = *size};
+    sizes->before = sizes->last;
+    sizes->last = *size;
     k->ctx->eval->stats->newton_iterations++;
     k->ctx->newton->last_size = *size;
     return isfinite(*size) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
@@ -213,15 +216,17 @@ static attempt_status go_on(const stage_task *k)
 
 attempt_status stage_newton_iterate(const stage_task *k)
 {
-    const stage_newton *nw = k->newton;
+    stage_newton *nw = k->newton;
     attempt_status status = iterate(k);
     if (!k->equations->last_stage) return status;
+    const double first = nw->sizes.first;
     for (int m = 0; status == ATTEMPT_OK; m++) {
-        bool confirmed = iteration_is_local(k->ctx->norm, nw->first_size, nw->theta);
+        bool confirmed = nw->theta > 0.0 && iteration_is_local(k->ctx->norm, nw->sizes);
         if (!confirmed) status = confirm(k, &confirmed);
         if (status != ATTEMPT_OK || confirmed) break;
         status = m < MOST_DOUBTS && nw->iterations < nw->most ? go_on(k) : ATTEMPT_CONVERGENCE;
     }
+    nw->sizes.first = first; /* what the prediction was off by */
     return status;
 }
 

@@ -28,9 +28,9 @@ typedef struct stage_newton {
     bool ahead; /* at a predicted point */
     /* of the last solve */
     int iterations;
-    double theta;      /* contraction; 0: one iteration did */
-    double first_size; /* norm of the first correction */
-    double shrink;     /* after a failure: what it says of h */
+    double theta;           /* contraction; 0: one iteration did */
+    correction_sizes sizes; /* norms of corrections */
+    double shrink;          /* after a failure: what it says of h */
 } stage_newton;
 
 typedef struct stage_equations stage_equations;
