@@ -56,9 +56,10 @@ static double correct(const iteration_end *end)
 
 bool iteration_is_local(const error_norm *norm, correction_sizes sizes)
 {
-    static const double NEAR = 1e3, PART = 0.01, FASTEST = 1e-5;
+    static const double NEAR = 1e3, PART = 0.01, FAR = 100.0, FASTEST = 1e-5;
     const double near = fmin(NEAR, PART / norm_finest(norm));
-    return sizes.first <= near || (sizes.before <= near && sizes.last >= FASTEST * sizes.before);
+    const bool measured = sizes.before <= near && sizes.last >= FASTEST * sizes.before;
+    return sizes.first <= near || (measured && sizes.first <= FAR * near);
 }
 
 attempt_status iteration_confirm(iteration_end *end, bool *confirmed)

@@ -41,9 +41,10 @@ typedef struct correction_sizes {
     double first, before, last;
 } correction_sizes;
 
-/* Whether the rate of these corrections says how good the matrix is here: all of them, or the last
- * two, stayed within some tolerances, where equations are as good as linear. A last one that is far
- * smaller than nonlinear equations let it be says nothing after a large one. */
+/* Whether the rate of these corrections says how good the matrix is here: all of them stayed within
+ * some tolerances, where equations are as good as linear, or the last two did after one that was
+ * not far larger. A last one that is much smaller than nonlinear equations let it be says nothing
+ * then. */
 bool iteration_is_local(const error_norm *norm, correction_sizes sizes);
 
 #endif
