@@ -20,12 +20,12 @@ static double displacement(const iteration_end *end, int i)
     return mixed >> 31 ? size : -size;
 }
 
-/* e, with y + e within the bounds of the problem: F need not exist outside */
-static double within_bounds(const dae_residual *form, int i, double y, double e)
+/* y, within the bounds of the problem: F need not exist outside */
+static double within_bounds(const dae_residual *form, int i, double y)
 {
-    if (form->lower_bounds && y + e < form->lower_bounds[i]) return form->lower_bounds[i] - y;
-    if (form->upper_bounds && y + e > form->upper_bounds[i]) return form->upper_bounds[i] - y;
-    return e;
+    if (form->lower_bounds && y < form->lower_bounds[i]) return form->lower_bounds[i];
+    if (form->upper_bounds && y > form->upper_bounds[i]) return form->upper_bounds[i];
+    return y;
 }
 
 /* f = F(t, y + e, y' + cj e) */
@@ -34,20 +34,22 @@ static eval_status evaluate_beside(const iteration_end *end)
     double *e = end->e;
     for (int i = 0; i < end->norm->n; i++) {
         const double sum = end->sum ? end->sum[i] : 0.0, y = end->y[i] + sum;
-        e[i] = within_bounds(&end->eval->problem->form, i, y, e[i]);
-        end->point[i] = y + e[i];
-        end->slope[i] = end->yp[i] + end->shift * sum + end->matrix->cj * e[i];
+        end->point[i] = within_bounds(&end->eval->problem->form, i, y + e[i]);
+        if (end->point[i] != y + e[i]) e[i] = end->point[i] - y;
+        end->slope[i] = end->yp[i] + end->cj * (sum + e[i]);
     }
     return evaluate_residual(end->eval, end->t, end->point, end->slope, end->f,
                              &end->eval->stats->residuals);
 }
 
-/* e -= f; the largest e_i over what it was at first; INFINITY if it is not a number */
+/* e -= c f, with c for a matrix of another shift [BCP96 (5.2.11)]; the largest e_i over what it was
+ * at first; INFINITY if it is not a number */
 static double correct(const iteration_end *end)
 {
+    const double c = 2.0 / (1.0 + end->cj / end->matrix->cj);
     double most = 0.0;
     for (int i = 0; i < end->norm->n; i++) {
-        end->e[i] -= end->f[i];
+        end->e[i] -= c * end->f[i];
         const double size = fabs(end->e[i]) * end->norm->newton[i];
         if (!(size <= most)) most = isfinite(size) ? size : INFINITY;
     }
@@ -90,9 +92,9 @@ static attempt_status unless_fatal(iteration_status status)
                                         : ATTEMPT_OK;
 }
 
-attempt_status iteration_confirm_anew(const iteration_end *end, double cj, double h,
-                                      bool *confirmed)
+attempt_status iteration_confirm_anew(const iteration_end *end, double h, bool *confirmed)
 {
+    const double cj = end->cj;
     double *f = end->f;
     const eval_failure failure = end->eval->failure;
     *confirmed = false;

@@ -19,9 +19,9 @@ typedef struct iteration_end {
     iteration *matrix; /* with its factors */
     const error_norm *norm;
     double t;
-    const double *y, *yp, *sum; /* at y + sum, y' + shift sum; NULL: at y, y' */
-    double shift;
-    double part;                   /* |e_i|, in tolerances: what the iteration may leave over */
+    const double *y, *yp, *sum; /* at y + sum, y' + cj sum; NULL: at y, y' */
+    double cj;   /* y' moves with y by this, which may differ from the shift of the factors */
+    double part; /* |e_i|, in tolerances: what the iteration may leave over */
     double *e, *f, *point, *slope; /* room for n values each; e is what is left over afterwards,
                                          and the point may be where the caller has y + sum */
     double left;                   /* of e, as a part of it: about the rate of convergence */
@@ -31,10 +31,9 @@ typedef struct iteration_end {
  * tell; ATTEMPT_STOP if the user's callback ends the run. */
 attempt_status iteration_confirm(iteration_end *end, bool *confirmed);
 
-/* The same with partial derivatives of this very point, and their factors with shift cj, which the
- * matrix has afterwards: whether Newton's correction itself is small enough. */
-attempt_status iteration_confirm_anew(const iteration_end *end, double cj, double h,
-                                      bool *confirmed);
+/* The same with partial derivatives of this very point, and factors that the matrix has afterwards:
+ * whether Newton's correction itself is small enough. */
+attempt_status iteration_confirm_anew(const iteration_end *end, double h, bool *confirmed);
 
 /* Corrections of an iteration: the first one, and the last two. */
 typedef struct correction_sizes {

@@ -38,6 +38,9 @@ enum { CHEAP_SIZE = 24, CHEAP_SPARSE_SIZE = 19 };
 /* Solves behind a start that may take a matrix of every iterate. */
 enum { AT_START = 20 };
 
+/* How far beside the end of an iteration F is asked, in what that may leave over. */
+static const double PROOF = 5.0;
+
 /* A damped iteration ends after so many iterates, or where less than this part of a correction
  * would help. */
 enum { MOST_DAMPED = 50 };
@@ -431,11 +434,11 @@ static attempt_status evaluate_prediction(newton *nw, const corrector *c)
     return status == EVAL_OK ? ATTEMPT_OK : from_evaluation(status);
 }
 
-/* y = y_0 + e, y' = y'_0 + cj e */
+/* y = y_0 + e, y' = y'_0 + cj e, where rounding does not lead out of the bounds */
 static void put_solution(const newton *nw, const corrector *c)
 {
     for (int i = 0; i < nw->norm->n; i++) {
-        c->y[i] = c->y0[i] + c->e[i];
+        c->y[i] = bounded(&nw->eval->problem->form, i, c->y0[i] + c->e[i]);
         c->yp[i] = c->yp0[i] + c->cj * c->e[i];
     }
 }
@@ -449,6 +452,8 @@ static attempt_status confirm(newton *nw, const corrector *c, int m, correction_
         m == 0 ? nw->rate_factor < UNKNOWN_RATE_FACTOR : iteration_is_local(nw->norm, sizes);
     *confirmed = known || c->second || nw->matrix->matrix_free;
     if (*confirmed) return ATTEMPT_OK;
+    const double rounding = ROUND_OFF * norm_of(nw->norm, c->y0, nw->norm->newton);
+    const double left = PROOF * fmax(nw->tolerance, fmin(nw->last_size, 1.0)) / c->tightness;
     iteration_end end = {.eval = nw->eval,
                          .matrix = nw->matrix,
                          .norm = nw->norm,
@@ -456,8 +461,8 @@ static attempt_status confirm(newton *nw, const corrector *c, int m, correction_
                          .y = c->y0,
                          .yp = c->yp0,
                          .sum = c->e,
-                         .shift = c->cj,
-                         .part = fmax(nw->tolerance, fmin(nw->last_size, 1.0)) / c->tightness,
+                         .cj = c->cj,
+                         .part = fmax(left, rounding),
                          .e = nw->delta,
                          .f = nw->first,
                          .point = c->y,

@@ -17,7 +17,7 @@ static const double MOST_SURPRISE = 1e5;
 
 /* What is left over at the end may be so many times the tolerance of the iteration; and how often
  * it goes on from an end that is none with the matrices of that point. */
-static const double PROOF = 10.0;
+static const double PROOF = 30.0;
 enum { MOST_DOUBTS = 3 };
 
 bool stage_prediction_trusted(double surprise, double ratio, int stages)
@@ -189,6 +189,7 @@ static attempt_status confirm(const stage_task *k, bool *confirmed)
     iteration_end end = {.eval = k->ctx->eval,
                          .matrix = nw->matrix,
                          .norm = k->ctx->norm,
+                         .cj = nw->matrix->cj,
                          .part = part_left(k->newton, nw->last_size),
                          .e = nw->delta,
                          .f = nw->first};
@@ -196,7 +197,7 @@ static attempt_status confirm(const stage_task *k, bool *confirmed)
     attempt_status status = iteration_confirm(&end, confirmed);
     if (status != ATTEMPT_OK || *confirmed) return status;
     nw->stale = true;
-    status = iteration_confirm_anew(&end, nw->matrix->cj, k->result->h, confirmed);
+    status = iteration_confirm_anew(&end, k->result->h, confirmed);
     nw->stale = !nw->matrix->jac.valid || status != ATTEMPT_OK;
     k->newton->fresh = k->newton->ahead = true;
     return status;
