@@ -405,6 +405,7 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
     result->estimate = w->estimate;
     hem_cache *c = ctx->cache;
     c->w_begin = s->w;
+    c->projected = false;
     hem_failure failure = try_unless_lost(s, w, ctx, &result->error);
     mechanism_report(failure, result);
     int culprit = c->mechanical ? c->system.massless : c->undetermined;

@@ -121,8 +121,8 @@ static hem_failure factor_rows(hem_cache *c, const method_context *ctx, double t
     if (status != EVAL_OK) return mechanism_evaluation(status);
     for (form_entry e = {0}; form_matrix_next(&m->c_x_matrix, &e);)
         if (!wanted(c, ctx, e.row)) p->A[e.at] = 0.0;
-    if (manifold_factor(p, p->A)) return NO_FAILURE;
-    return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
+    c->projected = manifold_factor(p, p->A);
+    return c->projected ? NO_FAILURE : (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
 }
 
 /* x moved by the shortest way, in units of the weights, onto the wanted constraints */
@@ -153,7 +153,8 @@ double hem_exact_distance(hem_cache *c, const method_context *ctx, double t, con
     const manifold_form *m = c->manifold;
     manifold *p = &c->projector;
     bool any = m && c->ng > 0 && (hem_projects_position(ctx) || hem_projects_velocity(ctx));
-    if (!any || (!factored && factor_rows(c, ctx, t, x).status)) return 0.0;
+    if (!any || (factored ? !c->projected : factor_rows(c, ctx, t, x).status != ATTEMPT_OK))
+        return 0.0;
     if (m->c(m->context, t, x, p->c) != EVAL_OK) return 0.0;
     manifold_step(p, p->c, p->dx);
     return hem_norm(c, ctx->norm, p->dx, 0, c->nx);

@@ -89,7 +89,8 @@ typedef struct hem_cache {
     bool off;        /* and the points inside are far from the interpolant */
     /* explicit methods, beside the mechanical form's */
     double alpha, beta;                /* Baumgarte's, for the step at hand; 0: none */
-    manifold projector;                /* of the manifold form: shortest corrections */
+    manifold projector;                /* of the manifold form: shortest corrections, */
+    bool projected;                    /* with factors of this attempt */
     double *reach;                     /* nx: error weights, its unit of length; owned */
     struct chart *chart;               /* local coordinates; NULL: none */
     struct invariant_work *invariants; /* NULL: none */
