@@ -6,7 +6,7 @@
 /* What may be left of e after one correction; and after more, if the last one has made so much less
  * of it: a variable that G moves with others by mistake may come near its place with them, but
  * once. */
-static const double CLOSE = 0.03, LEFT = 0.9, SHRINKS = 0.7;
+static const double CLOSE = 0.03, LEFT = 0.5, SHRINKS = 0.3;
 /* Errors of positions become those of velocities, and these those of multipliers, before any of
  * them shrinks: so many corrections may be needed, with errors that grow to this on the way. */
 enum { CORRECTIONS = 3 };
