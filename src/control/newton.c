@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
+#include "control/confirm.h"
 #include "control/step_sequence.h"
 
 /* Constants of DASSL [BCP96 5.2.2]. */
@@ -36,6 +37,9 @@ enum { CHEAP_SIZE = 24, CHEAP_SPARSE_SIZE = 19 };
 
 /* Solves behind a start that may take a matrix of every iterate. */
 enum { AT_START = 20 };
+
+/* How far beside the end of an iteration F is asked, in what that may leave over. */
+static const double PROOF = 5.0;
 
 /* A damped iteration ends after so many iterates, or where less than this part of a correction
  * would help. */
@@ -422,18 +426,86 @@ static bool ends_within_bounds(newton *nw, const corrector *c, int *outside, att
     return ++*outside > 1;
 }
 
+/* F where the iteration begins, in nw->first. */
+static attempt_status evaluate_prediction(newton *nw, const corrector *c)
+{
+    eval_status status =
+        evaluate_residual(nw->eval, c->t, c->y, c->yp, nw->first, &nw->eval->stats->residuals);
+    return status == EVAL_OK ? ATTEMPT_OK : from_evaluation(status);
+}
+
+/* y = y_0 + e, y' = y'_0 + cj e, where rounding does not lead out of the bounds */
+static void put_solution(const newton *nw, const corrector *c)
+{
+    for (int i = 0; i < nw->norm->n; i++) {
+        c->y[i] = bounded(&nw->eval->problem->form, i, c->y0[i] + c->e[i]);
+        c->yp[i] = c->yp0[i] + c->cj * c->e[i];
+    }
+}
+
+/* Whether the end of an iteration of m + 1 corrections solves the equations. Rates that were
+ * measured near by say so; without one, or far from the prediction, F has to. */
+static attempt_status confirm(newton *nw, const corrector *c, int m, correction_sizes sizes,
+                              bool *confirmed)
+{
+    const bool known =
+        m == 0 ? nw->rate_factor < UNKNOWN_RATE_FACTOR : iteration_is_local(nw->norm, sizes);
+    *confirmed = known || c->second || nw->matrix->matrix_free;
+    if (*confirmed) return ATTEMPT_OK;
+    const double rounding = ROUND_OFF * norm_of(nw->norm, c->y0, nw->norm->newton);
+    const double left = PROOF * fmax(nw->tolerance, fmin(nw->last_size, 1.0)) / c->tightness;
+    iteration_end end = {.eval = nw->eval,
+                         .matrix = nw->matrix,
+                         .norm = nw->norm,
+                         .t = c->t,
+                         .y = c->y0,
+                         .yp = c->yp0,
+                         .sum = c->e,
+                         .cj = c->cj,
+                         .part = fmax(left, rounding),
+                         .e = nw->delta,
+                         .f = nw->first,
+                         .point = c->y,
+                         .slope = c->yp};
+    attempt_status status = iteration_confirm(&end, confirmed);
+    put_solution(nw, c);
+    if (*confirmed && end.left < SLOWEST_RATE) nw->rate_factor = end.left / (1.0 - end.left);
+    return status;
+}
+
+/* Newton's iteration with a matrix of every iterate, from the iterate at hand on. */
+static attempt_status iterate_on(newton *nw, const corrector *c)
+{
+    attempt_status status = ATTEMPT_OK;
+    int outside = 0;
+    for (int m = 0; m < 2 * nw->max_iterations && status == ATTEMPT_OK; m++) {
+        status = evaluate_prediction(nw, c); /* at the iterate */
+        if (status == ATTEMPT_OK) status = renew_matrix(nw, c, true);
+        if (status == ATTEMPT_OK) status = newton_direction(nw, c, true);
+        if (status != ATTEMPT_OK) return status;
+        double size = correct(nw, c);
+        if (!isfinite(size)) return ATTEMPT_CONVERGENCE;
+        bool small = size * c->tightness <= nw->tolerance || is_round_off(nw, c, size);
+        if (small && ends_within_bounds(nw, c, &outside, &status)) return status;
+        keep_within_bounds(nw, c);
+    }
+    return status == ATTEMPT_OK ? ATTEMPT_CONVERGENCE : status;
+}
+
 /* Iterate from the prediction until the iteration error is below the tolerance (5.2.15). */
 static attempt_status iterate(newton *nw, const corrector *c)
 {
-    double first_size = 0.0;
+    correction_sizes sizes = {0};
     int outside = 0;
     nw->rate = 0.0;
     for (int m = 0; m < nw->max_iterations; m++) {
         attempt_status status = newton_direction(nw, c, m == 0);
         if (status != ATTEMPT_OK) return status;
         double size = correct(nw, c);
-        if (m == 0) first_size = size;
-        if (m > 0) nw->rate = mean_rate(size, first_size, m);
+        sizes.before = sizes.last;
+        sizes.last = size;
+        if (m == 0) sizes.first = size;
+        if (m > 0) nw->rate = mean_rate(size, sizes.first, m);
         bool slow = !(nw->rate <= SLOWEST_RATE);
         /* what GMRES has left over is missing in the correction */
         const bool met = nw->matrix->leftover * c->tightness <= nw->tolerance;
@@ -442,20 +514,16 @@ static attempt_status iterate(newton *nw, const corrector *c)
         double factor = m == 0 ? fmax(nw->rate_factor, BEST_OLD_RATE) : nw->rate_factor;
         bool small = factor * size * c->tightness <= nw->tolerance;
         if (met && (slow || small || is_round_off(nw, c, size))) {
+            bool confirmed;
+            status = confirm(nw, c, m, sizes, &confirmed);
+            if (status != ATTEMPT_OK) return status;
+            if (!confirmed) return iterate_on(nw, c);
             if (m == 0) nw->rate_factor = fmin(RATE_FADES * nw->rate_factor, UNKNOWN_RATE_FACTOR);
             if (ends_within_bounds(nw, c, &outside, &status)) return status;
         }
         keep_within_bounds(nw, c);
     }
     return outside > 0 ? ATTEMPT_BOUND : ATTEMPT_CONVERGENCE;
-}
-
-/* F where the iteration begins, in nw->first. */
-static attempt_status evaluate_prediction(newton *nw, const corrector *c)
-{
-    eval_status status =
-        evaluate_residual(nw->eval, c->t, c->y, c->yp, nw->first, &nw->eval->stats->residuals);
-    return status == EVAL_OK ? ATTEMPT_OK : from_evaluation(status);
 }
 
 /* Once more from the prediction, with a matrix of this very point. */
@@ -474,20 +542,7 @@ static attempt_status iterate_anew(newton *nw, const corrector *c)
 static attempt_status iterate_with_new_matrices(newton *nw, const corrector *c)
 {
     restore_prediction(nw, c);
-    attempt_status status = evaluate_prediction(nw, c);
-    int outside = 0;
-    for (int m = 0; m < 2 * nw->max_iterations && status == ATTEMPT_OK; m++) {
-        if (m > 0) status = evaluate_prediction(nw, c); /* at the iterate */
-        if (status == ATTEMPT_OK) status = renew_matrix(nw, c, true);
-        if (status == ATTEMPT_OK) status = newton_direction(nw, c, true);
-        if (status != ATTEMPT_OK) return status;
-        double size = correct(nw, c);
-        if (!isfinite(size)) return ATTEMPT_CONVERGENCE;
-        bool small = size * c->tightness <= nw->tolerance || is_round_off(nw, c, size);
-        if (small && ends_within_bounds(nw, c, &outside, &status)) return status;
-        keep_within_bounds(nw, c);
-    }
-    return status == ATTEMPT_OK ? ATTEMPT_CONVERGENCE : status;
+    return iterate_on(nw, c);
 }
 
 /* y += part d, y' += cj part d, e += part d for the direction d */
@@ -606,6 +661,9 @@ attempt_status newton_solve(newton *nw, const corrector *c)
     if (nw->solves < AT_START) nw->solves++;
     /* with derivatives of this very point: perhaps some are missing */
     if (status == ATTEMPT_CONVERGENCE && iteration_distrust(nw->matrix)) nw->stale = true;
+    /* nor are those of a prediction that leads nowhere of any use to a shorter step */
+    if (!c->second && (status == ATTEMPT_CONVERGENCE || status == ATTEMPT_EVALUATION))
+        nw->stale = true;
     if (c->second) note_convergence(nw);
     nw->jacobian_age++;
     return status;

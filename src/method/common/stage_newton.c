@@ -15,6 +15,11 @@ static const double ROUND_OFF = 100.0 * DBL_EPSILON;
  * estimates come out too small. */
 static const double MOST_SURPRISE = 1e5;
 
+/* What is left over at the end may be so many times the tolerance of the iteration; and how often
+ * it goes on from an end that is none with the matrices of that point. */
+static const double PROOF = 30.0;
+enum { MOST_DOUBTS = 3 };
+
 bool stage_prediction_trusted(double surprise, double ratio, int stages)
 {
     for (int k = 0; k <= stages && ratio > 1.0; k++) surprise *= ratio;
@@ -119,7 +124,10 @@ static attempt_status correct(const stage_task *k, double *size)
 {
     attempt_status status = k->equations->correct(k, size);
     if (status != ATTEMPT_OK) return status;
-    if (k->newton->iterations++ == 0) k->newton->first_size = *size;
+    correction_sizes *sizes = &k->newton->sizes;
+    if (k->newton->iterations++ == 0) *sizes = (correction_sizes){.first = *size};
+    sizes->before = sizes->last;
+    sizes->last = *size;
     k->ctx->eval->stats->newton_iterations++;
     k->ctx->newton->last_size = *size;
     return isfinite(*size) ? ATTEMPT_OK : ATTEMPT_EVALUATION;
@@ -134,7 +142,7 @@ static bool stays_in_rounding(const stage_newton *nw, double size, double quotie
     return nw->fresh && size <= nw->rounding && nw->iterations > 3 && (quotient > STAYS || last);
 }
 
-attempt_status stage_newton_iterate(const stage_task *k)
+static attempt_status iterate(const stage_task *k)
 {
     const stage_equations *own = k->equations;
     stage_newton *nw = k->newton;
@@ -163,6 +171,64 @@ attempt_status stage_newton_iterate(const stage_task *k)
     }
     nw->shrink = 0.5;
     return diverged(k);
+}
+
+/* What may be left over at the end, in tolerances: where corrections could not be smaller than
+ * rounding makes them, some of those. */
+static double part_left(const stage_newton *nw, double last_size)
+{
+    const double SPREAD = 4.0, noise = fmax(nw->fresh ? nw->noise : 0.0, nw->rounding);
+    return fmax(PROOF * nw->kappa, SPREAD * fmin(last_size, fmax(noise, nw->floor)));
+}
+
+/* Whether the last stage solves its equations where the iteration has ended: by the matrices that
+ * it took, else by those of that point. */
+static attempt_status confirm(const stage_task *k, bool *confirmed)
+{
+    newton *nw = k->ctx->newton;
+    iteration_end end = {.eval = k->ctx->eval,
+                         .matrix = nw->matrix,
+                         .norm = k->ctx->norm,
+                         .cj = nw->matrix->cj,
+                         .part = part_left(k->newton, nw->last_size),
+                         .e = nw->delta,
+                         .f = nw->first};
+    k->equations->last_stage(k, &end);
+    attempt_status status = iteration_confirm(&end, confirmed);
+    if (status != ATTEMPT_OK || *confirmed) return status;
+    nw->stale = true;
+    status = iteration_confirm_anew(&end, k->result->h, confirmed);
+    nw->stale = !nw->matrix->jac.valid || status != ATTEMPT_OK;
+    k->newton->fresh = k->newton->ahead = true;
+    return status;
+}
+
+/* The iteration goes on from an end that is none, with the matrices of that point. */
+static attempt_status go_on(const stage_task *k)
+{
+    stage_newton *nw = k->newton;
+    const int before = nw->iterations;
+    nw->shrink = 0.5;
+    attempt_status status = stage_newton_prepare(k, false);
+    if (status == ATTEMPT_OK) status = iterate(k);
+    nw->iterations += before;
+    return status;
+}
+
+attempt_status stage_newton_iterate(const stage_task *k)
+{
+    stage_newton *nw = k->newton;
+    attempt_status status = iterate(k);
+    if (!k->equations->last_stage) return status;
+    const double first = nw->sizes.first;
+    for (int m = 0; status == ATTEMPT_OK; m++) {
+        bool confirmed = nw->theta > 0.0 && iteration_is_local(k->ctx->norm, nw->sizes);
+        if (!confirmed) status = confirm(k, &confirmed);
+        if (status != ATTEMPT_OK || confirmed) break;
+        status = m < MOST_DOUBTS && nw->iterations < nw->most ? go_on(k) : ATTEMPT_CONVERGENCE;
+    }
+    nw->sizes.first = first; /* what the prediction was off by */
+    return status;
 }
 
 attempt_status stage_newton_solve(const stage_task *k)

@@ -6,6 +6,7 @@
 #ifndef DAE_METHOD_COMMON_STAGE_NEWTON_H
 #define DAE_METHOD_COMMON_STAGE_NEWTON_H
 
+#include "control/confirm.h"
 #include "method/common/method.h"
 
 /* What is known of the iteration. */
@@ -27,9 +28,9 @@ typedef struct stage_newton {
     bool ahead; /* at a predicted point */
     /* of the last solve */
     int iterations;
-    double theta;      /* contraction; 0: one iteration did */
-    double first_size; /* norm of the first correction */
-    double shrink;     /* after a failure: what it says of h */
+    double theta;           /* contraction; 0: one iteration did */
+    correction_sizes sizes; /* norms of corrections */
+    double shrink;          /* after a failure: what it says of h */
 } stage_newton;
 
 typedef struct stage_equations stage_equations;
@@ -60,6 +61,9 @@ struct stage_equations {
     bool (*settled)(const stage_task *k);
     /* Whether the quotient of the first two corrections says nothing of the rate; NULL: never */
     bool (*is_transient)(const stage_task *k, double quotient);
+    /* The end of the last stage, to be confirmed with the factors of the matrix in ctx, and room
+     * for a point and a slope beside it; NULL: the rate is proof enough. */
+    void (*last_stage)(const stage_task *k, iteration_end *end);
     void (*blame)(const stage_task *k); /* the largest correction into newton->delta; NULL: it is */
 };
 

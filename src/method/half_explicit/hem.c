@@ -358,6 +358,9 @@ static const double FAR_BELOW = 1e-6;
  * between the nodes of the table, and no longer at its end, is in no estimate: f is looked at in
  * between. */
 static const double QUIET = 1e-3;
+/* Values inside of a step may be off the constraints by a hundred tolerances, not more: polynomials
+ * may be that far off, and other means give these values then. */
+static const double BESIDE = 0.01;
 
 /* h_new / h = 0.9 (tol/err)^(1/3) within bounds [BH93 (6.2)], which the article leaves open */
 static double published_factor(double error)
@@ -386,7 +389,8 @@ static double unseen_error(const hem_state *s, hem_scratch *w, const method_cont
     double error = fmax(estimate, leap(s, w, ctx));
     bool quiet = error < QUIET && w->rough < QUIET && !ctx->fixed_steps;
     bool longer = fabs(w->h) > fabs(s->t - s->t_old);
-    return quiet && longer ? fmax(error, hem_look_inside(s, w, ctx)) : error;
+    if (quiet && longer) return fmax(error, hem_look_inside(s, w, ctx));
+    return ctx->fixed_steps ? error : fmax(error, BESIDE * hem_look_beside(s, w, ctx));
 }
 
 void hem_attempt(const void *state, void *scratch, const method_context *ctx, double h, int order,
@@ -401,6 +405,7 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
     result->estimate = w->estimate;
     hem_cache *c = ctx->cache;
     c->w_begin = s->w;
+    c->projected = false;
     hem_failure failure = try_unless_lost(s, w, ctx, &result->error);
     mechanism_report(failure, result);
     int culprit = c->mechanical ? c->system.massless : c->undetermined;

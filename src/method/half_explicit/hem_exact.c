@@ -133,8 +133,8 @@ static hem_failure factor_rows(hem_cache *c, const method_context *ctx, double t
     if (status != EVAL_OK) return mechanism_evaluation(status);
     for (form_entry e = {0}; form_matrix_next(&m->c_x_matrix, &e);)
         if (!wanted(c, ctx, e.row)) p->A[e.at] = 0.0;
-    if (manifold_factor(p, p->A)) return NO_FAILURE;
-    return (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
+    c->projected = manifold_factor(p, p->A);
+    return c->projected ? NO_FAILURE : (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
 }
 
 /* x moved by the shortest way, in units of the weights, onto the wanted constraints */
@@ -157,6 +157,19 @@ static hem_failure project_shortest(hem_cache *c, const method_context *ctx, dou
     if (last <= 1.0) return NO_FAILURE;
     return (hem_failure){ATTEMPT_CONVERGENCE, "The constraints could not be met",
                          vector_argmax(c->ng, p->c, NULL), 0};
+}
+
+double hem_exact_distance(hem_cache *c, const method_context *ctx, double t, const double *x,
+                          bool factored)
+{
+    const manifold_form *m = c->manifold;
+    manifold *p = &c->projector;
+    bool any = m && c->ng > 0 && (hem_projects_position(ctx) || hem_projects_velocity(ctx));
+    if (!any || (factored ? !c->projected : factor_rows(c, ctx, t, x).status != ATTEMPT_OK))
+        return 0.0;
+    if (m->c(m->context, t, x, p->c) != EVAL_OK) return 0.0;
+    manifold_step(p, p->c, p->dx);
+    return hem_norm(c, ctx->norm, p->dx, 0, c->nx);
 }
 
 static hem_failure manifold_end(hem_cache *c, const method_context *ctx, double t, double *x,

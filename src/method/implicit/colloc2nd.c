@@ -434,7 +434,7 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
     s->h_limit = w->failed_h > 0.0 ? w->failed_h : LIMIT_FADES * s->h_limit;
     s->accepted_h = w->h;
     s->accepted_error = fmax(0.01, w->error);
-    s->surprise = w->newton.first_size * (c->kind->thesis ? 1.0 : w->error_factor);
+    s->surprise = w->newton.sizes.first * (c->kind->thesis ? 1.0 : w->error_factor);
     s->t_old = s->t;
     s->t = w->t;
     s->step++;

@@ -398,6 +398,20 @@ static bool settled(const stage_task *k)
     return sum <= most;
 }
 
+/* The last stage, and its slope in V */
+static void last_stage(const stage_task *k, iteration_end *end)
+{
+    const collocation_step *step = k->scratch;
+    const int s = step->m->stages, n = k->ctx->n;
+    collocation_combine(1, s, n, 1.0 / step->h, step->m->inverse + (s - 1) * s, step->Z, step->V);
+    collocation_point(step, k->ctx, s - 1);
+    end->t = time_of_stage(step, s - 1);
+    end->y = step->point;
+    end->yp = step->V;
+    end->point = step->past[0];
+    end->slope = step->past[1];
+}
+
 static const stage_equations equations = {.at_hand = at_hand,
                                           .evaluate = evaluate,
                                           .factor = factor,
@@ -405,6 +419,7 @@ static const stage_equations equations = {.at_hand = at_hand,
                                           .correct = correct,
                                           .settled = settled,
                                           .is_transient = is_transient,
+                                          .last_stage = last_stage,
                                           .blame = blame};
 
 /* Rows and weights for norms and products of stages, and y for their points */

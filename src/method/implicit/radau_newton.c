@@ -83,7 +83,7 @@ attempt_status radau_solve(const radau_state *s, radau_scratch *w, const method_
     if (status == ATTEMPT_EVALUATION && s->m) status = from_rest(&task);
     bool modest = s->m && fabs(w->step.h) <= MODEST * fabs(s->accepted_h);
     if (status == ATTEMPT_CONVERGENCE && (modest || !early)) status = insist(&task, early);
-    if (status == ATTEMPT_OK && !w->interpolates) w->first_size = w->step.newton.first_size;
+    if (status == ATTEMPT_OK && !w->interpolates) w->first_size = w->step.newton.sizes.first;
     if (status != ATTEMPT_OK && w->step.newton.ahead) ctx->newton->stale = true; /* of a bad one */
     return status;
 }

@@ -190,7 +190,7 @@ static void estimate_errors(const high_state *s, high_scratch *w, const method_c
     int k = w->order, d = ctx->second->order, n = ctx->second->n;
     bool known = s->count > k + d - 1; /* the column that tells the error of order k is there */
     bool raise = k < MAX_ORDER && k == s->order && s->steady > k && s->count >= k + d + 1;
-    for (int i = 0; i < n; i++) w->e[i] = w->step.x[0][i] - w->step.x0[0][i];
+    vector_copy(n, w->step.e, w->e);
     result->terms[0] = k > 2 ? (k - 1) * estimate_at(s, w, ctx, k - 2) : NAN;
     result->terms[1] = k > 1 ? k * estimate_at(s, w, ctx, k - 1) : NAN;
     result->terms[3] = raise ? (k + 2) * estimate_at(s, w, ctx, k + 1) : NAN;

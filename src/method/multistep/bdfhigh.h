@@ -19,7 +19,9 @@ typedef struct higher_step {
     double *x0[HIGHER_LEVELS]; /* predicted x, x', .., x^(d), one entry per unknown x */
     double *x[HIGHER_LEVELS];  /* as corrected */
     double *delta;             /* last correction of x */
-    double *y, *yp, *f;        /* of the residual form */
+    double *e;          /* x - x0, the sum of them: it may be below the rounding of x, but its
+                           multiples in x', .., x^(d) are not below theirs */
+    double *y, *yp, *f; /* of the residual form */
     stage_newton newton;
 } higher_step;
 

@@ -83,12 +83,12 @@ static stage_matrices at_hand(const stage_task *k)
     return c->factored && same_shifts(k, c) ? STAGE_FACTORS : STAGE_DERIVATIVES;
 }
 
-/* x^(j) = x0^(j) + a_j (x - x0), and y, y' */
+/* x^(j) = x0^(j) + a_j e, and y, y' */
 static void set_point(const higher_step *w, const second_order *s)
 {
     for (int i = 0; i < s->n; i++)
-        for (int j = 1; j <= s->levels[i]; j++)
-            w->x[j][i] = w->x0[j][i] + w->a[s->levels[i]][j] * (w->x[0][i] - w->x0[0][i]);
+        for (int j = 0; j <= s->levels[i]; j++)
+            w->x[j][i] = w->x0[j][i] + w->a[s->levels[i]][j] * w->e[i];
     higher_order_spread(s, w->x, w->y, w->yp);
 }
 
@@ -151,7 +151,7 @@ static attempt_status correct(const stage_task *k, double *size)
     if (status != EVAL_OK) return stages_from_evaluation(status);
     for (int i = 0; i < s->n; i++) w->delta[i] = -w->f[s->row[i]];
     second_matrix_solve(c->matrix, w->delta);
-    vector_axpy(s->n, 1.0, w->delta, w->x[0]);
+    vector_axpy(s->n, 1.0, w->delta, w->e);
     place_correction(w, ctx, ctx->newton->delta);
     *size = norm_of(ctx->norm, ctx->newton->delta, ctx->norm->newton);
     return ATTEMPT_OK;
@@ -172,7 +172,8 @@ static const stage_equations equations = {.at_hand = at_hand,
 
 /* ---- a step ---- */
 
-/* Rounding errors of x in its derivatives, u a_j x, in the norm: corrections do not get below. */
+/* Rounding errors of x in its derivatives, u a_j x, in the norm: where constraints determine x,
+ * corrections do not get below. */
 static double rounding(const higher_step *w, const method_context *ctx)
 {
     const second_order *s = ctx->second;
@@ -190,7 +191,7 @@ static double rounding(const higher_step *w, const method_context *ctx)
 static void begin_iteration(higher_step *w, const method_context *ctx)
 {
     stage_newton *nw = &w->newton;
-    vector_copy(ctx->second->n, w->x0[0], w->x[0]);
+    vector_zero(ctx->second->n, w->e);
     norm_set_step(ctx->norm, w->h);
     nw->most = newton_most(ctx->newton, MOST_ITERATIONS);
     nw->first = 1;
@@ -199,14 +200,14 @@ static void begin_iteration(higher_step *w, const method_context *ctx)
     nw->patient = true;
     nw->eta = INFINITY;
     set_point(w, ctx->second);
-    nw->floor =
-        fmax(stage_newton_round_off(norm_of(ctx->norm, w->y, ctx->norm->newton)), rounding(w, ctx));
+    nw->floor = stage_newton_round_off(norm_of(ctx->norm, w->y, ctx->norm->newton));
+    nw->rounding = rounding(w, ctx);
 }
 
 /* Once more from the prediction, with matrices of this very point. */
 static attempt_status iterate_anew(higher_step *w, const stage_task *task)
 {
-    vector_copy(task->count, w->x0[0], w->x[0]);
+    vector_zero(task->count, w->e);
     attempt_status status = stage_newton_prepare(task, true);
     return status == ATTEMPT_OK ? stage_newton_iterate(task) : status;
 }
@@ -221,8 +222,7 @@ attempt_status higher_solve(higher_step *w, const method_context *ctx, attempt *
                        .scratch = w,
                        .ctx = ctx,
                        .result = result,
-                       .stages = w->x[0],
-                       .predicted = w->x0[0],
+                       .stages = w->e,
                        .count = s->n};
     begin_iteration(w, ctx);
     attempt_status status = stage_newton_prepare(&task, false);

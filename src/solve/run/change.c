@@ -106,6 +106,9 @@ bool change_may_help(const dae_solver *s, dae_status failed)
     if (failed == DAE_ERR_STIFF || failed == DAE_ERR_STALL) return true;
     if (s->bound.method->gives_way && fabs(s->run.last.h) <= ROUNDING * fabs(s->run.t_new))
         return false;
+    /* what has no value, as exponentials far from the solution, may lie on the way of radau alone
+     */
+    if (failed == DAE_ERR_EVALUATION) return s->bound.method->gives_way;
     return failed == DAE_ERR_SINGULAR || failed == DAE_ERR_CONVERGENCE ||
            failed == DAE_ERR_ERROR_TEST || failed == DAE_ERR_UNSUPPORTED;
 }
