@@ -6,8 +6,9 @@
 #include <float.h>
 #include <string.h>
 
-/* A row's size is at least this part of the largest seen, so that x^2 = 0 can be met. */
-static const double SIZE_FLOOR = 1e-8;
+/* A row's size is at least this part of the largest seen, so that x^2 = 0 can be met, but only where
+ * Newton's correction is this small: exp(u) far from its root has been larger still, and is not met. */
+static const double SIZE_FLOOR = 1e-8, NEAR_ROOT = 1e-4;
 /* How much larger a row may become than it was at first, unless its terms do: else a b = 1 would
  * count as met for a = 0 and b large enough, since a might be 1. */
 static const double INFLATION = 1e3;
@@ -170,8 +171,9 @@ static void row_sizes(level_work *work)
             work->size[i] = fmin(work->size[i], larger(INFLATION * work->first[i], terms));
         }
         if (isfinite(work->size[i])) work->seen[i] = larger(work->seen[i], work->size[i]);
-        work->size[i] = larger(work->size[i], SIZE_FLOOR * work->seen[i]);
-        work->noise[i] = larger(work->noise[i], fmin(work->rough[i], MOST_NOISE * work->size[i]));
+        const double own = work->size[i], most = NEAR_ROOT / work->tolerance * own;
+        work->size[i] = larger(own, fmin(SIZE_FLOOR * work->seen[i], most));
+        work->noise[i] = larger(work->noise[i], fmin(work->rough[i], MOST_NOISE * own));
     }
 }
 
