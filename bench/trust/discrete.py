@@ -1,7 +1,7 @@
 """Models whose solution jumps, with values by definition: discrete functions and relations of time, hysteresis, samples, resets."""
 import math
 from runs import Invalid, Model
-from symbols import number
+from symbols import factor, number
 
 GRID = 1500
 EPS = 1e-9
@@ -9,8 +9,8 @@ EPS = 1e-9
 
 # ---- expressions of time by their definition: floor, mod, relations, counters -----------------------------------------------------
 
-BASES = {"line": lambda a, b: (lambda t: a + b*t, "%s + %s*time" % (number(a), number(b))),
-         "sin": lambda a, b: (lambda t: a + b*math.sin(t), "%s + %s*sin(time)" % (number(a), number(b))),
+BASES = {"line": lambda a, b: (lambda t: a + b*t, "%s + %s*time" % (number(a), factor(b))),
+         "sin": lambda a, b: (lambda t: a + b*math.sin(t), "%s + %s*sin(time)" % (number(a), factor(b))),
          "wave": lambda a, b: (lambda t: a + b*math.sin(3*t) - b*math.cos(t), "%s + %s*sin(3*time) - %s*cos(time)" % (number(a), number(b), number(b)))}
 STEPS = {"min": (lambda x, a, b: min(x, a), "min({x}, {a})"), "max": (lambda x, a, b: max(x, a), "max({x}, {a})"),
          "abs": (lambda x, a, b: abs(x), "abs({x})"), "floor": (lambda x, a, b: math.floor(x), "floor({x})"),
@@ -41,7 +41,7 @@ def discrete(spec):
         if b <= 0 or name not in STEPS: raise Invalid
         step, form = STEPS[name]
         f.append((lambda g, x, a, b: lambda t: g(x(t), a, b))(step, f[j % k], a, b))
-        text = form.format(x=texts[j % k], a=number(a) if a >= 0 else "(%s)" % number(a), b=number(b))
+        text = form.format(x=texts[j % k], a=factor(a), b=number(b))
         lines.append("Real y%d;" % k)
         equations.append("y%d = %s" % (k, text))
         texts.append("(%s)" % text if spec["inline"] else "y%d" % k)
@@ -159,7 +159,7 @@ def sampled(spec):
         t = tick
     last = spec["t0"] + (n - 1)*T
     if min(abs(last - stop), abs(last + T - stop)) < 1e-3: raise Invalid
-    body = ["u %s %s*(%s - x) + %s*pre(u);" % ("%s", number(K*k), number(r), number(spec["memory"])), "n %s pre(n) + 1;"]
+    body = ["u %s %s*(%s - x) + %s*pre(u);" % ("%s", number(K*k), factor(r), number(spec["memory"])), "n %s pre(n) + 1;"]
     assign = ":=" if spec["algorithm"] else "="
     when = "when sample(%s, %s) then\n    %s\n  end when" % (number(spec["t0"]), number(T), "\n    ".join(b % assign for b in body))
     lines = ["Real x(start = 1, fixed = true);", "discrete Real u(start = 0, fixed = true);", "Integer n(start = 0, fixed = true);"]
@@ -205,7 +205,7 @@ def reset(spec):
         # a timer does the same at the known times
         lines.append("discrete Real next(start = %s, fixed = true);" % number(h/a))
         equations[1] = "when time >= pre(next) then\n    next = pre(next) + %s;\n    reinit(x, x - %s);\n    n = pre(n) + 1;\n  end when" % (number(h*e/a), n(h*e))
-    return Model(lines, equations, stop, {"x": X}, {"x": S}, {"n": count}, jumps=True, loose=1 + count)
+    return Model(lines, equations, stop, {"x": X}, {"x": S}, {"n": count}, jumps=True, loose=1 + count, late=10*(1 + count))
 
 
 def ball(spec, g, h, e, S, nominal):
@@ -221,7 +221,7 @@ def ball(spec, g, h, e, S, nominal):
     V = lambda t: -S*g*t if t <= t1 else next(S*(v - g*(t - s)) for s, v in reversed(hits) if s <= t)
     lines = ["Real x(start = %s, fixed = true%s), v(start = 0, fixed = true%s);" % (number(S*h), nominal, nominal), "Integer n(start = 0, fixed = true);"]
     equations = ["der(x) = v", "der(v) = -%s" % number(S*g), "when x <= 0 then\n    reinit(v, -%s*%s);\n    n = pre(n) + 1;\n  end when" % (number(e), "pre(v)" if spec["pre"] else "v")]
-    return Model(lines, equations, stop, {"x": X, "v": V}, {"x": S, "v": S}, {"n": len(hits)}, jumps=True, loose=10)
+    return Model(lines, equations, stop, {"x": X, "v": V}, {"x": S, "v": S}, {"n": len(hits)}, jumps=True, loose=10, late=100)
 
 
 # ---- logic: clauses on the crossings of waves, by their definition ----------------------------------------------------------------------
@@ -262,16 +262,15 @@ def logic(spec):
     def at(t): return max((p for p in parts if p[0] <= max(t, 0.0)), key=lambda p: p[0])
     W = lambda t: at(t)[1] + (t - at(t)[0])*at(t)[2]
     Z = lambda t: at(t)[2]
-    g = number(gain)
-    act = "s = pre(s) + %s*n;" % ("(%s)" % g if gain < 0 else g) if spec["form"] != 1 else "s = time;"
-    other = "s = pre(s) - %s;" % ("(%s)" % g if gain < 0 else g) if spec["form"] != 1 else "s = -time;"
+    act = "s = pre(s) + %s*n;" % factor(gain) if spec["form"] != 1 else "s = time;"
+    other = "s = pre(s) - %s;" % factor(gain) if spec["form"] != 1 else "s = -time;"
     clauses = "when b1 then\n    n = pre(n) + 1;\n    %s\n" % act
     if last: clauses += "  elsewhen b%d then\n    n = pre(n);\n    %s\n" % (last + 1, other)
     if spec["form"] == 2: clauses += "  elsewhen not b1 then\n    n = pre(n);\n    s = -pre(s);\n"
     names = ["b%d" % (i + 1) for i in range(len(waves))]
     edges = ["change(%s)" % b if spec["form"] == 3 else b for b in names]
     lines = ["Boolean %s;" % ", ".join(names), "Integer n(start = 0, fixed = true), m(start = 0, fixed = true);", "discrete Real s(start = 0, fixed = true);", "Real w(start = 0, fixed = true);"]
-    equations = ["%s = sin(%s*time + %s) > %s" % (b, number(x[0]), number(x[1]), number(x[2])) for b, x in zip(names, waves)]
+    equations = ["%s = sin(%s*time + %s) > %s" % (b, number(x[0]), factor(x[1]), number(x[2])) for b, x in zip(names, waves)]
     equations += [clauses + "  end when", "when {%s} then\n    m = pre(m) + 1;\n  end when" % ", ".join(edges), "der(w) = s"]
     size = max([abs(p[2]) for p in parts] + [1.0])
     return Model(lines, equations, stop, {"s": Z, "w": W}, {"s": size, "w": size*stop}, {"n": n, "m": m}, jumps=True, loose=2)

@@ -2,6 +2,7 @@
 import csv, io, multiprocessing, os, random, re, signal, subprocess
 
 BAD = ("WRONG", "CRASH", "HANG")
+MOMENTS = [sign*10.0**-k for k in range(5) for sign in (1, -1)]
 CPU_SECONDS = 20  # processor time of a run that hangs
 
 
@@ -12,12 +13,12 @@ class Invalid(Exception):
 class Model:
     """A text and its truth. rows: name -> function of time; sizes: name -> size in whose units errors are judged, at least.
     ends: name -> value at the end (counts). jumps: values may be those of either side of a jump. loose: errors of event times
-    add up, so many times the bound."""
-    def __init__(self, declarations, equations, stop, rows, sizes=None, ends=None, jumps=False, loose=1, before="", functions=""):
+    add up, so many times the bound. late: events may be off by so many tolerances times the stop time."""
+    def __init__(self, declarations, equations, stop, rows, sizes=None, ends=None, jumps=False, loose=1, late=0, before="", functions=""):
         body = ";\n  ".join(equations)
         self.text = "%smodel M\n  %s\n%sequation\n  %s;\n  annotation(experiment(StopTime = %r));\nend M;\n" % (
             functions, "\n  ".join(declarations), before, body, stop)
-        self.stop, self.rows, self.sizes, self.ends, self.jumps, self.loose = stop, rows, sizes or {}, ends or {}, jumps, loose
+        self.stop, self.rows, self.sizes, self.ends, self.jumps, self.loose, self.late = stop, rows, sizes or {}, ends or {}, jumps, loose, late
 
 
 def value(cell): return float(cell == "true") if cell in ("true", "false") else float(cell)
@@ -50,10 +51,11 @@ def table(out):
     return [re.sub(r" \[.*\]$", "", h) for h in lines[0]], [[value(x) for x in r] for r in lines[1:]]
 
 
-def sides(f, t, stop, jumps):
-    """The smallest and largest right value at t, where that of a moment earlier or later is right, too."""
-    if not jumps: return (f(t),)*2
-    near = [f(min(max(t + d*stop, 0.0), stop)) for d in (0.0, 1e-6, -1e-6, 1e-9, -1e-9)]
+def sides(f, t, model, rtol):
+    """The smallest and largest right value at t; where it jumps that of a moment earlier or later is right, too."""
+    if not model.jumps: return (f(t),)*2
+    moment = max(1e-6, model.late*rtol)
+    near = [f(t)] + [f(min(max(t + d*moment*model.stop, 0.0), model.stop)) for d in MOMENTS]
     return min(near), max(near)
 
 
@@ -64,7 +66,7 @@ def worst_error(model, head, body, rtol):
     times = [r[0] for r in body]
     for name, f in model.rows.items():
         j = head.index(name)
-        right = [sides(f, t, model.stop, model.jumps) for t in times]
+        right = [sides(f, t, model, rtol) for t in times]
         size = max([abs(x) for pair in right for x in pair] + [model.sizes.get(name, 1e-300)])
         for r, (low, high) in zip(body, right):
             e = max(low - r[j], r[j] - high, 0.0)/size/allowed

@@ -121,9 +121,12 @@ def number(x):
     return s
 
 
+def factor(x): return number(x) if x >= 0 else "(%s)" % number(x)
+
+
 def text(e, level=0):
     """The text of e; level 1: as a term of a product, 2: as a base of a power or behind a minus."""
-    if e.op == "num": return number(e.args[0]) if e.args[0] >= 0 or not level else "(%s)" % number(e.args[0])
+    if e.op == "num": return factor(e.args[0]) if level else number(e.args[0])
     if e.op == "time": return "time"
     if e.op == "var": return e.args[0]
     if e.op == "call": return "%s(%s)" % (e.args[0], text(e.args[1]))
@@ -136,8 +139,8 @@ def text(e, level=0):
         s = "%s*%s" % (text(e.args[0], 1), text(e.args[1], 1))
         return "(%s)" % s if level > 1 else s
     b = e.args[1]
-    factor = b if b.op == "num" else b.args[0] if b.op == "*" and b.args[0].op == "num" else None
-    minus = factor is not None and factor.args[0] < 0
+    first = b if b.op == "num" else b.args[0] if b.op == "*" and b.args[0].op == "num" else None
+    minus = first is not None and first.args[0] < 0
     tail = " - " + text(-b, 1) if minus else " + " + text(b, 1 if b.op != "+" else 0)
     s = text(e.args[0]) + tail
     return "(%s)" % s if level else s
