@@ -59,7 +59,8 @@ def plainer(x):
 
 
 def smaller(x, fails, tries=300, extra=None):
-    """x as small as so many tries find it. fails(y) says whether y still fails in the same way; extra(x) gives more candidates."""
+    """x as small as so many tries find it. fails(y) says whether y still fails in the same way, None where y makes no model; extra(x)
+    gives more candidates."""
     changed = True
     while changed and tries > 0:
         changed = False
@@ -69,8 +70,9 @@ def smaller(x, fails, tries=300, extra=None):
                 again = False
                 for y in candidates(x):
                     if tries <= 0: break
-                    tries -= 1
-                    if fails(y):
+                    failed = fails(y)
+                    if failed is not None: tries -= 1
+                    if failed:
                         x, again, changed = y, True, True
                         break
     return x
