@@ -37,7 +37,7 @@ class Grammar:
         makers = {"Real": self.real, "Integer": self.integer, "Boolean": self.boolean, "Color": self.color, "String": self.string}
         if "[" in t: return self.whole(t, d)
         if R.random() < .08: return self.conditional(t, d)
-        if R.random() < .08 and t != "String":
+        if R.random() < .1 and t != "String":
             got = self.calls(t, d)
             if got: return got
         return makers[t](t, d)

@@ -66,6 +66,7 @@ def text(e, level=0):
     if op == "comp":
         s = "%s for %s in %s" % (text(args[2]), args[1], text(args[3]))
         return "{%s}" % s if args[0] == "{}" else "%s(%s)" % (args[0], s)
+    if op == "String" and len(args) > 1: return "String(%s, minimumLength = %s, leftJustified = %s)" % tuple(text(a) for a in args)
     if op == "range": return ":".join(text(a, 5) for a in args)
     if op == "named": return "%s(%s)" % (args[0], ", ".join("%s = %s" % (n, text(a)) for n, a in zip(args[1], args[2:])))
     return "%s(%s)" % (op, ", ".join(text(a) for a in args)) if op != "call" else "%s(%s)" % (args[0], ", ".join(text(a) for a in args[1:]))
@@ -239,6 +240,7 @@ def evaluate(e, env):
     if op == "Integer": return plain(xs[0])
     if op in ("asin", "acos") and abs(xs[0]) > 1: raise Undefined
     if op == "String" and len(xs) > 1: return string(xs[0], minimumLength=xs[1], leftJustified=xs[2])
+    if op == "atan2" and abs(xs[0]) < 1e-9: raise Undefined  # the sign of zero decides
     if op in ("exp", "sinh", "cosh") and abs(xs[0]) > 50: raise Undefined
     return each(FUNCTIONS[op], *xs) if op in ELEMENTWISE else FUNCTIONS[op](*xs)
 

@@ -1,6 +1,6 @@
 """Makes a description smaller while it still fails. Descriptions are what json can write: objects, lists, numbers and words;
 which of them makes a model is for the generator to say."""
-import copy, math
+import copy, math, time
 
 
 def places(x, path=()):
@@ -58,10 +58,10 @@ def plainer(x):
         for v in simpler_values(at(x, path)): yield put(x, path, v)
 
 
-def smaller(x, fails, tries=300, extra=None):
+def smaller(x, fails, tries=300, extra=None, seconds=40):
     """x as small as so many tries find it. fails(y) says whether y still fails in the same way, None where y makes no model; extra(x)
-    gives more candidates."""
-    changed = True
+    gives more candidates. After so many seconds it is left as it is."""
+    changed, end = True, time.time() + seconds
     while changed and tries > 0:
         changed = False
         for candidates in ([extra] if extra else []) + [shorter, plainer]:
@@ -69,7 +69,7 @@ def smaller(x, fails, tries=300, extra=None):
             while again and tries > 0:
                 again = False
                 for y in candidates(x):
-                    if tries <= 0: break
+                    if tries <= 0 or time.time() > end: return x
                     failed = fails(y)
                     if failed is not None: tries -= 1
                     if failed:

@@ -17,7 +17,8 @@ RECORD = "record Pack\n  Real a;\n  Integer k;\n  Real v[2];\nend Pack;\n"
 class Maker:
     """Items of a text, one after another; each may read what earlier ones declare."""
     def __init__(self, R):
-        self.R, self.g, self.constants, self.items, self.names = R, Grammar(R), Grammar(R, time=False), [], 0
+        self.R, self.g, self.items, self.names = R, Grammar(R), [], 0
+        self.constants, self.fixed = Grammar(R, time=False), Grammar(R, time=False)  # what parameters, what constants may read
 
     def name(self):
         self.names += 1
@@ -28,8 +29,8 @@ class Maker:
         if R.random() < .65: return R.choice(["Real", "Real", "Real", "Integer", "Boolean", "Color"])
         return array(R.choice(["Real", "Real", "Real", "Integer", "Boolean"]), *[R.randint(1, 3) for _ in range(R.choice([1, 1, 2]))])
 
-    def declared(self, v, t, constant=False):
-        for g in [self.g] + ([self.constants] if constant else []): g.names[v] = t
+    def declared(self, v, t):
+        self.g.names[v] = t
         return v
 
     def make(self, count):
@@ -43,9 +44,11 @@ class Maker:
         return {"items": self.items, "stop": self.R.choice([1.0, 3.0, 0.5]) + 0.0123, "state": self.R.random() < .5}
 
     def make_par(self):
-        t = self.R.choice(SCALARS + ["Real", "Color", "Real[3]", "Integer[2]", "Real[2,2]"])
-        e = self.constants.expr(t, 3)
-        return ["par", self.declared(self.name(), t, True), t, e, self.R.choice(["parameter", "constant", "final parameter"])]
+        t, prefix = self.R.choice(SCALARS + ["Real", "Color", "Real[3]", "Integer[2]", "Real[2,2]"]), self.R.choice(["parameter", "constant", "final parameter"])
+        known = self.fixed if prefix == "constant" else self.constants
+        e, v = known.expr(t, 3), self.name()
+        for g in [self.g, self.constants] + [self.fixed]*(prefix == "constant"): g.names[v] = t
+        return ["par", v, t, e, prefix]
 
     def make_def(self):
         t = self.type()
@@ -91,7 +94,7 @@ class Maker:
         name = "f%d" % len(self.items)
         signature = ([t for _, t in inputs], out[0][1], [n for n, _ in inputs])
         default = self.constants.lit(inputs[-1][1]) if len(inputs) > 1 and R.random() < .4 else None
-        for g in (self.g, self.constants): g.functions[name] = signature
+        for g in (self.g, self.constants, self.fixed): g.functions[name] = signature
         return ["fun", name, inputs, out, local, counters, statements, default]
 
     def make_rec(self):
@@ -183,7 +186,7 @@ def model_text(spec):
             lines += [("discrete " if t == "Real" else "") + declaration(t, w, "").replace(";", "(start = %s, fixed = true);" % text(first)) for w, t, first, _ in item[3]]
             equations.append("when sample(%r, %r) then\n%s\n  end when;" % (item[1], item[2], "\n".join("    %s = %s;" % (w, text(e)) for w, t, _, e in item[3])))
         elif kind == "text":
-            lines += ["String s_%s = %s;" % (v, text(item[2][2])), "Boolean %s = s_%s == %s;" % (v, v, text(item[2][3]))] if item[3] else ["Boolean %s = %s;" % (v, text(item[2]))]
+            lines += ["String s_%s = %s;" % (v, text(item[2][2])), "Boolean %s = s_%s == %s;" % (v, v, text(item[2][3], 5))] if item[3] else ["Boolean %s = %s;" % (v, text(item[2]))]
     if spec["state"]:
         lines.append("Real s(start = 0, fixed = true);")
         equations.append("der(s) = 1;")
@@ -194,7 +197,7 @@ def model_text(spec):
 def definition_text(item, lines, equations):
     _, v, t, e, style = item
     lines.append(declaration(t, v, " = " + text(e) if style == "binding" else ""))
-    if style == "turned" and base(t) == "Real": equations.append("%s = %s;" % (text(e), v))
+    if style == "turned" and base(t) == "Real": equations.append("%s = %s;" % (text(e, 1), v))
     elif style == "sum" and t == "Real": equations.append("2*%s - %s = %s;" % (v, text(e, 6), v))
     elif style != "binding": equations.append("%s = %s;" % (v, text(e)))
 
@@ -379,7 +382,7 @@ class Work:
         seen = {}
 
         def fails(spec):
-            try: rows = truth(spec)
+            try: rows, _ = truth(spec), model_text(spec)
             except (Undefined, Leave, ArithmeticError, ValueError, IndexError, KeyError, TypeError, AttributeError): return None
             got, why = self.run(spec, rows, "%d_small" % i)
             # a refusal must stay the same one
