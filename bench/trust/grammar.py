@@ -6,10 +6,11 @@ ELEMENTARY = ["sin", "cos", "tanh", "atan"]
 
 
 class Grammar:
-    """Makes expressions of a type. names: name -> type of what may be read; functions: name -> (inputs, output type, names of inputs)."""
-    def __init__(self, R, names=(), functions=None, time=True, records=None, events=True):
+    """Makes expressions of a type. names: name -> type of what may be read; functions: name -> (inputs, output type, names of inputs).
+    free: relations need no events, as in functions; else what decides Integers and Booleans must make them."""
+    def __init__(self, R, names=(), functions=None, time=True, records=None, free=False):
         self.R, self.names, self.functions, self.time, self.records = R, dict(names), functions or {}, time, records or {}
-        self.events = events
+        self.free = free
 
     def lit(self, t):
         R = self.R
@@ -37,7 +38,7 @@ class Grammar:
         makers = {"Real": self.real, "Integer": self.integer, "Boolean": self.boolean, "Color": self.color, "String": self.string}
         if "[" in t: return self.whole(t, d)
         if R.random() < .08: return self.conditional(t, d)
-        if R.random() < .1 and t != "String":
+        if R.random() < .1 and t != "String" and (self.free or t == "Real"):
             got = self.calls(t, d)
             if got: return got
         return makers[t](t, d)
@@ -96,7 +97,7 @@ class Grammar:
 
     def inside(self, i):
         """The same with a counter."""
-        g = Grammar(self.R, self.names, self.functions, self.time, self.records, self.events)
+        g = Grammar(self.R, self.names, self.functions, self.time, self.records, self.free)
         g.names[i] = "Integer"
         return g
 
@@ -129,7 +130,7 @@ class Grammar:
         if kind == 4: return ["not", t, self.expr(t, d)]
         if kind == 5: return [R.choice(["==", "<>", "<", ">="]), t, self.expr("Color", d), self.expr("Color", d)]
         if kind == 6: return [R.choice(["==", "<>"]), t, self.expr(t, d), self.expr(t, d)]
-        return ["noEvent", t, self.expr(t, d)]
+        return ["noEvent" if self.free else "not", t, self.expr(t, d)]
 
     def color(self, t, d): return self.conditional(t, d) if self.R.random() < .5 else self.leaf(t)
 
