@@ -53,8 +53,8 @@ NAMES = ["x", "y", "u", "p", "q1", "T", "level", "a_b", "'c.v'", "'R[1].i'", "w"
 TAME = ["sin", "exp", "poly", "mix", "rational"]
 
 
-def make(R, forms, kinds, count=4, stiff=True):
-    """A description of unknowns and their equations."""
+def make(R, forms, kinds, count=4, stiff=True, starts="large"):
+    """A description of unknowns and their equations. starts: sizes of what initial equations give, large or small (below 1e-6)."""
     size = R.choice([0, 0, 0, 0, 3, -3, 6, -6, 9, -9, 12, -12])
     unknowns = []
     for _ in range(R.randint(1, count)):
@@ -66,6 +66,9 @@ def make(R, forms, kinds, count=4, stiff=True):
                          "weak": [[R.randrange(count), R.choice(list(WEAK)), R.uniform(-.3, .3)] for _ in range(R.choice([0, 0, 1, 2]))],
                          "start": R.choice(["fixed", "fixed", "value", "slope", "cubic"]), "guess": R.uniform(.8, 1.2), "index": R.choice([2, 3, 3, 4, 5]),
                          "factor": R.choice([1.0, 1.0, -1.0, 2.5, 1e-3, 1e3]), "mass": R.choice([0.0, 0.0, R.uniform(.1, 2)])})
+    for part in unknowns:
+        if starts == "small": part.update(size=R.randint(-12, -7), start=R.choice(["value", "slope", "cubic"]))
+        elif part["start"] != "fixed" and part["kind"] == "ode": part["size"] = max(part["size"], -6)
     return {"stop": R.choice([1.0, 1.0, 1.0, 10.0, 1e-3, 1e3]), "unknowns": unknowns, "order": R.randrange(1000), "other names": R.random() < .3}
 
 
@@ -266,5 +269,6 @@ KINDS_OF_MODELS = {
     "index": (lambda R: make(R, SMOOTH, ["chain", "chain", "ode", "alg", "def"], 3, False), build),
     "pieces": (lambda R: make(R, ["kink", "jump", "gate", "sin", "exp"], ["ode", "alg", "def"]), build),
     "arrays": (array, array_model),
+    "starts": (lambda R: make(R, TAME, ["ode", "ode", "alg"], 2, starts="small"), build),
     "pulses": (lambda R: make(R, ["pulse"], ["ode"], 2), build),
 }

@@ -111,7 +111,7 @@ class Grammar:
         if kind <= 2: return [R.choice(["+", "-", "*"]), t, x(), x()]
         if kind == 3: return [R.choice(["mod", "rem", "div"]), t, x(), ["lit", t, R.choice([2, 3, -2, 5, -7])]]
         if kind == 4: return ["neg", t, x()]
-        if kind == 5: return ["integer", t, self.expr("Real", d)] if R.random() < .7 else ["sign", t, self.expr("Real", d)]
+        if kind == 5: return ["integer", t, self.expr("Real", d)] if R.random() < .7 or not self.free else ["sign", t, self.expr("Real", d)]
         if kind == 6: return [R.choice(["min", "max"]), t, x(), x()]
         if kind == 7: return ["abs", t, x()]
         if kind == 8:

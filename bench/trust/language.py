@@ -228,6 +228,7 @@ def evaluate(e, env):
     if op == "comp": return comprehension(args, env)
     if op == "range": return ranged([value(a, env) for a in args])
     xs = [value(a, env) for a in args[1:]] if op == "call" else [value(a, env) for a in args[2:]] if op == "named" else [value(a, env) for a in args]
+    watch(op, xs, env)
     if op in COMPARE: return COMPARE[op](*[plain(x) for x in xs])
     if op in ARITHMETIC: return each(ARITHMETIC[op], *xs)
     if op == "*": return product(*xs)
@@ -246,6 +247,16 @@ def evaluate(e, env):
 
 
 ELEMENTWISE = {"sin", "cos", "tanh", "atan", "abs"}
+
+
+def watch(op, xs, env):
+    """Notes a value that rounding may have moved over a jump: it is not compared."""
+    if not all(isinstance(x, (int, float)) for x in xs) or not any(isinstance(x, float) for x in xs): return
+    if op in COMPARE: off = xs[0] - xs[1]
+    elif op in ("floor", "ceil", "integer"): off = xs[0] - round(xs[0])
+    elif op in ("mod", "rem", "div") and xs[1]: off = xs[0]/xs[1] - round(xs[0]/xs[1])
+    else: return
+    if 0 < abs(off) < 1e-9*max(1.0, env["largest"]): env["doubtful"] = True
 
 
 def quotient(x, y):
@@ -286,6 +297,7 @@ def comprehension(args, env):
         inner[name] = i
         out.append(value(e, inner))
     env["largest"] = max(env["largest"], inner["largest"])
+    env["doubtful"] = env["doubtful"] or inner["doubtful"]
     if kind == "{}": return out
     if not out: raise Undefined
     return {"sum": total, "product": times, "min": min, "max": max}[kind](out)

@@ -96,7 +96,8 @@ class Maker:
         name = "f%d" % len(self.items)
         signature = ([t for _, t in inputs], out[0][1], [n for n, _ in inputs])
         default = self.constants.lit(inputs[-1][1]) if len(inputs) > 1 and R.random() < .4 else None
-        for g in (self.g, self.constants, self.fixed): g.functions[name] = signature
+        if len(out) == 1:  # one with two is not called in expressions
+            for g in (self.g, self.constants, self.fixed): g.functions[name] = signature
         return ["fun", name, inputs, out, local, counters, statements, default]
 
     def make_rec(self):
@@ -210,14 +211,14 @@ def callable_of(item):
     _, name, inputs, out, local, counters, statements, default = item
 
     def call(env, given, everything=False):
-        inner = {"functions": env["functions"], "largest": env["largest"], "passes": env["passes"]}
+        inner = {"functions": env["functions"], "largest": env["largest"], "passes": env["passes"], "doubtful": env["doubtful"]}
         if isinstance(given, list): given = dict(zip([n for n, _ in inputs], given))
         for i, (n, t) in enumerate(inputs):
             x = given[n] if n in given else value(default, inner)
             inner[n] = each(float, x) if base(t) == "Real" else x
         try: execute(statements, inner)
         except Leave: pass
-        env["largest"], env["passes"] = inner["largest"], inner["passes"]
+        for k in ("largest", "passes", "doubtful"): env[k] = inner[k]
         results = [converted(inner[v], t) for v, t in out]
         return results if everything else results[0]
     return call
@@ -247,7 +248,7 @@ class Meaning:
             n += 1
         return list_of
 
-    def fresh(self, t): return {"functions": self.functions, "time": t, "largest": 1.0, "passes": 0}
+    def fresh(self, t): return {"functions": self.functions, "time": t, "largest": 1.0, "passes": 0, "doubtful": False}
 
     def at(self, t, until=None):
         env = self.fresh(t)
@@ -271,7 +272,7 @@ class Meaning:
         elif kind == "alg":
             inner = dict(env)
             execute(item[3], inner)
-            env["largest"], env["passes"] = inner["largest"], inner["passes"]
+            for k in ("largest", "passes", "doubtful"): env[k] = inner[k]
             env.update({w: converted(inner[w], t) for w, t in v})
         elif kind == "rec": env[v] = {f: converted(value(e, env), t) for (f, t), e in zip(FIELDS.items(), item[2])}
         elif kind == "multi":
@@ -308,6 +309,7 @@ def flat_values(env, found): return {c: x for v, t in found.items() for c, x in 
 def truth(spec):
     """Times and, for each, column -> (low, high, tolerance), None where both sides of a jump lie within a moment."""
     m, found, stop, rows = Meaning(spec), variables(spec), spec["stop"], []
+    if not found: raise Undefined
     times = [stop*i/(POINTS - 1) for i in range(POINTS)]
     for t in times:
         at = [m.at(min(max(t + d, 0.0), stop)) for d in (0.0, 1e-6*stop, -1e-6*stop)]
@@ -316,7 +318,8 @@ def truth(spec):
         row = {}
         for c in values[0]:
             xs = [v[c] for v in values]
-            row[c] = (xs[0], 1e-9*size) if max(xs) - min(xs) <= 1e-3*max(1.0, size) and (max(xs) - min(xs) < .5 or size > 1e3) else None
+            if at[0]["doubtful"]: row[c] = None
+            else: row[c] = (xs[0], 1e-9*size) if max(xs) - min(xs) <= 1e-3*max(1.0, size) and (max(xs) - min(xs) < .5 or size > 1e3) else None
         rows.append((t, row))
     wild = 0
     for i in range(40):  # it has a value everywhere, and does not jump everywhere
