@@ -8,7 +8,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 SOURCE_DIRS = src include cli report sweep modules models petsc test examples bench
 
-.PHONY: all setup configure build demo test bench install format clean
+.PHONY: all setup configure build demo test trial bench install format clean
 # The steps of one target are in order; the tools below run in parallel by themselves.
 .NOTPARALLEL:
 
@@ -42,6 +42,10 @@ test: build
 	@echo "== test with sanitizers, then the release"
 	@ctest --preset debug -j $(JOBS); debug=$$?; \
 	ctest --preset release -j $(JOBS) && exit $$debug
+
+trial: build
+	@scripts/setup test
+	@scripts/trial
 
 bench: setup
 	@scripts/setup bench

@@ -8,6 +8,7 @@ from runs import BAD, Invalid, Trial, command, in_parallel, random_of, table
 from shrink import smaller
 
 POINTS = 9
+START = 0.37  # where relations of time do not all vanish
 FIELDS = {"a": "Real", "k": "Integer", "v": "Real[2]"}
 RECORD = "record Pack\n  Real a;\n  Integer k;\n  Real v[2];\nend Pack;\n"
 
@@ -41,7 +42,7 @@ class Maker:
             if item:
                 self.items.append(item)
                 if kind in ("rec", "when"): kinds[kind] = 0
-        return {"items": self.items, "stop": self.R.choice([1.0, 3.0, 0.5]) + 0.0123, "state": self.R.random() < .5}
+        return {"items": self.items, "stop": START + self.R.choice([1.0, 3.0, 0.5]) + 0.0123, "state": self.R.random() < .5}
 
     def make_par(self):
         t, prefix = self.R.choice(SCALARS + ["Real", "Color", "Real[3]", "Integer[2]", "Real[2,2]"]), self.R.choice(["parameter", "constant", "final parameter"])
@@ -119,7 +120,7 @@ class Maker:
         names = {self.name(): R.choice(SCALARS) for _ in range(R.randint(1, 3))}
         g = Grammar(R, self.g.names, self.g.functions, True, self.g.records, free=True)
         for v, t in names.items(): g.names["pre(%s)" % v] = t
-        item = ["when", R.choice([0.0, 0.1]) + .0071, R.choice([.21, .137]), [[v, t, self.constants.lit(t), g.expr(t, 3)] for v, t in names.items()]]
+        item = ["when", R.choice([.4, .5]) + .0071, R.choice([.21, .137]), [[v, t, self.constants.lit(t), g.expr(t, 3)] for v, t in names.items()]]
         for v, t in names.items(): self.declared(v, t)
         return item
 
@@ -194,7 +195,7 @@ def model_text(spec):
         lines.append("Real s(start = 0, fixed = true);")
         equations.append("der(s) = 1;")
     body = "".join("%s\n%s\n" % (s.split()[0], "\n".join(e if s != "equation" else "  " + e for e in es)) for s, es in sections.items() if es)
-    return "".join(before) + "model M\n  %s\n%s  annotation(experiment(StopTime = %r));\nend M;\n" % ("\n  ".join(lines), body, spec["stop"])
+    return "".join(before) + "model M\n  %s\n%s  annotation(experiment(StartTime = %r, StopTime = %r));\nend M;\n" % ("\n  ".join(lines), body, START, spec["stop"])
 
 
 def definition_text(item, lines, equations):
@@ -238,7 +239,7 @@ class Meaning:
 
     def ticks(self, k, item):
         """The values that a clock sets, from one tick to the next."""
-        state, n, list_of = {v: value(first, self.fresh(0.0)) for v, _, first, _ in item[3]}, 0, []
+        state, n, list_of = {v: value(first, self.fresh(START)) for v, _, first, _ in item[3]}, 0, []
         list_of.append((-1.0, {v: converted(state[v], t) for v, t, _, _ in item[3]}))
         while item[1] + n*item[2] < self.spec["stop"]:
             t = item[1] + n*item[2]
@@ -309,10 +310,10 @@ def flat_values(env, found): return {c: x for v, t in found.items() for c, x in 
 def truth(spec):
     """Times and, for each, column -> (low, high, tolerance), None where both sides of a jump lie within a moment."""
     m, found, stop, rows = Meaning(spec), variables(spec), spec["stop"], []
-    if not found: raise Undefined
-    times = [stop*i/(POINTS - 1) for i in range(POINTS)]
+    if not found or stop <= START: raise Undefined
+    times = [START + (stop - START)*i/(POINTS - 1) for i in range(POINTS)]
     for t in times:
-        at = [m.at(min(max(t + d, 0.0), stop)) for d in (0.0, 1e-6*stop, -1e-6*stop)]
+        at = [m.at(min(max(t + d, START), stop)) for d in (0.0, 1e-6*stop, -1e-6*stop)]
         size = max(e["largest"] for e in at)
         values = [flat_values(e, found) for e in at]
         row = {}
@@ -323,7 +324,7 @@ def truth(spec):
         rows.append((t, row))
     wild = 0
     for i in range(40):  # it has a value everywhere, and does not jump everywhere
-        t = stop*(i + .37)/40
+        t = START + (stop - START)*(i + .37)/40
         a, b = (flat_values(m.at(x), found) for x in (t, t + 1e-6*stop))
         wild += any(abs(a[c] - b[c]) > 1e-3*max(1.0, abs(a[c])) for c in a)
     if wild > 2: raise Undefined
