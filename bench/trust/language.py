@@ -3,7 +3,7 @@ Modelica specification.
 
 An expression is [operator, type, operand ..]; types are Real, Integer, Boolean, String, Color (the enumeration of the texts), and
 arrays of these, as "Real[3]" and "Real[2,3]". Values are float, int, bool, str, ("Color", n) and lists."""
-import math
+import functools, math
 
 COLORS = ["red", "green", "blue"]
 LIMIT = 1e6
@@ -17,7 +17,10 @@ class Leave(Exception):
     """break or return."""
 
 
+@functools.cache
 def base(t): return t.split("[")[0]
+
+
 def shape(t): return [int(n) for n in t[t.index("[") + 1:-1].split(",")] if "[" in t else []
 def array(t, *n): return "%s[%s]" % (t, ",".join(str(i) for i in n))
 
@@ -114,8 +117,11 @@ def raised(x, y):
 
 def each(f, *xs):
     """f elementwise; scalars go with every element."""
-    n = next((len(x) for x in xs if isinstance(x, list)), None)
-    if n is None: return f(*xs)
+    for x in xs:
+        if type(x) is list:
+            n = len(x)
+            break
+    else: return f(*xs)
     if any(isinstance(x, list) and len(x) != n for x in xs): raise Undefined
     return [each(f, *[x[i] if isinstance(x, list) else x for x in xs]) for i in range(n)]
 
@@ -205,9 +211,14 @@ def value(e, env):
     """The value of an expression; env: names -> values, `functions` and `time` among them. The largest size on the way is kept."""
     v = evaluate(e, env)
     t = e[1]
-    if base(t) == "Real": v = each(lambda x: number(float(x)), v)
-    elif base(t) == "Integer": each(number, v)
-    if t in ("Real", "Integer"): env["largest"] = max(env["largest"], abs(v))
+    if t == "Real" or t == "Integer":
+        v = float(v) if t == "Real" else v
+        size = abs(v)
+        if not size < LIMIT: raise Undefined
+        if size > env["largest"]: env["largest"] = size
+        return v
+    if base(t) == "Real": return each(lambda x: number(float(x)), v)
+    if base(t) == "Integer": each(number, v)
     return v
 
 
@@ -228,7 +239,7 @@ def evaluate(e, env):
     if op == "comp": return comprehension(args, env)
     if op == "range": return ranged([value(a, env) for a in args])
     xs = [value(a, env) for a in args[1:]] if op == "call" else [value(a, env) for a in args[2:]] if op == "named" else [value(a, env) for a in args]
-    watch(op, xs, env)
+    if op in WATCHED: watch(op, xs, env)
     if op in COMPARE: return COMPARE[op](*[plain(x) for x in xs])
     if op in ARITHMETIC: return each(ARITHMETIC[op], *xs)
     if op == "*": return product(*xs)
@@ -249,13 +260,15 @@ def evaluate(e, env):
 ELEMENTWISE = {"sin", "cos", "tanh", "atan", "abs"}
 
 
+WATCHED = set(COMPARE) | {"floor", "ceil", "integer", "mod", "rem", "div"}
+
+
 def watch(op, xs, env):
     """Notes a value that rounding may have moved over a jump: it is not compared."""
     if not all(isinstance(x, (int, float)) for x in xs) or not any(isinstance(x, float) for x in xs): return
     if op in COMPARE: off = xs[0] - xs[1]
     elif op in ("floor", "ceil", "integer"): off = xs[0] - round(xs[0])
-    elif op in ("mod", "rem", "div") and xs[1]: off = xs[0]/xs[1] - round(xs[0]/xs[1])
-    else: return
+    else: off = xs[0]/xs[1] - round(xs[0]/xs[1]) if xs[1] else 0
     if 0 < abs(off) < 1e-9*max(1.0, env["largest"]): env["doubtful"] = True
 
 
