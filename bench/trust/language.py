@@ -269,7 +269,7 @@ def watch(op, xs, env):
     if op in COMPARE: off = xs[0] - xs[1]
     elif op in ("floor", "ceil", "integer"): off = xs[0] - round(xs[0])
     else: off = xs[0]/xs[1] - round(xs[0]/xs[1]) if xs[1] else 0
-    if 0 < abs(off) < 1e-9*max(1.0, env["largest"]): env["doubtful"] = True
+    if (off or env["rounded"]) and abs(off) < 1e-9*max(1.0, env["largest"]): env["doubtful"] = True
 
 
 def quotient(x, y):

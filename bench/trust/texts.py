@@ -212,7 +212,7 @@ def callable_of(item):
     _, name, inputs, out, local, counters, statements, default = item
 
     def call(env, given, everything=False):
-        inner = {"functions": env["functions"], "largest": env["largest"], "passes": env["passes"], "doubtful": env["doubtful"]}
+        inner = {"functions": env["functions"], "largest": env["largest"], "passes": env["passes"], "doubtful": env["doubtful"], "rounded": env["rounded"]}
         if isinstance(given, list): given = dict(zip([n for n, _ in inputs], given))
         for i, (n, t) in enumerate(inputs):
             x = given[n] if n in given else value(default, inner)
@@ -233,6 +233,8 @@ class Meaning:
     def __init__(self, spec):
         self.spec = spec
         self.functions = {i[1]: callable_of(i) for i in spec["items"] if i[0] == "fun"}
+        # what equations are solved for, and not given, is off by a rounding
+        self.rounded = any(i[0] == "def" and i[4] == "sum" for i in spec["items"])
         self.memories = {}
         for k, item in enumerate(spec["items"]):
             if item[0] == "when": self.memories[k] = self.ticks(k, item)
@@ -249,7 +251,7 @@ class Meaning:
             n += 1
         return list_of
 
-    def fresh(self, t): return {"functions": self.functions, "time": t, "largest": 1.0, "passes": 0, "doubtful": False}
+    def fresh(self, t): return {"functions": self.functions, "time": t, "largest": 1.0, "passes": 0, "doubtful": False, "rounded": self.rounded}
 
     def at(self, t, until=None):
         env = self.fresh(t)
