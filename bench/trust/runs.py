@@ -78,6 +78,11 @@ def worst_error(model, head, body, rtol):
     return worst, what
 
 
+def told(name, err):
+    """Whether a note or warning names a variable."""
+    return any(("note:" in l or "warning:" in l) and re.search(r"(?<![\w.])%s(?!\w)" % re.escape(name), l) for l in err.splitlines())
+
+
 def verdict(model, code, out, err, rtol):
     """What a run is: right, noted, refused, WRONG, CRASH or HANG, and why."""
     if code is None: return "HANG", "%d s of processor time" % CPU_SECONDS
@@ -90,9 +95,7 @@ def verdict(model, code, out, err, rtol):
     if not body or abs(body[-1][0] - model.stop) > 1e-9*model.stop: return "WRONG", "the table does not reach the end"
     worst, what = worst_error(model, head, body, rtol)
     if worst <= 1: return "right", ""
-    name = what.split("(")[0]
-    told = any(("note" in l or "warning" in l) and re.search(r"(?<![\w.])%s(?!\w)" % re.escape(name), l) for l in err.splitlines())
-    return ("noted" if told else "WRONG"), "%.2g times the bound: %s" % (worst, what)
+    return ("noted" if told(what.split("(")[0], err) else "WRONG"), "%.2g times the bound: %s" % (worst, what)
 
 
 class Trial:

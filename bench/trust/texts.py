@@ -4,7 +4,7 @@ gives them by the Modelica specification. README.md tells more."""
 import argparse, collections, json, os, random, sys, tempfile, time
 from grammar import SCALARS, Grammar, Statements
 from language import COLORS, Leave, Undefined, array, base, each, execute, flat, number, shape, text, value, written
-from runs import BAD, Invalid, Trial, command, in_parallel, random_of, table
+from runs import BAD, Invalid, Trial, command, in_parallel, random_of, told
 from shrink import smaller
 
 POINTS = 7
@@ -175,7 +175,7 @@ def model_text(spec):
             part = lambda es: "\n".join("    %s = %s;" % (w, text(e)) for (w, _), e in zip(item[1], es))
             equations.append("if %s then\n%s\n  else\n%s\n  end if;" % (text(item[2]), part(item[3]), part(item[4])))
         elif kind == "alg":
-            lines += [declaration(t, w) for w, t in item[1]] + ["Integer %s;" % c for c in item[2]]
+            lines += [declaration(t, w) for w, t in item[1]] + ["Real %s;" % c for c in item[2]]
             sections["algorithm " + v[0][0]] = written([["set", c, ["lit", "Integer", 0]] for c in item[2]] + item[3], 1)
         elif kind == "fun": before.append(function_text(item))
         elif kind == "rec":
@@ -362,7 +362,9 @@ def verdict(rows, code, out, err):
             if right is None: continue
             if c not in head: return "WRONG", "no column %s" % c
             got = [WORDS.get(r[head.index(c)], None) if r[head.index(c)] in WORDS else float(r[head.index(c)]) for r in same]
-            if all(not abs(x - right[0]) <= right[1] for x in got): return "WRONG", "%s(%.6g) = %.12g, right %.12g" % (c, t, got[-1], right[0])
+            if all(not abs(x - right[0]) <= right[1] for x in got):
+                what = "noted" if told(c.split("[")[0], "\n".join(l for l in err.splitlines() if "note:" in l)) else "WRONG"
+                return what, "%s(%.6g) = %.12g, right %.12g" % (c, t, got[-1], right[0])
     return "right", ""
 
 
@@ -440,7 +442,7 @@ def main():
     a.add_argument("--keep", help="a folder for the texts that fail")
     a.add_argument("--seconds", type=float, default=1e9, help="stop after so long")
     a.add_argument("--shrink", type=int, default=4, help="make so many failures of each verdict small (4)")
-    a.add_argument("--refused", type=float, default=0, help="per cent of the texts that may be refused (0)")
+    a.add_argument("--refused", type=float, default=0, help="per cent of the texts that may be refused or noted (0)")
     options = a.parse_args()
     if options.seed is None: options.seed = int(time.time()*1000) % 10**9
     folder = options.keep or tempfile.mkdtemp(prefix="texts")
@@ -460,7 +462,7 @@ def main():
         print("\n%s, number %d: %s\n%s" % (failure[1], failure[0], why, small), flush=True)
     total = sum(counts.values())
     print("%d texts: %s" % (total, ", ".join("%d %s" % (n, w) for w, n in counts.most_common())))
-    return 1 if any(counts[w] for w in BAD) or counts["refused"] > options.refused/100*total else 0
+    return 1 if any(counts[w] for w in BAD) or counts["refused"] + counts["noted"] > options.refused/100*total else 0
 
 
 if __name__ == "__main__": sys.exit(main())
