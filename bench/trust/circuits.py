@@ -6,7 +6,7 @@ voltages, so that the node voltages minimise a convex function and are unique: d
 import decimal, math
 from chosen import SMOOTH, shape, signal
 from runs import Invalid, Model
-from symbols import FUNCTIONS, call, diff, forget, function, largest, number, of, substitute, text, var
+from symbols import FUNCTIONS, TIME, call, diff, forget, function, largest, number, of, substitute, text, var
 
 D = decimal.Decimal
 DIGITS = decimal.Context(prec=40, Emin=-10**6, Emax=10**6)
@@ -178,7 +178,7 @@ def network(spec):
             size = max(size, largest(function(slope), stop)*r*stop*I/U)*10
         else:
             # L di/dt = v - source, so that the current is sin
-            current = I*call("sin", of(3.0/stop)*__import__("symbols").TIME + r)
+            current = I*call("sin", of(3.0/stop)*TIME + r)
             truth["i%d" % j] = current
             L = r*U*stop/I
             lines.append("Real i%d(start = %s, fixed = true, nominal = %s);" % (j, number(function(current)(0.0)), number(I)))

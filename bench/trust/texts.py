@@ -4,8 +4,8 @@ gives them by the Modelica specification. README.md tells more."""
 import argparse, collections, json, os, random, sys, tempfile, time
 from grammar import SCALARS, Grammar, Statements
 from language import COLORS, Leave, Undefined, array, base, each, execute, flat, number, shape, text, value, written
-from runs import BAD, Invalid, Trial, command, in_parallel, random_of, told
-from shrink import smaller
+from runs import BAD, Trial, command, in_parallel, random_of, told
+from shrink import at, places, put, smaller
 
 POINTS = 7
 START = 0.37  # where relations of time do not all vanish
@@ -420,7 +420,6 @@ def kind_of(why):
 
 def simpler_trees(spec):
     """The text with an expression replaced by one of its parts of the same type, or by a literal."""
-    from shrink import at, places, put
     for path in places(spec):
         e = at(spec, path)
         if not (isinstance(e, list) and len(e) > 1 and isinstance(e[0], str) and isinstance(e[1], str) and base(e[1]) in SCALARS + ["Color", "String"]): continue

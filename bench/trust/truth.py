@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """truth.py DAEDAL [options]: runs random models whose solutions are known, and says which runs are wrong. README.md tells more."""
-import argparse, collections, copy, json, os, random, re, sys, tempfile, time
+import argparse, collections, copy, json, os, random, sys, tempfile, time
 import chosen
 from runs import BAD, Invalid, Trial, in_parallel, random_of
 from shrink import smaller
