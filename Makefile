@@ -4,7 +4,7 @@
 #   make demo     solve the pendulum, draw it        make format    lay out all sources
 #   make test     both builds and all tests          make bench     compare with other codes
 #                                                                  (BENCH_ARGS=--quick)
-#   make trial    long studies: textbook models with every tolerance and method
+#   make trial    long studies by hand (TRIAL_MODELS=100000)
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 SOURCE_DIRS = src include cli report sweep modules models petsc test examples bench
@@ -46,8 +46,8 @@ test: build
 
 trial: build
 	@scripts/setup test
-	@scripts/configure release
-	@cmake --build build/release --target run_trial
+	@cmake --build build/release --target trial_textbook -j $(JOBS)
+	@scripts/trial
 
 bench: setup
 	@scripts/setup bench

@@ -29,7 +29,7 @@ static const char loop_text[] =
     "  end for;\n  s := 0;\n"
     "  for i in 1:n, j in 1:i loop\n    if v[j] < 0 then\n      break;\n    end if;\n"
     "    s := s + v[j];\n  end for;\nend fill_up;\n"
-    "model M\n  Real x, y, r, p, dp, s;\n  Integer n, steps, k, kr;\nequation\n  der(x) = 1;\n"
+    "model M\n  Real x, y, r, p, dp, s, k, kr;\n  Integer n, steps;\nequation\n  der(x) = 1;\n"
     "  der(y) = 1;\n  n = integer(y);\n  steps = collatz(n);\n  (r, kr) = root(x);\n"
     "  k = find({1, 2, 4, 8}, x);\n"
     "  (p, dp) = poly({1, -2, 0.5, 3}, x, n);\n  s = fill_up(n, x);\nend M;\n";

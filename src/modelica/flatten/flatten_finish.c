@@ -1,6 +1,7 @@
 /* After all sections: discrete equations found and sorted, equations counted, the model filled. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "expr/walk.h"
@@ -224,12 +225,65 @@ static void split_pairs(flattener *f, definitions *d)
     }
 }
 
+/* Whether a condition holds for a moment alone: c and not pre(c), or at the start. */
+static bool is_moment(flattener *f, expr c)
+{
+    const expr_node *n = graph_node(f->g, c);
+    if (n->op == EXPR_AND) return is_moment(f, n->a) || is_moment(f, n->b);
+    if (n->op == EXPR_OR) return is_moment(f, n->a) && is_moment(f, n->b);
+    if (n->op == EXPR_MEMORY) return n->index == f->m->memory_initial;
+    if (n->op != EXPR_NOT) return false;
+    const expr_node *before = graph_node(f->g, n->a);
+    return before->op == EXPR_MEMORY && f->slot_variable[before->index] < 0;
+}
+
+/* Whether a value changes between events; what a clause of an algorithm assigns does not. */
+static bool varies(flattener *f, expr e)
+{
+    for (;;) {
+        if (!(node_depends(f, e) & DEPENDS_CONTINUOUS)) return false;
+        const expr_node *n = graph_node(f->g, e);
+        if (n->op != EXPR_SELECT || node_depends(f, n->a) & DEPENDS_CONTINUOUS) return true;
+        if (!is_moment(f, n->a) && varies(f, n->b)) return true;
+        e = graph_node(f->g, e)->c;
+    }
+}
+
+/* Discrete variables and conditions of when change at events alone: what varies between them cannot
+ * define one. */
+static void check_events(flattener *f, expr e, const char *name, source_place place)
+{
+    if (!varies(f, e)) return;
+    report_error(f, place,
+                 "%s%s can change at events alone, but its expression varies between them: "
+                 "functions, loops of the run, noEvent, smooth and sign make no events",
+                 name ? "the discrete variable " : "this condition of when", name ? name : "");
+}
+
+/* $floor.. is made anew by relations around its own value, and $when.. is a condition. */
+static void check_discrete(flattener *f, const candidate *c, source_place place)
+{
+    const char *name = f->m->variables[c->variable[c->chosen]].name;
+    if (strncmp(name, "$floor", 6) == 0) return;
+    check_events(f, c->value[c->chosen], name[0] == '$' ? NULL : name, place);
+}
+
+static void check_conditions(flattener *f)
+{
+    for (size_t w = 0; w < f->m->when_count; w++)
+        for (size_t b = 0; b < f->m->whens[w].branch_count; b++) {
+            const flat_branch *branch = &f->m->whens[w].branches[b];
+            check_events(f, branch->condition, NULL, branch->place);
+        }
+}
+
 static void store_discretes(flattener *f, const definitions *d)
 {
     flat_model *m = f->m;
     for (size_t k = 0; k < d->count; k++) {
         const candidate *c = &d->candidates[k];
         equation_pair *p = &f->equations.items[c->pair];
+        if (c->chosen >= 0) check_discrete(f, c, p->place);
         if (c->chosen >= 0 && flatten_grow(f, &m->discretes, &f->discrete_capacity,
                                            m->discrete_count + 1, sizeof *m->discretes))
             m->discretes[m->discrete_count++] =
@@ -255,6 +309,7 @@ static void find_discretes(flattener *f)
                      .candidates = dae_calloc(f->equations.count + 1, sizeof *d.candidates)};
     if (d.definer && d.assigned && d.place && d.candidates) {
         for (size_t v = 0; v < n; v++) d.definer[v] = -1;
+        check_conditions(f);
         define_by_whens(f, &d);
         split_pairs(f, &d);
         if (!match_discretes(f, &d)) f->failed = true;

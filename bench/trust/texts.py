@@ -1,0 +1,467 @@
+#!/usr/bin/env python3
+"""texts.py DAEDAL [options]: random texts over the grammar of the model language, run, and compared with the values that language.py
+gives them by the Modelica specification. README.md tells more."""
+import argparse, collections, json, os, random, sys, tempfile, time
+from grammar import SCALARS, Grammar, Statements
+from language import COLORS, Leave, Undefined, array, base, each, execute, flat, number, shape, text, value, written
+from runs import BAD, Trial, command, in_parallel, random_of, told
+from shrink import at, places, put, smaller
+
+POINTS = 7
+START = 0.37  # where relations of time do not all vanish
+FIELDS = {"a": "Real", "k": "Integer", "v": "Real[2]"}
+RECORD = "record Pack\n  Real a;\n  Integer k;\n  Real v[2];\nend Pack;\n"
+
+
+# ---- making a text -----------------------------------------------------------------------------------------------------------------
+
+class Maker:
+    """Items of a text, one after another; each may read what earlier ones declare."""
+    def __init__(self, R):
+        self.R, self.g, self.items, self.names = R, Grammar(R), [], 0
+        self.constants, self.fixed = Grammar(R, time=False, free=True), Grammar(R, time=False, free=True)  # what parameters, what constants may read
+
+    def name(self):
+        self.names += 1
+        return "%s%d" % (self.R.choice("xyzuv"), self.names)
+
+    def type(self):
+        R = self.R
+        if R.random() < .65: return R.choice(["Real", "Real", "Real", "Integer", "Boolean", "Color"])
+        return array(R.choice(["Real", "Real", "Real", "Integer", "Boolean"]), *[R.randint(1, 3) for _ in range(R.choice([1, 1, 2]))])
+
+    def declared(self, v, t):
+        self.g.names[v] = t
+        return v
+
+    def make(self, count):
+        kinds = {"par": 3, "def": 8, "for": 2, "ifeq": 2, "alg": 3, "fun": 3, "rec": 1, "when": 1, "multi": 1, "text": 1}
+        for _ in range(count):
+            kind = self.R.choices(list(kinds), list(kinds.values()))[0]
+            item = getattr(self, "make_" + kind)()
+            if item:
+                self.items.append(item)
+                if kind in ("rec", "when"): kinds[kind] = 0
+        return {"items": self.items, "stop": START + self.R.choice([1.0, 3.0, 0.5]) + 0.0123, "state": self.R.random() < .5}
+
+    def make_par(self):
+        t, prefix = self.R.choice(SCALARS + ["Real", "Color", "Real[3]", "Integer[2]", "Real[2,2]"]), self.R.choice(["parameter", "constant", "final parameter"])
+        known = self.fixed if prefix == "constant" else self.constants
+        e, v = known.expr(t, 3), self.name()
+        for g in [self.g, self.constants] + [self.fixed]*(prefix == "constant"): g.names[v] = t
+        return ["par", v, t, e, prefix]
+
+    def make_def(self):
+        t = self.type()
+        e = self.g.expr(t, 4)
+        return ["def", self.declared(self.name(), t), t, e, self.R.choice(["binding", "equation", "equation", "turned", "sum"])]
+
+    def make_for(self):
+        n = self.R.randint(1, 4)
+        e = self.g.inside("i").expr("Real", 3)
+        return ["for", self.declared(self.name(), array("Real", n)), n, e, self.R.choice(["1:n", "1:size", "in"])]
+
+    def make_ifeq(self):
+        types = [self.R.choice(SCALARS) for _ in range(self.R.randint(1, 2))]
+        test = self.g.expr("Boolean", 2)
+        sides = [[self.g.expr(t, 2) for t in types] for _ in range(2)]
+        return ["ifeq", [[self.declared(self.name(), t), t] for t in types], test, sides[0], sides[1]]
+
+    def body(self, targets, grammar):
+        """Statements that first give every target a value."""
+        first = [["set", v, grammar.expr(t, 2)] for v, t in targets.items()]
+        s = Statements(self.R, grammar, targets)
+        rest = s.block(2, 4)
+        return first + rest, s.counters()
+
+    def make_alg(self):
+        targets = {self.name(): self.R.choice(SCALARS + ["Real", "Real[3]"]) for _ in range(self.R.randint(1, 2))}
+        # what is read is what earlier items declare
+        inner = Grammar(self.R, self.g.names, self.g.functions, True, self.g.records)
+        statements, counters = self.body(targets, inner)
+        words = {s[0] for s in nested(statements)}
+        # loops of the run make no events, as what is discrete needs them
+        if "return" in words or (words & {"while", "break"} and any(base(t) != "Real" for t in targets.values())): return None
+        for v, t in targets.items(): self.declared(v, t)
+        prefix = "m%d_" % self.names
+        statements = renamed(statements, {c: prefix + c for c in counters})
+        return ["alg", [[v, t] for v, t in targets.items()], [prefix + c for c in counters], statements]
+
+    def make_fun(self):
+        R = self.R
+        inputs = [["a", R.choice(["Real", "Real", "Integer", "Boolean", "Real[2]", "Real[3]"])]] + ([["b", R.choice(SCALARS)]] if R.random() < .5 else [])
+        out = [["y", R.choice(["Real", "Real", "Integer", "Boolean", "Real[3]", "Real[2]"])]] + ([["z", "Real"]] if R.random() < .3 else [])
+        local = [["h", R.choice(["Real", "Integer"])]] if R.random() < .5 else []
+        g = Grammar(R, dict(map(tuple, inputs)), self.g.functions, False, free=True)
+        statements, counters = self.body(dict(map(tuple, local + out)), g)
+        name = "f%d" % len(self.items)
+        signature = ([t for _, t in inputs], out[0][1], [n for n, _ in inputs])
+        default = self.constants.lit(inputs[-1][1]) if len(inputs) > 1 and R.random() < .4 else None
+        if len(out) == 1:  # one with two is not called in expressions
+            for g in (self.g, self.constants, self.fixed): g.functions[name] = signature
+        return ["fun", name, inputs, out, local, counters, statements, default]
+
+    def make_rec(self):
+        v = self.name()
+        item = ["rec", v, [self.g.expr(t, 2) for t in FIELDS.values()], self.R.random() < .5]
+        self.g.records[v] = ("Pack", FIELDS)
+        return item
+
+    def make_multi(self):
+        found = [i for i in self.items if i[0] == "fun" and len(i[3]) == 2 and base(i[3][0][1]) == "Real"]
+        if not found: return None
+        f = self.R.choice(found)
+        arguments = [self.g.expr(t, 2) for _, t in f[2]]
+        return ["multi", [[self.declared(self.name(), t), t] for _, t in f[3]], f[1], arguments]
+
+    def make_when(self):
+        """Memories that a clock sets; pre(v) is written as a call."""
+        R = self.R
+        names = {self.name(): R.choice(SCALARS) for _ in range(R.randint(1, 3))}
+        g = Grammar(R, self.g.names, self.g.functions, True, self.g.records, free=True)
+        for v, t in names.items(): g.names["pre(%s)" % v] = t
+        item = ["when", R.choice([.4, .5]) + .0071, R.choice([.21, .137]), [[v, t, self.constants.lit(t), g.expr(t, 3)] for v, t in names.items()]]
+        for v, t in names.items(): self.declared(v, t)
+        return item
+
+    def make_text(self):
+        g = Grammar(self.R, {v: t for v, t in self.constants.names.items()}, time=False, free=True)
+        e = ["==", "Boolean", g.expr("String", 3), g.expr("String", 2)]
+        return ["text", self.declared(self.name(), "Boolean"), e, self.R.random() < .5]
+
+
+def nested(statements):
+    for s in statements:
+        yield s
+        if s[0] == "if": yield from nested(s[2] + s[3])
+        elif s[0] in ("for", "while"): yield from nested(s[-1])
+
+
+def renamed(x, names):
+    if isinstance(x, list): return [renamed(p, names) for p in x]
+    return names.get(x, x) if isinstance(x, str) else x
+
+
+# ---- its text ------------------------------------------------------------------------------------------------------------------------
+
+def declaration(t, v, tail=""):
+    n = shape(t)
+    return "%s %s%s%s;" % (base(t), v, "[%s]" % ", ".join(map(str, n)) if n else "", tail)
+
+
+def function_text(item):
+    _, name, inputs, out, local, counters, statements, default = item
+    lines = ["function " + name]
+    for i, (v, t) in enumerate(inputs): lines.append("  input " + declaration(t, v, " = " + text(default) if default and i == len(inputs) - 1 else ""))
+    lines += ["  output " + declaration(t, v) for v, t in out]
+    if local or counters: lines += ["protected"] + ["  " + declaration(t, v) for v, t in local] + ["  Integer %s;" % c for c in counters]
+    return "\n".join(lines + ["algorithm"] + written(statements, 1) + ["end %s;" % name, ""])
+
+
+def model_text(spec):
+    before, lines, equations = ["type Color = enumeration(%s);\n" % ", ".join(COLORS)], [], []
+    sections = {"equation": equations}
+    for item in spec["items"]:
+        kind, v = item[0], item[1]
+        if kind == "par": lines.append("%s %s" % (item[4], declaration(item[2], v, " = " + text(item[3]))))
+        elif kind == "def": definition_text(item, lines, equations)
+        elif kind == "for":
+            n, e = item[2], text(item[3])
+            lines.append("Real %s[%d];" % (v, n))
+            over = {"1:n": "i in 1:%d" % n, "1:size": "i in 1:size(%s, 1)" % v, "in": "i in {%s}" % ", ".join(str(k) for k in range(n, 0, -1))}[item[4]]
+            equations.append("for %s loop\n    %s[i] = %s;\n  end for;" % (over, v, e))
+        elif kind == "ifeq":
+            lines += [declaration(t, w) for w, t in item[1]]
+            part = lambda es: "\n".join("    %s = %s;" % (w, text(e)) for (w, _), e in zip(item[1], es))
+            equations.append("if %s then\n%s\n  else\n%s\n  end if;" % (text(item[2]), part(item[3]), part(item[4])))
+        elif kind == "alg":
+            lines += [declaration(t, w) for w, t in item[1]] + ["Real %s;" % c for c in item[2]]
+            sections["algorithm " + v[0][0]] = written([["set", c, ["lit", "Integer", 0]] for c in item[2]] + item[3], 1)
+        elif kind == "fun": before.append(function_text(item))
+        elif kind == "rec":
+            before.append(RECORD)
+            lines.append("Pack %s;" % v)
+            if item[3]: equations.append("%s = Pack(%s);" % (v, ", ".join(text(e) for e in item[2])))
+            else: equations += ["%s.%s = %s;" % (v, f, text(e)) for f, e in zip(FIELDS, item[2])]
+        elif kind == "multi":
+            lines += [declaration(t, w) for w, t in v]
+            equations.append("(%s) = %s(%s);" % (", ".join(w for w, _ in v), item[2], ", ".join(text(e) for e in item[3])))
+        elif kind == "when":
+            lines += [("discrete " if t == "Real" else "") + declaration(t, w, "").replace(";", "(start = %s, fixed = true);" % text(first)) for w, t, first, _ in item[3]]
+            equations.append("when sample(%r, %r) then\n%s\n  end when;" % (item[1], item[2], "\n".join("    %s = %s;" % (w, text(e)) for w, t, _, e in item[3])))
+        elif kind == "text":
+            lines += ["String s_%s = %s;" % (v, text(item[2][2])), "Boolean %s = s_%s == %s;" % (v, v, text(item[2][3], 5))] if item[3] else ["Boolean %s = %s;" % (v, text(item[2]))]
+    if spec["state"]:
+        lines.append("Real s(start = 0, fixed = true);")
+        equations.append("der(s) = 1;")
+    body = "".join("%s\n%s\n" % (s.split()[0], "\n".join(e if s != "equation" else "  " + e for e in es)) for s, es in sections.items() if es)
+    return "".join(before) + "model M\n  %s\n%s  annotation(experiment(StartTime = %r, StopTime = %r));\nend M;\n" % ("\n  ".join(lines), body, START, spec["stop"])
+
+
+def definition_text(item, lines, equations):
+    _, v, t, e, style = item
+    lines.append(declaration(t, v, " = " + text(e) if style == "binding" else ""))
+    if style == "turned" and base(t) == "Real": equations.append("%s = %s;" % (text(e, 1), v))
+    elif style == "sum" and t == "Real": equations.append("2*%s - %s = %s;" % (v, text(e, 6), v))
+    elif style != "binding": equations.append("%s = %s;" % (v, text(e)))
+
+
+# ---- its values ------------------------------------------------------------------------------------------------------------------------
+
+def callable_of(item):
+    _, name, inputs, out, local, counters, statements, default = item
+
+    def call(env, given, everything=False):
+        inner = {"functions": env["functions"], "largest": env["largest"], "passes": env["passes"], "doubtful": env["doubtful"], "rounded": env["rounded"]}
+        if isinstance(given, list): given = dict(zip([n for n, _ in inputs], given))
+        for i, (n, t) in enumerate(inputs):
+            x = given[n] if n in given else value(default, inner)
+            inner[n] = each(float, x) if base(t) == "Real" else x
+        try: execute(statements, inner)
+        except Leave: pass
+        for k in ("largest", "passes", "doubtful"): env[k] = inner[k]
+        results = [converted(inner[v], t) for v, t in out]
+        return results if everything else results[0]
+    return call
+
+
+def converted(x, t): return each(lambda y: number(float(y)), x) if base(t) == "Real" else x
+
+
+class Meaning:
+    """The values of a text at any time."""
+    def __init__(self, spec):
+        self.spec = spec
+        self.functions = {i[1]: callable_of(i) for i in spec["items"] if i[0] == "fun"}
+        # what equations are solved for, and not given, is off by a rounding
+        self.rounded = any(i[0] == "def" and i[4] == "sum" for i in spec["items"])
+        self.memories = {}
+        for k, item in enumerate(spec["items"]):
+            if item[0] == "when": self.memories[k] = self.ticks(k, item)
+
+    def ticks(self, k, item):
+        """The values that a clock sets, from one tick to the next."""
+        state, n, list_of = {v: value(first, self.fresh(START)) for v, _, first, _ in item[3]}, 0, []
+        list_of.append((-1.0, {v: converted(state[v], t) for v, t, _, _ in item[3]}))
+        while item[1] + n*item[2] < self.spec["stop"]:
+            t = item[1] + n*item[2]
+            env = self.at(t, k)
+            for v in state: env["pre(%s)" % v] = list_of[-1][1][v]
+            list_of.append((t, {v: converted(value(e, env), kind) for v, kind, _, e in item[3]}))
+            n += 1
+        return list_of
+
+    def fresh(self, t): return {"functions": self.functions, "time": t, "largest": 1.0, "passes": 0, "doubtful": False, "rounded": self.rounded}
+
+    def at(self, t, until=None):
+        env = self.fresh(t)
+        for k, item in enumerate(self.spec["items"][:until]): self.step(env, k, item, t)
+        return env
+
+    def step(self, env, k, item, t):
+        kind, v = item[0], item[1]
+        if kind == "par": env[v] = converted(value(item[3], env), item[2])
+        elif kind == "def": env[v] = converted(value(item[3], env), item[2])
+        elif kind == "text": env[v] = value(item[2], env)
+        elif kind == "for":
+            env[v] = []
+            for i in range(1, item[2] + 1):
+                env["i"] = i
+                env[v].append(converted(value(item[3], env), "Real"))
+            del env["i"]
+        elif kind == "ifeq":
+            es = item[3] if value(item[2], env) else item[4]
+            env.update({w: converted(x, t) for (w, t), x in zip(v, [value(e, env) for e in es])})
+        elif kind == "alg":
+            inner = dict(env)
+            execute(item[3], inner)
+            for k in ("largest", "passes", "doubtful"): env[k] = inner[k]
+            env.update({w: converted(inner[w], t) for w, t in v})
+        elif kind == "rec": env[v] = {f: converted(value(e, env), t) for (f, t), e in zip(FIELDS.items(), item[2])}
+        elif kind == "multi":
+            xs = self.functions[item[2]](env, [value(e, env) for e in item[3]], True)
+            env.update({w: x for (w, _), x in zip(v, xs)})
+        elif kind == "when": env.update([s for time_of, s in self.memories[k] if time_of <= t][-1])
+
+
+def variables(spec):
+    """Name, type of the variables that a table has."""
+    found = {}
+    for item in spec["items"]:
+        if item[0] == "def": found[item[1]] = item[2]
+        elif item[0] == "text": found[item[1]] = "Boolean"
+        elif item[0] == "for": found[item[1]] = array("Real", item[2])
+        elif item[0] in ("ifeq", "alg", "multi"): found.update({w: t for w, t in item[1]})
+        elif item[0] == "when": found.update({w: t for w, t, _, _ in item[3]})
+    return found
+
+
+def columns(v, t):
+    """Names of the scalars of a variable."""
+    names = [""]
+    for n in shape(t): names = [a + ("," if a else "") + str(i) for a in names for i in range(1, n + 1)]
+    return ["%s[%s]" % (v, n) for n in names] if shape(t) else [v]
+
+
+def scalars(x): return [float(y[1]) if isinstance(y, (tuple, list)) and y and y[0] == "Color" else float(y) for y in flat(x)]
+
+
+def flat_values(env, found): return {c: x for v, t in found.items() for c, x in zip(columns(v, t), scalars(env[v] if t != "Color" else [env[v]]))}
+
+
+def truth(spec):
+    """Times and, for each, column -> (low, high, tolerance), None where both sides of a jump lie within a moment."""
+    m, found, stop, rows = Meaning(spec), variables(spec), spec["stop"], []
+    if not found or stop <= START: raise Undefined
+    times = [START + (stop - START)*i/(POINTS - 1) for i in range(POINTS)]
+    for t in times:
+        at = [m.at(min(max(t + d, START), stop)) for d in (0.0, 1e-6*stop, -1e-6*stop)]
+        size = max(e["largest"] for e in at)
+        values = [flat_values(e, found) for e in at]
+        row = {}
+        for c in values[0]:
+            xs = [v[c] for v in values]
+            if at[0]["doubtful"]: row[c] = None
+            else: row[c] = (xs[0], 1e-9*size) if max(xs) - min(xs) <= 1e-3*max(1.0, size) and (max(xs) - min(xs) < .5 or size > 1e3) else None
+        rows.append((t, row))
+    wild = 0
+    for i in range(10):  # it has a value everywhere, and does not jump everywhere
+        t = START + (stop - START)*(i + .37)/10
+        a, b = (flat_values(m.at(x), found) for x in (t, t + 1e-6*stop))
+        wild += any(abs(a[c] - b[c]) > 1e-3*max(1.0, abs(a[c])) for c in a)
+    if wild > 1: raise Undefined
+    if sum(x is None for _, r in rows for x in r.values()) > .3*sum(len(r) for _, r in rows): raise Undefined
+    return rows
+
+
+def described(seed, i):
+    R = random_of(seed, i)
+    for _ in range(300):
+        try:
+            spec = json.loads(json.dumps(Maker(R).make(R.randint(2, 7))))
+            return spec, truth(spec)
+        except (Undefined, OverflowError): pass
+    raise SystemExit("no text in 300 attempts")
+
+
+# ---- runs ------------------------------------------------------------------------------------------------------------------------------
+
+WORDS = {"true": 1.0, "false": 0.0, **{c: float(i + 1) for i, c in enumerate(COLORS)}, **{"Color." + c: float(i + 1) for i, c in enumerate(COLORS)}}
+
+
+def verdict(rows, code, out, err):
+    if code is None: return "HANG", "20 s of processor time"
+    if code < 0 or code >= 128: return "CRASH", "exit code %d" % code
+    if code: return "refused", " ".join(err.split())[:200]
+    head, *body = [l.split(",") for l in unquoted(out).splitlines()]
+    head = [h.split(" [")[0].replace(";", ",") for h in head]
+    for t, row in rows:
+        same = [r for r in body if abs(float(r[0]) - t) < 1e-9]
+        if not same: return "WRONG", "no row at %g" % t
+        for c, right in row.items():
+            if right is None: continue
+            if c not in head: return "WRONG", "no column %s" % c
+            got = [WORDS.get(r[head.index(c)], None) if r[head.index(c)] in WORDS else float(r[head.index(c)]) for r in same]
+            if all(not abs(x - right[0]) <= right[1] for x in got):
+                what = "noted" if told(c.split("[")[0], "\n".join(l for l in err.splitlines() if "note:" in l)) else "WRONG"
+                return what, "%s(%.6g) = %.12g, right %.12g" % (c, t, got[-1], right[0])
+    return "right", ""
+
+
+def unquoted(out):
+    """The table with ; in names of elements, x[1;2], so that commas part columns."""
+    first, rest = out.split("\n", 1)
+    quoted, s = False, ""
+    for ch in first:
+        if ch == '"': quoted = not quoted
+        else: s += ";" if ch == "," and quoted else ch
+    return s + "\n" + rest
+
+
+class Work:
+    def __init__(self, options, folder): self.options, self.trial = options, Trial(options.daedal, folder)
+
+    def run(self, spec, rows, name):
+        path = self.trial.path(name)
+        with open(path, "w") as f: f.write(model_text(spec))
+        return verdict(rows, *command([self.trial.daedal, "run", path, "-o", "-", "--points", str(POINTS), "--rtol", "1e-9"]))
+
+    def __call__(self, i):
+        spec, rows = described(self.options.seed, i)
+        what, why = self.run(spec, rows, i)
+        if what == "right": os.remove(self.trial.path(i))
+        return i, what, why
+
+    def shrunk(self, failure):
+        i, what, first = failure
+        seen = {}
+
+        def fails(spec):
+            try: rows, _ = truth(spec), model_text(spec)
+            except (Undefined, Leave, ArithmeticError, ValueError, IndexError, KeyError, TypeError, AttributeError): return None
+            got, why = self.run(spec, rows, "%d_small" % i)
+            # a refusal must stay the same one
+            if got != what or (what == "refused" and kind_of(why) != kind_of(first)): return False
+            seen.update(text=model_text(spec), why=why)
+            return True
+
+        spec = described(self.options.seed, i)[0]
+        if not fails(spec): return failure, "", "does not fail again"
+        smaller(spec, fails, 500, simpler_trees)
+        with open(self.trial.path("%d_small" % i), "w") as f: f.write(seen["text"])
+        return failure, seen["text"], seen["why"]
+
+
+def kind_of(why):
+    """The words of a message without names and numbers."""
+    words = why.split("error:")[-1].split()
+    return " ".join(w for w in words if w.isalpha())[:60]
+
+
+def simpler_trees(spec):
+    """The text with an expression replaced by one of its parts of the same type, or by a literal."""
+    for path in places(spec):
+        e = at(spec, path)
+        if not (isinstance(e, list) and len(e) > 1 and isinstance(e[0], str) and isinstance(e[1], str) and base(e[1]) in SCALARS + ["Color", "String"]): continue
+        if e[0] in ("lit", "time") or path[-1] == 1: continue
+        for sub in places(e):
+            p = at(e, sub)
+            if sub and isinstance(p, list) and len(p) > 1 and p[0] != e and p[1] == e[1] and isinstance(p[0], str): yield put(spec, path, p)
+        simple = {"Real": 1.5, "Integer": 1, "Boolean": True, "Color": ["Color", 1], "String": ""}
+        if "[" not in e[1]: yield put(spec, path, ["lit", e[1], simple[e[1]]])
+
+
+def main():
+    a = argparse.ArgumentParser(description=__doc__)
+    a.add_argument("daedal")
+    a.add_argument("--texts", type=int, default=200, help="how many (200)")
+    a.add_argument("--seed", type=int, help="the same texts again; else one from the clock, which is printed")
+    a.add_argument("--only", type=int, help="the text of this number alone, printed")
+    a.add_argument("--jobs", type=int, default=2, help="processes (2)")
+    a.add_argument("--keep", help="a folder for the texts that fail")
+    a.add_argument("--seconds", type=float, default=1e9, help="stop after so long")
+    a.add_argument("--shrink", type=int, default=4, help="make so many failures of each verdict small (4)")
+    a.add_argument("--refused", type=float, default=0, help="per cent of the texts that may be refused or noted (0)")
+    options = a.parse_args()
+    if options.seed is None: options.seed = int(time.time()*1000) % 10**9
+    folder = options.keep or tempfile.mkdtemp(prefix="texts")
+    os.makedirs(folder, exist_ok=True)
+    print("seed %d, texts in %s" % (options.seed, folder))
+    if options.only: print(model_text(described(options.seed, options.only)[0]))
+    work, counts, failures, began = Work(options, folder), collections.Counter(), [], time.time()
+    for failure in in_parallel(work, [options.only] if options.only else range(1, options.texts + 1), options.jobs):
+        counts[failure[1]] += 1
+        if failure[1] != "right":
+            failures.append(failure)
+            print("%-7s %d: %s" % (failure[1], failure[0], failure[2]), flush=True)
+        if time.time() - began > options.seconds: break
+    groups = collections.defaultdict(list)
+    for f in failures: groups[f[1], kind_of(f[2]) if f[1] == "refused" else ""].append(f)
+    for failure, small, why in in_parallel(work.shrunk, [f for g in groups.values() for f in g[:options.shrink]], options.jobs):
+        print("\n%s, number %d: %s\n%s" % (failure[1], failure[0], why, small), flush=True)
+    total = sum(counts.values())
+    print("%d texts: %s" % (total, ", ".join("%d %s" % (n, w) for w, n in counts.most_common())))
+    return 1 if any(counts[w] for w in BAD) or counts["refused"] + counts["noted"] > options.refused/100*total else 0
+
+
+if __name__ == "__main__": sys.exit(main())
