@@ -93,7 +93,8 @@ int sign_at(const event_finder *f, int k, int i, int s)
         double g = f->samples[k].g[i];
         if (g != 0.0 && (is_seen(s) || fabs(g) > f->band[i])) return sign_of(g);
     }
-    return is_seen(s) ? -s : s;
+    if (!is_seen(s)) return s;
+    return f->zero[i] != 0 ? f->zero[i] : -s;
 }
 
 /* ---- dips: where else to look for crossings ---- */

@@ -46,6 +46,7 @@ typedef struct relation_trace {
     double band;      /* as long as its crossing function is within this; */
     bool reacted;     /* the model has had another event since */
     bool seen;        /* off zero since its last event, before the search began anew at a seam */
+    bool met;         /* the event at hand has given it the value of equality once */
     bool mute;        /* nothing hears it up to the next event */
     long turned;      /* of all turns of relations at solved events, the number of its last one */
 } relation_trace;

@@ -132,15 +132,16 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
  * where the event was located, rounding included. What reinit has given a value of its own is not
  * at zero, however small: a ball goes up before it comes down again. But not if this event has
  * decided them before: the crossing of T >= Thigh that switches a heater off holds for the event,
- * though T goes back at once. One that stays at zero keeps its value, unless the event, or the
- * start, has brought it there: that value was decided elsewhere. */
+ * though T goes back at once. One that stays at zero has the value of equality, a < b false and
+ * a <= b true, if the event, or the start, has brought it there; if it was there before it keeps
+ * its value: that was decided elsewhere. */
 static bool side_of(hybrid *h, size_t r, bool *below)
 {
     const model_form *f = h->instance->form;
     double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
-    if (h->at_start && !f->rounded[r]) {
-        *below = f->flat->relations[r].strict ? now < 0.0 : now <= 0.0;
-        return true;
+    if (h->at_start) {
+        *below = fabs(now) <= noise_of(h, r) ? !f->flat->relations[r].strict : now < 0.0;
+        return !isnan(now);
     }
     double window = f->rounded[r] ? 1.0 : h->window;
     bool away = fabs(now) > window * fabs(later - now);
@@ -154,9 +155,8 @@ static bool side_of(hybrid *h, size_t r, bool *below)
     if (h->decided[r] && fabs(now) <= h->instance->noise) away = false;
     double c = away ? now : later;
     if (fabs(c) <= noise_of(h, r)) {
-        *below = !f->flat->relations[r].strict; /* zero itself: rounding is no jump onto it */
-        bool rests = h->crossing[r] == 0.0 && h->crossing_ahead[r] == 0.0;
-        return rests && (h->at_start || (h->came[r] && !h->decided[r]));
+        *below = !f->flat->relations[r].strict;
+        return h->at_start || (h->came[r] && !h->trace[r].met);
     }
     *below = c < 0.0;
     return !isnan(c) && (away || !h->decided[r]);
@@ -208,6 +208,7 @@ static void turn(hybrid *h, size_t r, bool below)
     h->trace[r].turned = ++h->turns;
     h->trace[r].seen = false;
     h->armed = false;
+    if (below == !h->instance->form->flat->relations[r].strict) h->trace[r].met = true;
 }
 
 /* Turn all relations that are to be turned, or, one by one, that which has been left alone for the
@@ -330,15 +331,17 @@ void relations_cross(dae_solver *s, double t)
     double moment = flags ? look_around(s, t) : 0.0;
     for (size_t r = 0; r < m->relation_count; r++) {
         double c = h->crossing[r];
-        h->came[r] = fabs(c) > noise_of(h, r);
         bool late = h->pending == EVENT_OVERDUE && overdue(h, r, c);
         bool crosses = flags && flags[r] != 0, joins = flags && !crosses && meets(h, r, t, moment);
         h->decided[r] = late || crosses || joins;
         bool through = h->decided[r] && !(flags && event_finder_jumped(s->bound.events, (int)r));
-        if (h->decided[r] || !stays_at_zero(s, t, r, c))
+        bool stays = stays_at_zero(s, t, r, c);
+        h->came[r] = h->decided[r] || (!stays && fabs(c) > noise_of(h, r));
+        h->trace[r].met = false;
+        if (h->decided[r] || !stays)
             h->zero[r] = through && !h->instance->form->rounded[r] ? c : 0.0;
         bool below = late ? c < 0.0 : joins ? c > 0.0 : crosses && flags[r] < 0;
-        bool follows = h->trace[r].mute && h->came[r] && !h->decided[r];
+        bool follows = h->trace[r].mute && fabs(c) > noise_of(h, r) && !h->decided[r];
         if (follows) below = c < 0.0;
         if (h->decided[r] || follows) h->instance->memory[m->relations[r].memory] = below;
     }
