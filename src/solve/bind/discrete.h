@@ -23,7 +23,8 @@ typedef enum event_cause {
     EVENT_CROSSING, /* relations cross, as the event finder's flags tell */
     EVENT_SAMPLE,   /* a clock strikes */
     EVENT_OVERDUE,  /* a relation was found on its other side after the fact */
-    EVENT_LEAVING   /* relations leave zero after the start */
+    EVENT_LEAVING,  /* relations leave zero after the start */
+    EVENT_SEAM      /* relations change at a kink or jump that is not an event */
 } event_cause;
 
 /* What is remembered of the events of a relation. */

@@ -73,6 +73,10 @@ void relations_cross(dae_solver *s, double t);
 bool relations_update(dae_solver *s, double t);
 /* Whether relations that are zero at the start change a moment later. */
 bool relations_leave(dae_solver *s, double t);
+/* The step before a seam has ended: see which relations are away from zero there. */
+void relations_note_seam(dae_solver *s);
+/* After it, at t: whether any has changed. */
+bool relations_pass_seam(dae_solver *s, double t);
 void relations_decide(dae_solver *s, bool decided);
 /* An update is due if a relation is seen on another side than it is held to be. */
 void relations_note_overdue(dae_solver *s, double t, const double *y, const double *yp);

@@ -9,14 +9,16 @@
 /* ---- the sides of relations ---- */
 
 /* A moment: short against the time; where events come ever closer also against the time since the
- * last one, so that it does not reach beyond the next. */
+ * last one, so that it does not reach beyond the next. It ends at the next clock: tables have
+ * another piece from there on. */
 static double moment(const dae_solver *s, double t)
 {
     const double part = 0.01, least = 64.0 * DBL_EPSILON * fabs(t);
     double span = fmax(fabs(s->stats.last_h), fabs(t)), flight = fabs(t - s->hybrid->event_time);
     double delta = 1e-9 * (span > 0.0 ? span : 1.0);
     if (flight > 0.0 && crowd_shrinks(s)) delta = fmin(delta, fmax(part * flight, least));
-    return s->hybrid->direction < 0.0 ? -delta : delta;
+    if (s->hybrid->direction < 0.0) return -delta;
+    return s->hybrid->next_time > t ? fmin(delta, s->hybrid->next_time - t) : delta;
 }
 
 /* A start stops at its tolerance. Where that leaves more in an algebraic variable than a part of
@@ -200,9 +202,14 @@ static bool turns(dae_solver *s, double t, size_t r, bool *below)
     return tolerance == 0.0 || fabs(now) <= NEAR_ZERO * tolerance;
 }
 
-/* Relation r is `below` from now on, by the event at hand. */
+/* Relation r is `below` from now on, by the event at hand. One that the event meets as it goes
+ * through zero has its zero here. */
 static void turn(hybrid *h, size_t r, bool below)
 {
+    const double c = h->crossing[r];
+    if (!h->instance->form->rounded[r] && c == h->crossing_entry[r] && !h->at_start &&
+        fabs(c - h->zero[r]) <= h->window * fabs(h->crossing_ahead[r] - c))
+        h->zero[r] = c;
     h->instance->memory[h->instance->form->flat->relations[r].memory] = below;
     h->decided[r] = true;
     h->trace[r].turned = ++h->turns;
@@ -243,17 +250,41 @@ bool relations_update(dae_solver *s, double t)
     return turn_relations(s, t);
 }
 
+/* Whether any relation is to be turned at t, by a look ahead. */
+static bool any_turns(dae_solver *s, double t)
+{
+    bool any = false, below;
+    s->hybrid->looked = false;
+    look_at_relations(s, t, true, false);
+    for (size_t r = 0; r < flat_of(s)->relation_count && !any; r++) any = turns(s, t, r, &below);
+    return any;
+}
+
 bool relations_leave(dae_solver *s, double t)
 {
-    hybrid *h = s->hybrid;
-    const flat_model *m = flat_of(s);
-    bool any = false, below;
-    if (m->relation_count == 0) return false;
+    if (flat_of(s)->relation_count == 0) return false;
     relations_decide(s, false);
-    h->looked = false;
-    look_at_relations(s, t, true, false);
-    for (size_t r = 0; r < m->relation_count && !any; r++) any = turns(s, t, r, &below);
-    return any;
+    return any_turns(s, t);
+}
+
+void relations_note_seam(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    if (flat_of(s)->relation_count == 0) return;
+    model_instance_crossings(h->instance, s->run.t_new, s->bound.y, s->bound.yp, h->crossing);
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++) {
+        h->came[r] = fabs(h->crossing[r]) > noise_of(h, r);
+        h->trace[r].met = false;
+    }
+}
+
+bool relations_pass_seam(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    if (flat_of(s)->relation_count == 0) return false;
+    relations_decide(s, false);
+    model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing_entry);
+    return any_turns(s, t);
 }
 
 void relations_decide(dae_solver *s, bool decided)
@@ -336,7 +367,8 @@ void relations_cross(dae_solver *s, double t)
         h->decided[r] = late || crosses || joins;
         bool through = h->decided[r] && !(flags && event_finder_jumped(s->bound.events, (int)r));
         bool stays = stays_at_zero(s, t, r, c);
-        h->came[r] = h->decided[r] || (!stays && fabs(c) > noise_of(h, r));
+        if (h->pending != EVENT_SEAM) h->came[r] = !stays && fabs(c) > noise_of(h, r);
+        h->came[r] = h->came[r] || h->decided[r];
         h->trace[r].met = false;
         if (h->decided[r] || !stays)
             h->zero[r] = through && !h->instance->form->rounded[r] ? c : 0.0;
