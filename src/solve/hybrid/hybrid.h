@@ -96,9 +96,8 @@ void hybrid_forget_crossings(struct dae_solver *s);
 
 /* The interpolant finds an event at s->run.t; its algebraic variables carry the interpolation
  * error. Move s->run.t to where the crossing happens with variables that meet the equations, not
- * before `from`.
- */
-void hybrid_polish(struct dae_solver *s, double from);
+ * before `from`. false: it does not happen in this step. */
+bool hybrid_polish(struct dae_solver *s, double from);
 
 /* After so and so many steps and events: say what is slow if the way to tend is far too long. */
 void hybrid_note_progress(struct dae_solver *s, double tend);

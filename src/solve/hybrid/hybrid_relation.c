@@ -417,12 +417,21 @@ static double crossing_at(dae_solver *s, double t, size_t r)
     return hybrid_value(s, t, h->ahead, h->ahead_yp, flat_of(s)->relations[r].crossing);
 }
 
-/* The crossing function of relation r by the equations, with the sign of `flag` once it has
- * crossed.
- */
+/* The crossing function of relation r by the equations, positive once it has crossed in direction
+ * `flag`. Zero itself is on the side on which a < b is false and a <= b true. */
 static double crossed_by(dae_solver *s, double t, size_t r, int flag)
 {
-    return flag * crossing_at(s, t, r);
+    const double c = crossing_at(s, t, r);
+    if (c == 0.0) return flat_of(s)->relations[r].strict == (flag > 0) ? DBL_MIN : 0.0;
+    return flag * c;
+}
+
+/* Whether zero is where relation r goes in direction `flag`, and where it is at the end of the
+ * step. */
+static bool comes_to_rest(dae_solver *s, size_t r, int flag)
+{
+    return flat_of(s)->relations[r].strict == (flag > 0) &&
+           fabs(crossing_at(s, s->run.t_new, r)) <= noise_of(s->hybrid, r);
 }
 
 /* From s->run.t, where the crossing function is *g, towards `end`: out to a time at which it is on
@@ -433,8 +442,9 @@ static bool bracket_crossing(dae_solver *s, size_t r, int flag, double end, doub
     static const double FIRST = 1e-9, LEAST_GROWTH = 4.0, MOST_GROWTH = 1e3;
     const bool crossed = g > 0.0;
     double way = end - s->run.t, t = s->run.t, length = FIRST * fabs(s->run.t_new - s->run.t_old);
-    for (double reach = fmax(length, 8.0 * DBL_EPSILON * fabs(t)); reach < fabs(way);) {
-        double next = s->run.t + copysign(reach, way), after = crossed_by(s, next, r, flag);
+    for (double reach = fmax(length, 8.0 * DBL_EPSILON * fabs(t)); t != end;) {
+        double next = reach < fabs(way) ? s->run.t + copysign(reach, way) : end;
+        double after = crossed_by(s, next, r, flag);
         if ((after > 0.0) != crossed) {
             *b = crossed ? (bracket){next, t, after, g, NAN, NAN, false}
                          : (bracket){t, next, g, after, NAN, NAN, true};
@@ -450,13 +460,16 @@ static bool bracket_crossing(dae_solver *s, size_t r, int flag, double end, doub
 }
 
 /* The first time at which relation r has crossed in direction `flag`, by the equations, near
- * s->run.t where the interpolant lets it: back to `from` or on to the end of the step; s->run.t if
- * it is not found there. */
+ * s->run.t where the interpolant lets it: back to `from` or on to the end of the step. s->run.t if
+ * it has crossed all the way back; NAN if it does not cross: the error of the interpolant does. */
 static double crossing_time(dae_solver *s, size_t r, int flag, double from)
 {
     const double g = crossed_by(s, s->run.t, r, flag);
     bracket b;
-    if (!bracket_crossing(s, r, flag, g > 0.0 ? from : s->run.t_new, g, &b)) return s->run.t;
+    if (!bracket_crossing(s, r, flag, g > 0.0 ? from : s->run.t_new, g, &b))
+        return g > 0.0 || !s->hybrid->instance->form->rounded[r] || comes_to_rest(s, r, flag)
+                   ? s->run.t
+                   : NAN;
     double tolerance = DBL_EPSILON * fmax(fabs(b.near), fabs(b.far));
     for (int k = 0; k < 60 && fabs(b.far - b.near) > tolerance; k++) {
         double t = bracket_next(&b, tolerance);
@@ -492,22 +505,30 @@ bool hybrid_relation_changes(dae_solver *s)
     return false;
 }
 
-void hybrid_polish(dae_solver *s, double from)
+/* A sample at the same time as the event at s->run.t: both are one event. */
+static void join_sample(dae_solver *s)
 {
-    const flat_model *m = flat_of(s);
-    const int *flags = event_finder_flags(s->bound.events);
-    double latest = NAN, sample = s->hybrid->next_time;
-    for (size_t r = 0; reads_solved(s) && r < m->relation_count; r++)
-        if (flags[r] != 0) {
-            double when = crossing_time(s, r, flags[r], from);
-            if (isnan(latest) || (when - latest) * s->run.direction > 0.0) latest = when;
-        }
-    if (isnan(latest)) latest = s->run.t;
-    s->run.t = latest;
-    if (!isfinite(sample) || fabs(latest - sample) > sample_slack(sample)) return;
-    /* a sample at the same time: both are one event */
+    const double sample = s->hybrid->next_time;
+    if (!isfinite(sample) || fabs(s->run.t - sample) > sample_slack(sample)) return;
     if (fabs(sample - s->run.t_new) <= sample_slack(sample))
         s->run.t = s->run.t_new;
     else if (sample < s->run.t_new)
         s->run.t = sample;
+}
+
+bool hybrid_polish(dae_solver *s, double from)
+{
+    const int *flags = event_finder_flags(s->bound.events);
+    double latest = NAN;
+    bool crosses = !reads_solved(s);
+    for (size_t r = 0; reads_solved(s) && r < flat_of(s)->relation_count; r++)
+        if (flags[r] != 0) {
+            double when = crossing_time(s, r, flags[r], from);
+            crosses = crosses || !isnan(when);
+            if (isnan(latest) || (when - latest) * s->run.direction > 0.0) latest = when;
+        }
+    if (!crosses) return false;
+    if (!isnan(latest)) s->run.t = latest;
+    join_sample(s);
+    return true;
 }
