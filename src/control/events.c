@@ -239,7 +239,8 @@ static int sign_here(const event_finder *f, int i, bool found)
     int s = f->state[i];
     if (!is_seen(s)) return fabs(f->g[i]) > f->band[i] ? sign_of(f->g[i]) : s;
     if (f->g[i] != 0.0) return sign_of(f->g[i]);
-    return found && f->changed[i] == 0 ? s : f->zero[i];
+    if (found && f->changed[i] == 0) return s;
+    return found && f->zero[i] != 0 ? f->changed[i] : f->zero[i];
 }
 
 /* Keep how far the components went off zero up to sample k. */
