@@ -118,7 +118,7 @@ typedef struct hybrid {
     double *further;          /* y further along it, */
     double *further_yp;       /* and y' there */
     double *after, *after_yp; /* y and y' after the last event, */
-    double *left, *left_yp;   /* weights and y' before it, */
+    double *left, *left_yp;   /* weights and y' before it; while one at a seam is due, y and y', */
     double event_time;        /* which was then */
     double pace, paced;       /* mean time between the last events, and the last; NAN: none */
     double thrown;            /* when reinit acted last; NAN: never */

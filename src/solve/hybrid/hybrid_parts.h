@@ -202,8 +202,8 @@ expr seam_of(graph *g, expr e);
 /* hybrid_state_seams.c */
 /* See which seams the form at hand has. */
 void state_seams_bind(dae_solver *s);
-/* Moves s->bound.y on from s->run.t_new, along y', until it is behind the seam that the last step
- * was to end at. Returns the time there. */
+/* Moves s->bound.y on from s->run.t_new, along y' and by the equations, until it is beyond the seam
+ * that the last step was to end at. Returns the time there. */
 double hybrid_pass_state_seam(dae_solver *s);
 
 /* hybrid_setting.c */

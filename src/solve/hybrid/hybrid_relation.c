@@ -459,6 +459,21 @@ static bool bracket_crossing(dae_solver *s, size_t r, int flag, double end, doub
     return false;
 }
 
+/* A few roundings on from a time at which the crossing function of relation r is zero: where it has
+ * passed zero, so that values that are read there are those after the event. */
+static double pass_zero(dae_solver *s, size_t r, int flag, double t)
+{
+    enum { MOST_DOUBLINGS = 5 };
+    double on = DBL_EPSILON * fabs(t);
+    if (crossing_at(s, t, r) != 0.0) return t;
+    for (int k = 0; k < MOST_DOUBLINGS; k++, on *= 2.0) {
+        double next = t + copysign(on, s->run.direction);
+        if ((s->run.t_new - next) * s->run.direction < 0.0) return t;
+        if (flag * crossing_at(s, next, r) > 0.0) return next;
+    }
+    return t;
+}
+
 /* The first time at which relation r has crossed in direction `flag`, by the equations, near
  * s->run.t where the interpolant lets it: back to `from` or on to the end of the step. s->run.t if
  * it has crossed all the way back; NAN if it does not cross: the error of the interpolant does. */
@@ -477,7 +492,7 @@ static double crossing_time(dae_solver *s, size_t r, int flag, double from)
         double at = crossed_by(s, t, r, flag);
         bracket_take(&b, t, at, at > 0.0);
     }
-    return b.far;
+    return pass_zero(s, r, flag, b.far);
 }
 
 /* Whether the equations hold the crossing function of relation r at zero over the last step, as the
