@@ -187,6 +187,11 @@ step_memory resume_leave(dae_solver *s, double t);
 /* Behind it: the step size to go on with. */
 void resume_enter(dae_solver *s, const step_memory *left);
 
+/* hybrid_rows.c */
+
+/* Keep the values at the end of the step before a seam, for the row before its event. */
+void rows_leave_seam(dae_solver *s);
+
 /* hybrid_seams.c */
 
 /* The next seam, and what was told; they are there. */

@@ -412,8 +412,9 @@ static double crossing_at(dae_solver *s, double t, size_t r)
     hybrid *h = s->hybrid;
     solver_interpolate(s, t, 0, h->ahead);
     solver_interpolate(s, t, 1, h->ahead_yp);
-    initializer_project(s->bound.init, t, s->run.t_new - s->run.t_old, s->bound.kinds,
-                        s->bound.norm.weights, h->ahead, h->ahead_yp);
+    if (reads_solved(s))
+        initializer_project(s->bound.init, t, s->run.t_new - s->run.t_old, s->bound.kinds,
+                            s->bound.norm.weights, h->ahead, h->ahead_yp);
     return hybrid_value(s, t, h->ahead, h->ahead_yp, flat_of(s)->relations[r].crossing);
 }
 
@@ -481,6 +482,7 @@ static double crossing_time(dae_solver *s, size_t r, int flag, double from)
 {
     const double g = crossed_by(s, s->run.t, r, flag);
     bracket b;
+    if (g > 0.0 && !reads_solved(s)) return s->run.t; /* the interpolant is the equations */
     if (!bracket_crossing(s, r, flag, g > 0.0 ? from : s->run.t_new, g, &b))
         return g > 0.0 || !s->hybrid->instance->form->rounded[r] || comes_to_rest(s, r, flag)
                    ? s->run.t
@@ -535,8 +537,8 @@ bool hybrid_polish(dae_solver *s, double from)
 {
     const int *flags = event_finder_flags(s->bound.events);
     double latest = NAN;
-    bool crosses = !reads_solved(s);
-    for (size_t r = 0; reads_solved(s) && r < flat_of(s)->relation_count; r++)
+    bool crosses = false;
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++)
         if (flags[r] != 0) {
             double when = crossing_time(s, r, flags[r], from);
             crosses = crosses || !isnan(when);

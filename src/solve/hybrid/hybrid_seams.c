@@ -286,8 +286,7 @@ dae_status hybrid_pass_seam(dae_solver *s)
     vector_copy(s->bound.n, s->hybrid->ahead, s->bound.y);
     vector_copy(s->bound.n, s->hybrid->ahead_yp, s->bound.yp);
     relations_note_seam(s);
-    vector_copy(s->bound.n, s->bound.y, s->hybrid->left);
-    vector_copy(s->bound.n, s->bound.yp, s->hybrid->left_yp);
+    rows_leave_seam(s);
     if (t == s->hybrid->cut) t = hybrid_pass_state_seam(s);
     trace_keep_seen(s);
     s->run.t = s->run.t_old = s->run.t_new = s->run.searched = t;
