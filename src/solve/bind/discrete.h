@@ -88,6 +88,7 @@ typedef struct hybrid {
     double *crossing_entry;   /* and before the event at hand */
     double *zero;             /* per relation: its crossing function at its last event */
     bool *decided;            /* per relation: by the event at hand */
+    bool alone;               /* one relation has made it, and nothing else */
     bool *came;               /* per relation: it was away from zero before the event at hand */
     relation_trace *trace;    /* per relation */
     relation_ranges *ranges;  /* owned; NULL: not needed so far */

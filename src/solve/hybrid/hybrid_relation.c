@@ -136,7 +136,8 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
  * decided them before: the crossing of T >= Thigh that switches a heater off holds for the event,
  * though T goes back at once. One that stays at zero has the value of equality, a < b false and
  * a <= b true, if the event, or the start, has brought it there; if it was there before it keeps
- * its value: that was decided elsewhere. */
+ * its value: that was decided elsewhere. One that made the event alone, and is stopped by what it
+ * has changed itself, does so only when all clauses have acted. */
 static bool side_of(hybrid *h, size_t r, bool *below)
 {
     const model_form *f = h->instance->form;
@@ -158,7 +159,7 @@ static bool side_of(hybrid *h, size_t r, bool *below)
     double c = away ? now : later;
     if (fabs(c) <= noise_of(h, r)) {
         *below = !f->flat->relations[r].strict;
-        return h->at_start || (h->came[r] && !h->trace[r].met);
+        return h->at_start || (h->came[r] && !h->trace[r].met && !(h->decided[r] && h->alone));
     }
     *below = c < 0.0;
     return !isnan(c) && (away || !h->decided[r]);
@@ -211,7 +212,7 @@ static void turn(hybrid *h, size_t r, bool below)
         fabs(c - h->zero[r]) <= h->window * fabs(h->crossing_ahead[r] - c))
         h->zero[r] = c;
     h->instance->memory[h->instance->form->flat->relations[r].memory] = below;
-    h->decided[r] = true;
+    h->decided[r] = h->came[r] = true;
     h->trace[r].turned = ++h->turns;
     h->trace[r].seen = false;
     h->armed = false;
@@ -347,6 +348,27 @@ static bool stays_at_zero(dae_solver *s, double t, size_t r, double c)
     return node->op == EXPR_SUB && fabs(c - zero) <= DIGITS * fabs(value_at(s, t, node->a));
 }
 
+/* Whether relation r goes through zero at t, as times can be told; `moment` after it is looked at.
+ */
+static bool goes_through(const dae_solver *s, double t, size_t r, double moment)
+{
+    const double c = s->hybrid->crossing[r], change = s->hybrid->crossing_entry[r] - c;
+    const double resolution = 4.0 * event_finder_resolution(s->bound.events, t, 0.0);
+    return change != 0.0 && fabs(c) * moment <= resolution * fabs(change);
+}
+
+/* Whether nothing but one relation has made the event. */
+static bool is_alone(const dae_solver *s, double t, double moment)
+{
+    const flat_model *m = flat_of(s);
+    size_t causes = 0;
+    for (size_t r = 0; r < m->relation_count; r++)
+        if (s->hybrid->decided[r] || (moment > 0.0 && goes_through(s, t, r, moment))) causes++;
+    for (size_t i = 0; i < m->sample_count; i++)
+        if (s->hybrid->instance->memory[m->samples[i].memory] != 0.0) causes++;
+    return causes == 1;
+}
+
 /* The relations whose crossing is the event take their new sides; they are decided. Where exactly
  * their zero was met tells what is a step off it: zero_r = crossing function there. Those that
  * nothing heard so far take the side on which they are. Those that have not moved since their last
@@ -377,6 +399,7 @@ void relations_cross(dae_solver *s, double t)
         if (follows) below = c < 0.0;
         if (h->decided[r] || follows) h->instance->memory[m->relations[r].memory] = below;
     }
+    h->alone = is_alone(s, t, moment);
 }
 
 /* First guess of the relations, from the start values alone. */
