@@ -484,10 +484,8 @@ static eval_status project_once(initializer *init, const start *s, bool keep, do
         if (status == EVAL_OK) status = to_eval(newton_correction(init, init->fnew, init->dxbar));
         if (status != EVAL_OK) return status;
         double next = newton_norm(n, init->dxbar);
-        bool jumps = !keep && k == 0; /* the first one may go over a jump, as of sign(y) */
-        bool shrinks = next < *size, rounding = !shrinks && newton_at_roundoff(init, init->fnew);
-        if (!shrinks && !rounding && !(jumps && isfinite(next))) return EVAL_RETRY;
-        if (rounding) next = 0.0; /* noise: it is as good as it gets */
+        if (!(next < *size) && !newton_at_roundoff(init, init->fnew)) return EVAL_RETRY;
+        if (!(next < *size)) next = 0.0; /* noise: it is as good as it gets */
         vector_copy(n, init->ynew, s->y);
         vector_copy(n, init->ypnew, s->yp);
         vector_copy(n, init->ynew, init->y);

@@ -65,6 +65,9 @@ double crossing_trend(dae_solver *s, const trend_point *p, size_t r, double leas
 
 /* A crossing function at s->bound.y with y_i moved by its tolerance; y: a copy of s->bound.y. */
 double crossing_moved(dae_solver *s, double t, double *y, int i, expr crossing);
+/* Values at t of the last step: those of the interpolant, corrected by the equations where events
+ * read what these give, and can be. */
+void hybrid_values_at(dae_solver *s, double t, double *y, double *yp);
 /* First guess of the relations, from the start values alone. */
 void relations_start(dae_solver *s, double t);
 /* The relations whose crossing is the event take their new sides; they are decided. */

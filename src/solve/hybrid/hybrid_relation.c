@@ -429,15 +429,23 @@ void relations_note_overdue(dae_solver *s, double t, const double *y, const doub
 
 /* ---- where an event happens ---- */
 
+void hybrid_values_at(dae_solver *s, double t, double *y, double *yp)
+{
+    solver_interpolate(s, t, 0, y);
+    solver_interpolate(s, t, 1, yp);
+    if (!reads_solved(s) ||
+        initializer_project(s->bound.init, t, s->run.t_new - s->run.t_old, s->bound.kinds,
+                            s->bound.norm.weights, y, yp) == EVAL_OK)
+        return;
+    solver_interpolate(s, t, 0, y);
+    solver_interpolate(s, t, 1, yp);
+}
+
 /* The crossing function of relation r at t, with variables that meet the equations. */
 static double crossing_at(dae_solver *s, double t, size_t r)
 {
     hybrid *h = s->hybrid;
-    solver_interpolate(s, t, 0, h->ahead);
-    solver_interpolate(s, t, 1, h->ahead_yp);
-    if (reads_solved(s))
-        initializer_project(s->bound.init, t, s->run.t_new - s->run.t_old, s->bound.kinds,
-                            s->bound.norm.weights, h->ahead, h->ahead_yp);
+    hybrid_values_at(s, t, h->ahead, h->ahead_yp);
     return hybrid_value(s, t, h->ahead, h->ahead_yp, flat_of(s)->relations[r].crossing);
 }
 

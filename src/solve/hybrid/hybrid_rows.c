@@ -21,17 +21,6 @@ static bool are_held(dae_solver *s, double t, const int *flags, bool strictly)
     return true;
 }
 
-/* at_y, at_yp = values at t of the last step, by the equations where events read what these give;
- * false: there are none. */
-static bool values_by_equations(dae_solver *s, double t)
-{
-    solver_interpolate(s, t, 0, s->bound.at_y);
-    solver_interpolate(s, t, 1, s->bound.at_yp);
-    return !reads_solved(s) ||
-           initializer_project(s->bound.init, t, s->run.t_new - s->run.t_old, s->bound.kinds,
-                               s->bound.norm.weights, s->bound.at_y, s->bound.at_yp) == EVAL_OK;
-}
-
 /* The limit from the left at an event that was located beyond its crossing: the last values at
  * which the relations have not changed, a few roundings before t. */
 static bool take_before(dae_solver *s, double t, const int *flags)
@@ -41,7 +30,7 @@ static bool take_before(dae_solver *s, double t, const int *flags)
     for (int k = 0; k <= MOST_DOUBLINGS; k++, back *= 2.0) {
         double before = t - copysign(back, s->run.t_new - s->run.t_old);
         if ((before - s->run.t_old) * (t - before) < 0.0) return false;
-        if (!values_by_equations(s, before)) return false;
+        hybrid_values_at(s, before, s->bound.at_y, s->bound.at_yp);
         if (are_held(s, before, flags, k < MOST_DOUBLINGS)) return true;
     }
     return false;
