@@ -126,6 +126,7 @@ typedef struct hybrid {
     double first_step;        /* the first step from there is at most this; 0: no limit */
     double soon;              /* when that is */
     bool foreseen;            /* the equations have a solution then */
+    bool stands;              /* what does not move in that moment stays where it is */
     double window;            /* part of that moment which times can tell apart */
     double *before;           /* work: memory before a pass, */
     double *kept;             /* and of an earlier one: passes that come back to it are a circle; */

@@ -117,6 +117,7 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
 {
     hybrid *h = s->hybrid;
     h->soon = look_ahead(s, t, solve, keep);
+    h->stands = h->foreseen || !reads_ahead(s);
     h->window =
         fmin(1.0, 2.0 * event_finder_resolution(s->bound.events, t, 0.0) / fabs(h->soon - t));
     model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
@@ -159,7 +160,8 @@ static bool side_of(hybrid *h, size_t r, bool *below)
     double c = away ? now : later;
     if (fabs(c) <= noise_of(h, r)) {
         *below = !f->flat->relations[r].strict;
-        return h->at_start || (h->came[r] && !h->trace[r].met && !(h->decided[r] && h->alone));
+        return h->at_start ||
+               (h->stands && h->came[r] && !h->trace[r].met && !(h->decided[r] && h->alone));
     }
     *below = c < 0.0;
     return !isnan(c) && (away || !h->decided[r]);
