@@ -48,9 +48,10 @@ dae_status hybrid_finish(struct dae_solver *s);
 void hybrid_variables(struct dae_solver *s, double t, const double *y, const double *yp,
                       double *values);
 /* s->bound.at_y and at_yp = values at t if that is the time of an event in the last step: before it,
- * those at which its relations have not changed yet; after it, those that it has found. false: it
- * is not, or they cannot be had. */
-bool hybrid_take_row(struct dae_solver *s, double t);
+ * those at which its relations have not changed yet; after it, those that it has found, or, where
+ * something jumps there without an event, as sign(y) does, those a moment later. Else they stay as
+ * they are. */
+void hybrid_take_row(struct dae_solver *s, double t);
 /* The name of the first variable of a row without a finite value, outputs and discrete ones apart;
  * NULL: there is none. */
 const char *hybrid_without_value(const struct dae_solver *s, const double *values);

@@ -5,7 +5,6 @@
 #include "base/diag.h"
 #include "base/vector.h"
 #include "solve/explain/explain.h"
-#include "solve/hybrid/hybrid.h"
 #include "solve/run/run.h"
 #include "solve/watch/watch.h"
 
@@ -42,7 +41,6 @@ dae_status solver_heed_stop(dae_solver *s, dae_status status)
 
 static dae_status find_point(dae_solver *s, double t)
 {
-    if (s->hybrid && hybrid_take_row(s, t)) return DAE_OK;
     solver_interpolate(s, t, 0, s->bound.at_y);
     solver_interpolate(s, t, 1, s->bound.at_yp);
     bool some = s->bound.norm.exempt_count > 0; /* cannot be interpolated */
