@@ -152,6 +152,7 @@ typedef struct hybrid {
     double *track, *track_yp;    /* work: y and y' where a step begins */
     double *branch, *branch_yp;  /* work: y and y' on a branch of solutions */
     bool fold_reported;          /* the user knows of one */
+    bool impulse_told;           /* and of a jump whose derivative is left out */
     bool beyond_reported;        /* and of a relation that is left behind after its events */
     base_branch *base;           /* owned; NULL: not needed so far */
     bool branches_hidden;        /* from the method at hand: `base` is asked */

@@ -190,6 +190,13 @@ step_memory resume_leave(dae_solver *s, double t);
 /* Behind it: the step size to go on with. */
 void resume_enter(dae_solver *s, const step_memory *left);
 
+/* hybrid_impulse.c */
+
+/* The user's values before an event, for a look at what jumps; NULL: there is no need to look. */
+double *impulse_before(const dae_solver *s);
+/* After it: a note if a variable has jumped whose derivative the equations read. Frees them. */
+void impulse_after(dae_solver *s, double t, double *before);
+
 /* hybrid_rows.c */
 
 /* Keep the values at the end of the step before a seam, for the row before its event. */
