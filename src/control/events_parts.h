@@ -145,8 +145,8 @@ component_fit fit_values(const double *v);
 /* trial = g(t, y(t), y'(t)) */
 eval_status evaluate_trial(event_finder *f, const trajectory *path, double t);
 /* The sign of g_i that counts at sample k, given its sign s before: a zero takes the sign that
- * follows, so that a touch is not a crossing; zero up to the end is the side that it belongs to, and
- * a crossing (-s) where that is not known, unless the sign is but presumed. */
+ * follows, so that a touch is not a crossing; zero up to the end is the side that it belongs to,
+ * and a crossing (-s) where that is not known, unless the sign is but presumed. */
 int sign_at(const event_finder *f, int k, int i, int s);
 /* Samples at both ends of [t, to]: between them there are no times worth telling apart. */
 eval_status sample_ends(event_finder *f, const trajectory *path, double to);

@@ -70,8 +70,7 @@ static void take_after(dae_solver *s, double t)
     static const double parts[] = {0.0, 0x1p-24, 0x1p-16, 0x1p-8, 1.0};
     const double moment = s->hybrid->soon - t;
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-        if (take_later(s, t, parts[k] * moment) &&
-            are_held(s, t + parts[k] * moment, NULL, false))
+        if (take_later(s, t, parts[k] * moment) && are_held(s, t + parts[k] * moment, NULL, false))
             return;
     take_later(s, t, 0.0);
 }
