@@ -126,7 +126,18 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
         if (h->trace[r].when == t) see_past_rounding(s, t, r);
 }
 
-/* The side of relation r, *below for a < b; false: it keeps its own.
+/* What the last digits of its two sides leave open of the crossing function of relation r. */
+static double last_digits(dae_solver *s, double t, size_t r)
+{
+    static const double DIGITS = 4.0 * DBL_EPSILON;
+    graph_enter(flat_of(s)->graph);
+    const expr_node *node = graph_node(flat_of(s)->graph, flat_of(s)->relations[r].crossing);
+    graph_leave(flat_of(s)->graph);
+    return node->op == EXPR_SUB ? DIGITS * fabs(value_at(s, t, node->a)) : 0.0;
+}
+
+/* The side of relation r, *below for a < b; false: it keeps its own. At the start `digits` count as
+ * zero.
  *
  * At the start a relation has the value that its definition gives at t. Later those away from zero
  * take their present values. At zero, closer to it than they move in a time that can be told from
@@ -139,12 +150,13 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
  * a <= b true, if the event, or the start, has brought it there; if it was there before it keeps
  * its value: that was decided elsewhere. One that made the event alone, and is stopped by what it
  * has changed itself, does so only when all clauses have acted. */
-static bool side_of(hybrid *h, size_t r, bool *below)
+static bool side_of(hybrid *h, size_t r, double digits, bool *below)
 {
     const model_form *f = h->instance->form;
     double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
     if (h->at_start) {
-        *below = fabs(now) <= noise_of(h, r) ? !f->flat->relations[r].strict : now < 0.0;
+        *below =
+            fabs(now) <= fmax(noise_of(h, r), digits) ? !f->flat->relations[r].strict : now < 0.0;
         return !isnan(now);
     }
     double window = f->rounded[r] ? 1.0 : h->window;
@@ -198,7 +210,8 @@ static bool turns(dae_solver *s, double t, size_t r, bool *below)
     hybrid *h = s->hybrid;
     const double now = h->crossing[r] - h->zero[r];
     const bool held = h->instance->memory[flat_of(s)->relations[r].memory] != 0.0;
-    if (!side_of(h, r, below) || *below == held) return false;
+    const bool start = h->at_start && h->instance->form->rounded[r];
+    if (!side_of(h, r, start ? last_digits(s, t, r) : 0.0, below) || *below == held) return false;
     bool there = held == (now < 0.0) && fabs(now) > noise_of(h, r);
     if (!there || !h->instance->form->rounded[r]) return true;
     const double tolerance = crossing_tolerance(s, t, r);
@@ -341,13 +354,9 @@ static bool meets(const hybrid *h, size_t r, double t, double moment)
  * up to rounding: what a limit has stopped. */
 static bool stays_at_zero(dae_solver *s, double t, size_t r, double c)
 {
-    static const double DIGITS = 4.0 * DBL_EPSILON;
     const double zero = s->hybrid->zero[r];
     if (zero == 0.0 || c == zero) return zero != 0.0;
-    graph_enter(flat_of(s)->graph);
-    const expr_node *node = graph_node(flat_of(s)->graph, flat_of(s)->relations[r].crossing);
-    graph_leave(flat_of(s)->graph);
-    return node->op == EXPR_SUB && fabs(c - zero) <= DIGITS * fabs(value_at(s, t, node->a));
+    return fabs(c - zero) <= last_digits(s, t, r);
 }
 
 /* Whether relation r goes through zero at t, as times can be told; `moment` after it is looked at.
