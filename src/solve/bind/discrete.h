@@ -120,6 +120,7 @@ typedef struct hybrid {
     double *further_yp;       /* and y' there */
     double *after, *after_yp; /* y and y' after the last event, */
     double *left, *left_yp;   /* weights and y' before it; while one at a seam is due, y and y', */
+    double left_at;           /* the time of these */
     double event_time;        /* which was then */
     double pace, paced;       /* mean time between the last events, and the last; NAN: none */
     double thrown;            /* when reinit acted last; NAN: never */

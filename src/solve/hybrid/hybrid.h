@@ -47,11 +47,11 @@ dae_status hybrid_finish(struct dae_solver *s);
  * that are not finite. */
 void hybrid_variables(struct dae_solver *s, double t, const double *y, const double *yp,
                       double *values);
-/* s->bound.at_y and at_yp = values at t if that is the time of an event in the last step: before it,
- * those at which its relations have not changed yet; after it, those that it has found, or, where
- * something jumps there without an event, as sign(y) does, those a moment later. Else they stay as
- * they are. */
-void hybrid_take_row(struct dae_solver *s, double t);
+/* s->bound.at_y and at_yp = values at t if that is the time of an event in the last step: before
+ * it, those at which its relations have not changed yet; after it, those that it has found, or,
+ * where something jumps there without an event, as sign(y) does, those a moment later. Else they
+ * stay as they are. Returns the time that they belong to. */
+double hybrid_take_row(struct dae_solver *s, double t);
 /* The name of the first variable of a row without a finite value, outputs and discrete ones apart;
  * NULL: there is none. */
 const char *hybrid_without_value(const struct dae_solver *s, const double *values);

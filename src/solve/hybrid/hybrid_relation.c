@@ -131,9 +131,12 @@ static double last_digits(dae_solver *s, double t, size_t r)
 {
     static const double DIGITS = 4.0 * DBL_EPSILON;
     graph_enter(flat_of(s)->graph);
-    const expr_node *node = graph_node(flat_of(s)->graph, flat_of(s)->relations[r].crossing);
+    const graph *g = flat_of(s)->graph;
+    const expr_node *node = graph_node(g, flat_of(s)->relations[r].crossing);
+    if (node->op == EXPR_NEG) node = graph_node(g, node->a);
     graph_leave(flat_of(s)->graph);
-    return node->op == EXPR_SUB ? DIGITS * fabs(value_at(s, t, node->a)) : 0.0;
+    const bool two = node->op == EXPR_SUB || node->op == EXPR_ADD;
+    return two ? DIGITS * fabs(value_at(s, t, node->a)) : 0.0;
 }
 
 /* The side of relation r, *below for a < b; false: it keeps its own. At the start `digits` count as
@@ -512,6 +515,7 @@ static double pass_zero(dae_solver *s, size_t r, int flag, double t)
     for (int k = 0; k < MOST_DOUBLINGS; k++, on *= 2.0) {
         double next = t + copysign(on, s->run.direction);
         if ((s->run.t_new - next) * s->run.direction < 0.0) return t;
+        if ((s->run.goal - next) * s->run.direction < 0.0) return t;
         if (flag * crossing_at(s, next, r) > 0.0) return next;
     }
     return t;
@@ -524,7 +528,7 @@ static double crossing_time(dae_solver *s, size_t r, int flag, double from)
 {
     const double g = crossed_by(s, s->run.t, r, flag);
     bracket b;
-    if (g > 0.0 && !reads_solved(s)) return s->run.t; /* the interpolant is the equations */
+    if (g > 0.0 && !reads_solved(s) && !s->hybrid->instance->form->rounded[r]) return s->run.t;
     if (!bracket_crossing(s, r, flag, g > 0.0 ? from : s->run.t_new, g, &b))
         return g > 0.0 || !s->hybrid->instance->form->rounded[r] || comes_to_rest(s, r, flag)
                    ? s->run.t
@@ -587,7 +591,8 @@ bool hybrid_polish(dae_solver *s, double from)
             if (isnan(latest) || (when - latest) * s->run.direction > 0.0) latest = when;
         }
     if (!crosses) return false;
-    if (!isnan(latest)) s->run.t = latest;
+    const bool late = (latest - s->run.goal) * s->run.direction > 0.0; /* by rounding */
+    if (!isnan(latest)) s->run.t = late ? s->run.goal : latest;
     join_sample(s);
     return true;
 }

@@ -30,23 +30,25 @@ static bool are_held(dae_solver *s, double t, const int *flags, bool strictly)
 
 /* The limit from the left at an event that was located beyond its crossing: the last values at
  * which the relations have not changed, a few roundings before t. */
-static bool take_before(dae_solver *s, double t, const int *flags)
+static double take_before(dae_solver *s, double t, const int *flags)
 {
     enum { MOST_DOUBLINGS = 10 };
     double back = DBL_EPSILON * fmax(fabs(t), fabs(s->run.t_new - s->run.t_old));
     for (int k = 0; k <= MOST_DOUBLINGS; k++, back *= 2.0) {
         double before = t - copysign(back, s->run.t_new - s->run.t_old);
-        if ((before - s->run.t_old) * (t - before) < 0.0) return false;
+        if ((before - s->run.t_old) * (t - before) < 0.0) return NAN;
         hybrid_values_at(s, before, s->bound.at_y, s->bound.at_yp);
-        if (are_held(s, before, flags, k < MOST_DOUBLINGS)) return true;
+        if (are_held(s, before, flags, k < MOST_DOUBLINGS)) return before;
     }
-    return false;
+    return NAN;
 }
 
 void rows_leave_seam(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    const bool taken = flat_of(s)->relation_count > 0 && take_before(s, s->run.t_new, NULL);
+    const double before = flat_of(s)->relation_count > 0 ? take_before(s, s->run.t_new, NULL) : NAN;
+    const bool taken = !isnan(before);
+    h->left_at = taken ? before : s->run.t_new;
     vector_copy(s->bound.n, taken ? s->bound.at_y : s->bound.y, h->left);
     vector_copy(s->bound.n, taken ? s->bound.at_yp : s->bound.yp, h->left_yp);
 }
@@ -65,30 +67,34 @@ static bool take_later(dae_solver *s, double t, double delta)
 }
 
 /* The limit from the right at the event at t: values at which its relations are held. */
-static void take_after(dae_solver *s, double t)
+static double take_after(dae_solver *s, double t)
 {
     static const double parts[] = {0.0, 0x1p-24, 0x1p-16, 0x1p-8, 1.0};
     const double moment = s->hybrid->soon - t;
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
         if (take_later(s, t, parts[k] * moment) && are_held(s, t + parts[k] * moment, NULL, false))
-            return;
+            return t + parts[k] * moment;
     take_later(s, t, 0.0);
+    return t;
 }
 
-void hybrid_take_row(dae_solver *s, double t)
+double hybrid_take_row(dae_solver *s, double t)
 {
-    const hybrid *h = s->hybrid;
-    if (flat_of(s)->relation_count == 0 || h->at_start || s->run.phase == PHASE_ENDED) return;
-    if (h->pending == EVENT_SEAM && t == s->run.t) {
+    hybrid *h = s->hybrid;
+    if (flat_of(s)->relation_count == 0 || h->at_start || s->run.phase == PHASE_ENDED) return t;
+    if (h->pending == EVENT_NONE && t == h->event_time && h->looked) return take_after(s, t);
+    if (t != s->run.t) return t;
+    if (h->pending == EVENT_SEAM) {
         vector_copy(s->bound.n, h->left, s->bound.at_y);
         vector_copy(s->bound.n, h->left_yp, s->bound.at_yp);
-    } else if (h->pending == EVENT_CROSSING && t == s->run.t && s->run.t_new != s->run.t_old) {
-        vector_copy(s->bound.n, s->bound.at_y, h->further);
-        vector_copy(s->bound.n, s->bound.at_yp, h->further_yp);
-        if (take_before(s, t, event_finder_flags(s->bound.events))) return;
-        vector_copy(s->bound.n, h->further, s->bound.at_y);
-        vector_copy(s->bound.n, h->further_yp, s->bound.at_yp);
-    } else if (h->pending == EVENT_NONE && t == h->event_time && h->looked) {
-        take_after(s, t);
+        return h->left_at;
     }
+    if (h->pending != EVENT_CROSSING || s->run.t_new == s->run.t_old) return t;
+    vector_copy(s->bound.n, s->bound.at_y, h->further);
+    vector_copy(s->bound.n, s->bound.at_yp, h->further_yp);
+    double before = take_before(s, t, event_finder_flags(s->bound.events));
+    if (!isnan(before)) return before;
+    vector_copy(s->bound.n, h->further, s->bound.at_y);
+    vector_copy(s->bound.n, h->further_yp, s->bound.at_yp);
+    return t;
 }
