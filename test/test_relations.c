@@ -19,7 +19,9 @@ static void run_one(const char *text, const char *method, double rtol, double te
     r.options.atol = 1e-3 * rtol;
     r.options.method = method;
     OK(start_at(&r, 0.0));
-    OK(step_to(&r, tend));
+    dae_status status = step_to(&r, tend);
+    if (status != DAE_OK) print_error("%s at %g:\n%s\n", method, rtol, text);
+    OK(status);
     for (; e->name; e++) {
         double found = value(&r, e->name);
         if (fabs(found - e->value) <= 100.0 * rtol * fmax(1.0, fabs(e->value))) continue;
@@ -96,7 +98,6 @@ static void test_integers_at_the_start(void **state)
         {"min(3, time)", "mod(y, 3)", 4.5},
         {"min(3, time)", "rem(y, 3)", 4.5},
         {"if time < 3 then time else 3", "floor(y/3)", 1},
-        {"max(0, 1 - time)", "sign(y)", 1},
         {"min(3, time)", "floor(y)", 6},
     };
     static const char *const forms[] = {"y = %s;\nk = %s;", "0 = y - (%s);\n2*k = 2*(%s);"};
