@@ -157,7 +157,7 @@ static bool side_of(hybrid *h, size_t r, double digits, bool *below)
 {
     const model_form *f = h->instance->form;
     double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
-    if (h->at_start) {
+    if (h->at_start && (!f->rounded[r] || f->flat->relations[r].steps)) {
         *below =
             fabs(now) <= fmax(noise_of(h, r), digits) ? !f->flat->relations[r].strict : now < 0.0;
         return !isnan(now);
@@ -175,8 +175,8 @@ static bool side_of(hybrid *h, size_t r, double digits, bool *below)
     double c = away ? now : later;
     if (fabs(c) <= noise_of(h, r)) {
         *below = !f->flat->relations[r].strict;
-        return h->at_start ||
-               (h->stands && h->came[r] && !h->trace[r].met && !(h->decided[r] && h->alone));
+        if (h->at_start) return h->crossing[r] == 0.0 && h->crossing_ahead[r] == 0.0;
+        return h->stands && h->came[r] && !h->trace[r].met && !(h->decided[r] && h->alone);
     }
     *below = c < 0.0;
     return !isnan(c) && (away || !h->decided[r]);
