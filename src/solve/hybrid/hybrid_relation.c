@@ -142,7 +142,8 @@ static double last_digits(dae_solver *s, double t, size_t r)
 /* The side of relation r, *below for a < b; false: it keeps its own. At the start `digits` count as
  * zero.
  *
- * At the start a relation has the value that its definition gives at t. Later those away from zero
+ * At the start a relation of states and time, or of the steps of floor, has the value that its
+ * definition gives at t. Later those away from zero
  * take their present values. At zero, closer to it than they move in a time that can be told from
  * none, or, with rounding errors of algebraic variables, in a moment, they take the side where they
  * are going, so that a solution that leaves zero is already on its new side; zero is

@@ -800,8 +800,7 @@ static dae_status advance(dae_solver *s, double tend)
     if (status != DAE_OK) return status;
     if (s->hybrid && hybrid_at_seam(s)) {
         dae_status passed = hybrid_pass_seam(s);
-        if (passed != DAE_OK) return passed;
-        return s->hybrid->pending ? DAE_EVENT : DAE_STEPPED;
+        return passed || !s->hybrid->pending ? (passed ? passed : DAE_STEPPED) : DAE_EVENT;
     }
     status = check_sequence(s, tend);
     if (status == DAE_OK) status = reconsider(s, tend);
