@@ -36,9 +36,11 @@ static double take_before(dae_solver *s, double t, const int *flags)
     double back = DBL_EPSILON * fmax(fabs(t), fabs(s->run.t_new - s->run.t_old));
     for (int k = 0; k <= MOST_DOUBLINGS; k++, back *= 2.0) {
         double before = t - copysign(back, s->run.t_new - s->run.t_old);
-        if ((before - s->run.t_old) * (t - before) < 0.0) return NAN;
+        const bool all = (before - s->run.t_old) * (t - before) < 0.0; /* of the step */
+        if (all) before = s->run.t_old;
         hybrid_values_at(s, before, s->bound.at_y, s->bound.at_yp);
-        if (are_held(s, before, flags, k < MOST_DOUBLINGS)) return before;
+        if (are_held(s, before, flags, k < MOST_DOUBLINGS && !all)) return before;
+        if (all) break;
     }
     return NAN;
 }
