@@ -41,6 +41,7 @@ static void partition(event_finder *f, size_t n)
     f->changed = f->state + count;
     f->entry_sign = f->changed + count;
     f->held = f->entry_sign + count;
+    f->zero = f->held + count;
     f->jumped = f->unresolved + count;
     f->quiet = f->jumped + count;
     f->mute = f->quiet + count;
@@ -58,7 +59,7 @@ dae_status event_finder_new(event_finder **finder, evaluator *eval, double toler
     event_finder *f = DAE_NEW(event_finder);
     if (f) {
         f->real_store = DAE_ARRAY(double, 2 * n + (12 + CAPACITY) * count);
-        f->int_store = DAE_ARRAY(int, 6 * count);
+        f->int_store = DAE_ARRAY(int, 7 * count);
         f->unresolved = DAE_ARRAY(bool, 4 * count);
         f->fit = DAE_ARRAY(component_fit, count);
     }
@@ -101,7 +102,7 @@ void event_finder_persist(event_finder *f, persist *p)
         PERSIST_STRUCT(p, &f->samples[k], GAP(sample, g));
         PERSIST_ARRAY(p, f->samples[k].g, count);
     }
-    PERSIST_ARRAY(p, f->int_store, 6 * count);
+    PERSIST_ARRAY(p, f->int_store, 7 * count);
     PERSIST_ARRAY(p, f->unresolved, 4 * count);
     PERSIST_ARRAY(p, f->fit, count);
 }
@@ -149,6 +150,11 @@ void event_finder_hold(event_finder *f, int i, int side, double band)
     if (side == 0 || (f->sign[i] == side && fabs(f->g[i]) >= band)) return;
     f->band[i] = fmax(fmax(f->band[i], band), 2.0 * fabs(f->g[i]));
     f->sign[i] = presumed_sign(f, i);
+}
+
+void event_finder_zero(event_finder *f, int i, int side)
+{
+    f->zero[i] = side;
 }
 
 void event_finder_rounding(event_finder *f, int i, double rounding)
@@ -226,14 +232,15 @@ double event_finder_resolution(const event_finder *f, double t, double h)
 
 /* ---- the search ---- */
 
-/* The sign of component i where the search stands now. Zero at the end of a find or a step disarms.
- */
+/* The sign of component i where the search stands now. Zero at the end of a find or a step is that
+ * of the side it belongs to; where that is not known it disarms. */
 static int sign_here(const event_finder *f, int i, bool found)
 {
     int s = f->state[i];
     if (!is_seen(s)) return fabs(f->g[i]) > f->band[i] ? sign_of(f->g[i]) : s;
     if (f->g[i] != 0.0) return sign_of(f->g[i]);
-    return found && f->changed[i] == 0 ? s : 0;
+    if (found && f->changed[i] == 0) return s;
+    return found && f->zero[i] != 0 ? f->changed[i] : f->zero[i];
 }
 
 /* Keep how far the components went off zero up to sample k. */

@@ -31,6 +31,12 @@ eval_status event_finder_start(event_finder *finder, double t, const double *y, 
  * not known. */
 void event_finder_hold(event_finder *finder, int i, int side, double band);
 
+/* The side of zero, +1 or -1, to which zero itself belongs for component i: a < b holds below zero,
+ * a <= b at zero, too. A component that comes to zero from its other side and stays there has
+ * changed then, one that comes from this side has not. side = 0, as at first: not known, and coming
+ * to stay at zero is a change. */
+void event_finder_zero(event_finder *finder, int i, int side);
+
 /* g_i carries rounding errors of this size from now on (0 at first): less is no jump. */
 void event_finder_rounding(event_finder *finder, int i, double rounding);
 

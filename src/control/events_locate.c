@@ -104,7 +104,7 @@ static bool trial_crosses(const event_finder *f, int i)
     double g = f->trial[i];
     if (s == 0 || !wanted(f, i, s)) return false;
     if (!is_seen(s)) return s * g < 0.0 && fabs(g) > f->band[i];
-    return s * g < 0.0 || (g == 0.0 && f->changed[i] != 0);
+    return s * g < 0.0 || (g == 0.0 && f->changed[i] != 0 && f->zero[i] != s);
 }
 
 /* The trial at t in place of an end of the bracket, which is remembered. */

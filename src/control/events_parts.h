@@ -47,6 +47,7 @@ struct event_finder {
     int *sign;                    /* last sign off zero; 0: not armed; +-PRESUMED */
     double *band;                 /* |g_i| up to this is zero while not armed, or presumed */
     int *held;                    /* side on which it is held since the start, 0: not known */
+    int *zero;                    /* side to which zero belongs, 0: not known */
     bool *unresolved;             /* of the last find: flagged while presumed; */
     bool *jumped;                 /* flagged by a jump or a pole */
     bool *quiet;                  /* zero for the rest of the step */
@@ -144,8 +145,8 @@ component_fit fit_values(const double *v);
 /* trial = g(t, y(t), y'(t)) */
 eval_status evaluate_trial(event_finder *f, const trajectory *path, double t);
 /* The sign of g_i that counts at sample k, given its sign s before: a zero takes the sign that
- * follows, so that a touch is no crossing; zero up to the end is a crossing (-s), unless the sign
- * is but presumed. */
+ * follows, so that a touch is not a crossing; zero up to the end is the side that it belongs to,
+ * and a crossing (-s) where that is not known, unless the sign is but presumed. */
 int sign_at(const event_finder *f, int k, int i, int s);
 /* Samples at both ends of [t, to]: between them there are no times worth telling apart. */
 eval_status sample_ends(event_finder *f, const trajectory *path, double to);

@@ -89,11 +89,13 @@ int sign_at(const event_finder *f, int k, int i, int s)
 {
     if (abs(s) == PRESUMED) /* here, and nowhere later */
         return fabs(f->samples[k].g[i]) > f->band[i] ? sign_of(f->samples[k].g[i]) : s;
+    if (is_seen(s) && f->zero[i] == s && f->samples[k].g[i] == 0.0) return s;
     for (; k < f->sample_count; k++) {
         double g = f->samples[k].g[i];
         if (g != 0.0 && (is_seen(s) || fabs(g) > f->band[i])) return sign_of(g);
     }
-    return is_seen(s) ? -s : s;
+    if (!is_seen(s)) return s;
+    return f->zero[i] != 0 ? f->zero[i] : -s;
 }
 
 /* ---- dips: where else to look for crossings ---- */

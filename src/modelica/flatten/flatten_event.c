@@ -47,8 +47,10 @@ static uint32_t *table_at(flattener *f, number_table *t, expr e, bool flag)
 
 /* ---- relations ---- */
 
-/* The memory slot of a < b or a <= b; equal relations share one. */
-static expr relation_memory(flattener *f, expr a, expr b, bool strict, source_place place)
+/* The memory slot of a < b or a <= b; equal relations share one. steps: it says where floor(a)
+ * jumps. */
+static expr relation_memory(flattener *f, expr a, expr b, bool strict, bool steps,
+                            source_place place)
 {
     flat_model *m = f->m;
     expr crossing = graph_binary(f->g, EXPR_SUB, a, b);
@@ -61,7 +63,8 @@ static expr relation_memory(flattener *f, expr a, expr b, bool strict, source_pl
     flat_relation *r = flatten_push(f, &m->relations, &m->relation_count, &f->relation_capacity,
                                     sizeof *m->relations);
     if (!r) return EXPR_NONE;
-    *r = (flat_relation){.crossing = crossing, .strict = strict, .memory = memory, .place = place};
+    *r = (flat_relation){
+        .crossing = crossing, .strict = strict, .steps = steps, .memory = memory, .place = place};
     *number = (uint32_t)m->relation_count;
     f->relation_table.count++;
     return graph_memory(f->g, memory);
@@ -75,7 +78,8 @@ expr relation_value(flattener *f, ast_op op, expr a, expr b, source_place place)
     bool continuous = (node_depends(f, a) | node_depends(f, b)) & DEPENDS_CONTINUOUS;
     if (op == OP_EQ) return graph_binary(f->g, EXPR_EQ, a, b);
     if (op == OP_NE) return graph_binary(f->g, EXPR_NE, a, b);
-    if (continuous && !f->scope.no_event) return relation_memory(f, a, b, op == OP_LT, place);
+    if (continuous && !f->scope.no_event)
+        return relation_memory(f, a, b, op == OP_LT, false, place);
     return graph_binary(f->g, op == OP_LT ? EXPR_LT : EXPR_LE, a, b);
 }
 
@@ -112,8 +116,8 @@ expr event_floor(flattener *f, expr a, source_place place)
                               .right = graph_unary(f->g, EXPR_FLOOR, a),
                               .type = VALUE_INTEGER,
                               .place = place});
-    relation_memory(f, a, k, true, place);
-    relation_memory(f, graph_binary(f->g, EXPR_ADD, k, constant(f, 1.0)), a, false, place);
+    relation_memory(f, a, k, true, true, place);
+    relation_memory(f, graph_binary(f->g, EXPR_ADD, k, constant(f, 1.0)), a, false, true, place);
     return k;
 }
 

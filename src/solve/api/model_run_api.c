@@ -14,7 +14,7 @@ dae_status dae_solver_variables(dae_solver *s, double t, double *values)
     dae_status status = solver_check_point(s, t, "dae_solver_variables");
     if (status == DAE_OK) status = solver_ask(s, t);
     if (status != DAE_OK) return status;
-    hybrid_variables(s, t, s->bound.at_y, s->bound.at_yp, values);
+    hybrid_variables(s, hybrid_take_row(s, t), s->bound.at_y, s->bound.at_yp, values);
     const char *without = hybrid_without_value(s, values);
     return without ? explain_no_row(s, t, without) : DAE_OK;
 }
@@ -26,6 +26,7 @@ dae_status dae_solver_derivatives(dae_solver *s, double t, double *values)
     const struct model_listing *l = s->base->model->listing;
     dae_status status = solver_check_point(s, t, "dae_solver_derivatives");
     if (status == DAE_OK) status = solver_ask(s, t);
+    if (status == DAE_OK) t = hybrid_take_row(s, t);
     if (status == DAE_OK) look_at_eliminated(s, t, s->bound.at_y, s->bound.at_yp);
     for (int k = 0; status == DAE_OK && k < l->derivative_count; k++) {
         const model_derivative *d = &l->derivatives[k];

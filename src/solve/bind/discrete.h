@@ -23,7 +23,8 @@ typedef enum event_cause {
     EVENT_CROSSING, /* relations cross, as the event finder's flags tell */
     EVENT_SAMPLE,   /* a clock strikes */
     EVENT_OVERDUE,  /* a relation was found on its other side after the fact */
-    EVENT_LEAVING   /* relations leave zero after the start */
+    EVENT_LEAVING,  /* relations leave zero after the start */
+    EVENT_SEAM      /* relations change at a kink or jump that is not an event */
 } event_cause;
 
 /* What is remembered of the events of a relation. */
@@ -46,6 +47,7 @@ typedef struct relation_trace {
     double band;      /* as long as its crossing function is within this; */
     bool reacted;     /* the model has had another event since */
     bool seen;        /* off zero since its last event, before the search began anew at a seam */
+    bool met;         /* the event at hand has given it the value of equality once */
     bool mute;        /* nothing hears it up to the next event */
     long turned;      /* of all turns of relations at solved events, the number of its last one */
 } relation_trace;
@@ -86,6 +88,7 @@ typedef struct hybrid {
     double *crossing_entry;   /* and before the event at hand */
     double *zero;             /* per relation: its crossing function at its last event */
     bool *decided;            /* per relation: by the event at hand */
+    bool alone;               /* one relation has made it, and nothing else */
     bool *came;               /* per relation: it was away from zero before the event at hand */
     relation_trace *trace;    /* per relation */
     relation_ranges *ranges;  /* owned; NULL: not needed so far */
@@ -116,13 +119,15 @@ typedef struct hybrid {
     double *further;          /* y further along it, */
     double *further_yp;       /* and y' there */
     double *after, *after_yp; /* y and y' after the last event, */
-    double *left, *left_yp;   /* weights and y' before it, */
+    double *left, *left_yp;   /* weights and y' before it; while one at a seam is due, y and y', */
+    double left_at;           /* the time of these */
     double event_time;        /* which was then */
     double pace, paced;       /* mean time between the last events, and the last; NAN: none */
     double thrown;            /* when reinit acted last; NAN: never */
     double first_step;        /* the first step from there is at most this; 0: no limit */
     double soon;              /* when that is */
     bool foreseen;            /* the equations have a solution then */
+    bool stands;              /* what does not move in that moment stays where it is */
     double window;            /* part of that moment which times can tell apart */
     double *before;           /* work: memory before a pass, */
     double *kept;             /* and of an earlier one: passes that come back to it are a circle; */
@@ -148,6 +153,7 @@ typedef struct hybrid {
     double *track, *track_yp;    /* work: y and y' where a step begins */
     double *branch, *branch_yp;  /* work: y and y' on a branch of solutions */
     bool fold_reported;          /* the user knows of one */
+    bool impulse_told;           /* and of a jump whose derivative is left out */
     bool beyond_reported;        /* and of a relation that is left behind after its events */
     base_branch *base;           /* owned; NULL: not needed so far */
     bool branches_hidden;        /* from the method at hand: `base` is asked */

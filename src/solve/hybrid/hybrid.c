@@ -248,7 +248,9 @@ dae_status hybrid_update(dae_solver *s)
     double direction =
         s->run.direction; /* an event may lie beyond tend by its rounding: no way back */
     step_memory left = resume_leave(s, t);
+    double *before = impulse_before(s);
     status = run_event(s, t, h->stays);
+    impulse_after(s, t, before);
     s->run.direction = direction;
     if (status == DAE_OK && !h->stays) resume_enter(s, &left);
     h->stays = false;

@@ -49,6 +49,11 @@ dae_status hybrid_finish(struct dae_solver *s);
  * that are not finite. */
 void hybrid_variables(struct dae_solver *s, double t, const double *y, const double *yp,
                       double *values);
+/* s->bound.at_y and at_yp = values at t if that is the time of an event in the last step: before
+ * it, those at which its relations have not changed yet; after it, those that it has found, or,
+ * where something jumps there without an event, as sign(y) does, those a moment later. Else they
+ * stay as they are. Returns the time that they belong to. */
+double hybrid_take_row(struct dae_solver *s, double t);
 /* The name of the first variable of a row without a finite value, outputs and discrete ones apart;
  * NULL: there is none. */
 const char *hybrid_without_value(const struct dae_solver *s, const double *values);
@@ -98,9 +103,8 @@ void hybrid_forget_crossings(struct dae_solver *s);
 
 /* The interpolant finds an event at s->run.t; its algebraic variables carry the interpolation
  * error. Move s->run.t to where the crossing happens with variables that meet the equations, not
- * before `from`.
- */
-void hybrid_polish(struct dae_solver *s, double from);
+ * before `from`. false: it does not happen in this step. */
+bool hybrid_polish(struct dae_solver *s, double from);
 
 /* After so and so many steps and events: say what is slow if the way to tend is far too long. */
 void hybrid_note_progress(struct dae_solver *s, double tend);

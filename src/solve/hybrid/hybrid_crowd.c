@@ -61,7 +61,7 @@ void crowd_start(hybrid *h)
     h->crowd = 0;
     h->uncertain_reported = false;
     h->fold_reported = false;
-    h->beyond_reported = false;
+    h->beyond_reported = h->impulse_told = false;
     h->approaches = 0;
     h->event_time = h->rescued = h->fold = h->thrown = h->cut = h->cut_from = h->close_from = NAN;
     h->first_step = 0.0;

@@ -6,6 +6,7 @@
  * reinit, assert, terminate. If pre(v) differs from v, or a state was set anew, or a relation
  * leaves zero for its other side, pre := v and all of it again (Modelica 3.6, section 8.6). */
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -111,6 +112,14 @@ static void evaluate_when(dae_solver *s, double t, size_t index, bool initial)
     }
 }
 
+/* floor(a) at the start, where a may be an integer up to the last digits of what it is solved for.
+ */
+static double floor_at_start(double a)
+{
+    const double near = nearbyint(a), digits = 4.0 * DBL_EPSILON * fabs(a);
+    return fabs(a - near) <= digits ? near : floor(a);
+}
+
 /* The value of a discrete equation. Like relations, floor(a) with a at an integer goes where a
  * goes. */
 static double discrete_value(const dae_solver *s, double t, expr e)
@@ -119,7 +128,8 @@ static double discrete_value(const dae_solver *s, double t, expr e)
     graph_enter(flat_of(s)->graph);
     const expr_node *node = graph_node(flat_of(s)->graph, e);
     graph_leave(flat_of(s)->graph);
-    if (node->op != EXPR_FLOOR || !h->solved || h->at_start) return value_at(s, t, e);
+    if (node->op == EXPR_FLOOR && h->at_start) return floor_at_start(value_at(s, t, node->a));
+    if (node->op != EXPR_FLOOR || !h->solved) return value_at(s, t, e);
     double now = value_at(s, t, node->a);
     double soon = hybrid_value(s, h->soon, h->ahead, h->ahead_yp, node->a);
     bool away = fabs(now - nearbyint(now)) > fabs(soon - now);

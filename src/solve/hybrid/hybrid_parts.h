@@ -65,6 +65,9 @@ double crossing_trend(dae_solver *s, const trend_point *p, size_t r, double leas
 
 /* A crossing function at s->bound.y with y_i moved by its tolerance; y: a copy of s->bound.y. */
 double crossing_moved(dae_solver *s, double t, double *y, int i, expr crossing);
+/* Values at t of the last step: those of the interpolant, corrected by the equations where events
+ * read what these give, and can be. */
+void hybrid_values_at(dae_solver *s, double t, double *y, double *yp);
 /* First guess of the relations, from the start values alone. */
 void relations_start(dae_solver *s, double t);
 /* The relations whose crossing is the event take their new sides; they are decided. */
@@ -73,6 +76,10 @@ void relations_cross(dae_solver *s, double t);
 bool relations_update(dae_solver *s, double t);
 /* Whether relations that are zero at the start change a moment later. */
 bool relations_leave(dae_solver *s, double t);
+/* The step before a seam has ended: see which relations are away from zero there. */
+void relations_note_seam(dae_solver *s);
+/* After it, at t: whether any has changed. */
+bool relations_pass_seam(dae_solver *s, double t);
 void relations_decide(dae_solver *s, bool decided);
 /* An update is due if a relation is seen on another side than it is held to be. */
 void relations_note_overdue(dae_solver *s, double t, const double *y, const double *yp);
@@ -183,6 +190,18 @@ step_memory resume_leave(dae_solver *s, double t);
 /* Behind it: the step size to go on with. */
 void resume_enter(dae_solver *s, const step_memory *left);
 
+/* hybrid_impulse.c */
+
+/* The user's values before an event, for a look at what jumps; NULL: there is no need to look. */
+double *impulse_before(const dae_solver *s);
+/* After it: a note if a variable has jumped whose derivative the equations read. Frees them. */
+void impulse_after(dae_solver *s, double t, double *before);
+
+/* hybrid_rows.c */
+
+/* Keep the values at the end of the step before a seam, for the row before its event. */
+void rows_leave_seam(dae_solver *s);
+
 /* hybrid_seams.c */
 
 /* The next seam, and what was told; they are there. */
@@ -198,8 +217,8 @@ expr seam_of(graph *g, expr e);
 /* hybrid_state_seams.c */
 /* See which seams the form at hand has. */
 void state_seams_bind(dae_solver *s);
-/* Moves s->bound.y on from s->run.t_new, along y', until it is behind the seam that the last step
- * was to end at. Returns the time there. */
+/* Moves s->bound.y on from s->run.t_new, along y' and by the equations, until it is beyond the seam
+ * that the last step was to end at. Returns the time there. */
 double hybrid_pass_state_seam(dae_solver *s);
 
 /* hybrid_setting.c */

@@ -9,14 +9,16 @@
 /* ---- the sides of relations ---- */
 
 /* A moment: short against the time; where events come ever closer also against the time since the
- * last one, so that it does not reach beyond the next. */
+ * last one, so that it does not reach beyond the next. It ends at the next clock: tables have
+ * another piece from there on. */
 static double moment(const dae_solver *s, double t)
 {
     const double part = 0.01, least = 64.0 * DBL_EPSILON * fabs(t);
     double span = fmax(fabs(s->stats.last_h), fabs(t)), flight = fabs(t - s->hybrid->event_time);
     double delta = 1e-9 * (span > 0.0 ? span : 1.0);
     if (flight > 0.0 && crowd_shrinks(s)) delta = fmin(delta, fmax(part * flight, least));
-    return s->hybrid->direction < 0.0 ? -delta : delta;
+    if (s->hybrid->direction < 0.0) return -delta;
+    return s->hybrid->next_time > t ? fmin(delta, s->hybrid->next_time - t) : delta;
 }
 
 /* A start stops at its tolerance. Where that leaves more in an algebraic variable than a part of
@@ -115,6 +117,7 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
 {
     hybrid *h = s->hybrid;
     h->soon = look_ahead(s, t, solve, keep);
+    h->stands = h->foreseen || !reads_ahead(s);
     h->window =
         fmin(1.0, 2.0 * event_finder_resolution(s->bound.events, t, 0.0) / fabs(h->soon - t));
     model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
@@ -123,24 +126,42 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
         if (h->trace[r].when == t) see_past_rounding(s, t, r);
 }
 
-/* The side of relation r, *below for a < b; false: it keeps its own.
+/* What the last digits of its two sides leave open of the crossing function of relation r. */
+static double last_digits(dae_solver *s, double t, size_t r)
+{
+    static const double DIGITS = 4.0 * DBL_EPSILON;
+    graph_enter(flat_of(s)->graph);
+    const graph *g = flat_of(s)->graph;
+    const expr_node *node = graph_node(g, flat_of(s)->relations[r].crossing);
+    if (node->op == EXPR_NEG) node = graph_node(g, node->a);
+    graph_leave(flat_of(s)->graph);
+    const bool two = node->op == EXPR_SUB || node->op == EXPR_ADD;
+    return two ? DIGITS * fabs(value_at(s, t, node->a)) : 0.0;
+}
+
+/* The side of relation r, *below for a < b; false: it keeps its own. At the start `digits` count as
+ * zero.
  *
- * At the start a relation has the value that its definition gives at t. Later those away from zero
+ * At the start a relation of states and time, or of the steps of floor, has the value that its
+ * definition gives at t. Later those away from zero
  * take their present values. At zero, closer to it than they move in a time that can be told from
  * none, or, with rounding errors of algebraic variables, in a moment, they take the side where they
  * are going, so that a solution that leaves zero is already on its new side; zero is
  * where the event was located, rounding included. What reinit has given a value of its own is not
  * at zero, however small: a ball goes up before it comes down again. But not if this event has
  * decided them before: the crossing of T >= Thigh that switches a heater off holds for the event,
- * though T goes back at once. One that stays at zero keeps its value, unless the event, or the
- * start, has brought it there: that value was decided elsewhere. */
-static bool side_of(hybrid *h, size_t r, bool *below)
+ * though T goes back at once. One that stays at zero has the value of equality, a < b false and
+ * a <= b true, if the event, or the start, has brought it there; if it was there before it keeps
+ * its value: that was decided elsewhere. One that made the event alone, and is stopped by what it
+ * has changed itself, does so only when all clauses have acted. */
+static bool side_of(hybrid *h, size_t r, double digits, bool *below)
 {
     const model_form *f = h->instance->form;
     double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
-    if (h->at_start && !f->rounded[r]) {
-        *below = f->flat->relations[r].strict ? now < 0.0 : now <= 0.0;
-        return true;
+    if (h->at_start && (!f->rounded[r] || f->flat->relations[r].steps)) {
+        *below =
+            fabs(now) <= fmax(noise_of(h, r), digits) ? !f->flat->relations[r].strict : now < 0.0;
+        return !isnan(now);
     }
     double window = f->rounded[r] ? 1.0 : h->window;
     bool away = fabs(now) > window * fabs(later - now);
@@ -154,9 +175,9 @@ static bool side_of(hybrid *h, size_t r, bool *below)
     if (h->decided[r] && fabs(now) <= h->instance->noise) away = false;
     double c = away ? now : later;
     if (fabs(c) <= noise_of(h, r)) {
-        *below = !f->flat->relations[r].strict; /* zero itself: rounding is no jump onto it */
-        bool rests = h->crossing[r] == 0.0 && h->crossing_ahead[r] == 0.0;
-        return rests && (h->at_start || (h->came[r] && !h->decided[r]));
+        *below = !f->flat->relations[r].strict;
+        if (h->at_start) return h->crossing[r] == 0.0 && h->crossing_ahead[r] == 0.0;
+        return h->stands && h->came[r] && !h->trace[r].met && !(h->decided[r] && h->alone);
     }
     *below = c < 0.0;
     return !isnan(c) && (away || !h->decided[r]);
@@ -193,21 +214,28 @@ static bool turns(dae_solver *s, double t, size_t r, bool *below)
     hybrid *h = s->hybrid;
     const double now = h->crossing[r] - h->zero[r];
     const bool held = h->instance->memory[flat_of(s)->relations[r].memory] != 0.0;
-    if (!side_of(h, r, below) || *below == held) return false;
+    const bool start = h->at_start && h->instance->form->rounded[r];
+    if (!side_of(h, r, start ? last_digits(s, t, r) : 0.0, below) || *below == held) return false;
     bool there = held == (now < 0.0) && fabs(now) > noise_of(h, r);
     if (!there || !h->instance->form->rounded[r]) return true;
     const double tolerance = crossing_tolerance(s, t, r);
     return tolerance == 0.0 || fabs(now) <= NEAR_ZERO * tolerance;
 }
 
-/* Relation r is `below` from now on, by the event at hand. */
+/* Relation r is `below` from now on, by the event at hand. One that the event meets as it goes
+ * through zero has its zero here. */
 static void turn(hybrid *h, size_t r, bool below)
 {
+    const double c = h->crossing[r];
+    if (!h->instance->form->rounded[r] && c == h->crossing_entry[r] && !h->at_start &&
+        fabs(c - h->zero[r]) <= h->window * fabs(h->crossing_ahead[r] - c))
+        h->zero[r] = c;
     h->instance->memory[h->instance->form->flat->relations[r].memory] = below;
-    h->decided[r] = true;
+    h->decided[r] = h->came[r] = true;
     h->trace[r].turned = ++h->turns;
     h->trace[r].seen = false;
     h->armed = false;
+    if (below == !h->instance->form->flat->relations[r].strict) h->trace[r].met = true;
 }
 
 /* Turn all relations that are to be turned, or, one by one, that which has been left alone for the
@@ -242,17 +270,41 @@ bool relations_update(dae_solver *s, double t)
     return turn_relations(s, t);
 }
 
+/* Whether any relation is to be turned at t, by a look ahead. */
+static bool any_turns(dae_solver *s, double t)
+{
+    bool any = false, below;
+    s->hybrid->looked = false;
+    look_at_relations(s, t, true, false);
+    for (size_t r = 0; r < flat_of(s)->relation_count && !any; r++) any = turns(s, t, r, &below);
+    return any;
+}
+
 bool relations_leave(dae_solver *s, double t)
 {
-    hybrid *h = s->hybrid;
-    const flat_model *m = flat_of(s);
-    bool any = false, below;
-    if (m->relation_count == 0) return false;
+    if (flat_of(s)->relation_count == 0) return false;
     relations_decide(s, false);
-    h->looked = false;
-    look_at_relations(s, t, true, false);
-    for (size_t r = 0; r < m->relation_count && !any; r++) any = turns(s, t, r, &below);
-    return any;
+    return any_turns(s, t);
+}
+
+void relations_note_seam(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    if (flat_of(s)->relation_count == 0) return;
+    model_instance_crossings(h->instance, s->run.t_new, s->bound.y, s->bound.yp, h->crossing);
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++) {
+        h->came[r] = fabs(h->crossing[r]) > noise_of(h, r);
+        h->trace[r].met = false;
+    }
+}
+
+bool relations_pass_seam(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    if (flat_of(s)->relation_count == 0) return false;
+    relations_decide(s, false);
+    model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing_entry);
+    return any_turns(s, t);
 }
 
 void relations_decide(dae_solver *s, bool decided)
@@ -306,13 +358,30 @@ static bool meets(const hybrid *h, size_t r, double t, double moment)
  * up to rounding: what a limit has stopped. */
 static bool stays_at_zero(dae_solver *s, double t, size_t r, double c)
 {
-    static const double DIGITS = 4.0 * DBL_EPSILON;
     const double zero = s->hybrid->zero[r];
     if (zero == 0.0 || c == zero) return zero != 0.0;
-    graph_enter(flat_of(s)->graph);
-    const expr_node *node = graph_node(flat_of(s)->graph, flat_of(s)->relations[r].crossing);
-    graph_leave(flat_of(s)->graph);
-    return node->op == EXPR_SUB && fabs(c - zero) <= DIGITS * fabs(value_at(s, t, node->a));
+    return fabs(c - zero) <= last_digits(s, t, r);
+}
+
+/* Whether relation r goes through zero at t, as times can be told; `moment` after it is looked at.
+ */
+static bool goes_through(const dae_solver *s, double t, size_t r, double moment)
+{
+    const double c = s->hybrid->crossing[r], change = s->hybrid->crossing_entry[r] - c;
+    const double resolution = 4.0 * event_finder_resolution(s->bound.events, t, 0.0);
+    return change != 0.0 && fabs(c) * moment <= resolution * fabs(change);
+}
+
+/* Whether nothing but one relation has made the event. */
+static bool is_alone(const dae_solver *s, double t, double moment)
+{
+    const flat_model *m = flat_of(s);
+    size_t causes = 0;
+    for (size_t r = 0; r < m->relation_count; r++)
+        if (s->hybrid->decided[r] || (moment > 0.0 && goes_through(s, t, r, moment))) causes++;
+    for (size_t i = 0; i < m->sample_count; i++)
+        if (s->hybrid->instance->memory[m->samples[i].memory] != 0.0) causes++;
+    return causes == 1;
 }
 
 /* The relations whose crossing is the event take their new sides; they are decided. Where exactly
@@ -330,18 +399,22 @@ void relations_cross(dae_solver *s, double t)
     double moment = flags ? look_around(s, t) : 0.0;
     for (size_t r = 0; r < m->relation_count; r++) {
         double c = h->crossing[r];
-        h->came[r] = fabs(c) > noise_of(h, r);
         bool late = h->pending == EVENT_OVERDUE && overdue(h, r, c);
         bool crosses = flags && flags[r] != 0, joins = flags && !crosses && meets(h, r, t, moment);
         h->decided[r] = late || crosses || joins;
         bool through = h->decided[r] && !(flags && event_finder_jumped(s->bound.events, (int)r));
-        if (h->decided[r] || !stays_at_zero(s, t, r, c))
+        bool stays = stays_at_zero(s, t, r, c);
+        if (h->pending != EVENT_SEAM) h->came[r] = !stays && fabs(c) > noise_of(h, r);
+        h->came[r] = h->came[r] || h->decided[r];
+        h->trace[r].met = false;
+        if (h->decided[r] || !stays)
             h->zero[r] = through && !h->instance->form->rounded[r] ? c : 0.0;
         bool below = late ? c < 0.0 : joins ? c > 0.0 : crosses && flags[r] < 0;
-        bool follows = h->trace[r].mute && h->came[r] && !h->decided[r];
+        bool follows = h->trace[r].mute && fabs(c) > noise_of(h, r) && !h->decided[r];
         if (follows) below = c < 0.0;
         if (h->decided[r] || follows) h->instance->memory[m->relations[r].memory] = below;
     }
+    h->alone = is_alone(s, t, moment);
 }
 
 /* First guess of the relations, from the start values alone. */
@@ -371,23 +444,41 @@ void relations_note_overdue(dae_solver *s, double t, const double *y, const doub
 
 /* ---- where an event happens ---- */
 
+void hybrid_values_at(dae_solver *s, double t, double *y, double *yp)
+{
+    solver_interpolate(s, t, 0, y);
+    solver_interpolate(s, t, 1, yp);
+    if (!reads_solved(s) ||
+        initializer_project(s->bound.init, t, s->run.t_new - s->run.t_old, s->bound.kinds,
+                            s->bound.norm.weights, y, yp) == EVAL_OK)
+        return;
+    solver_interpolate(s, t, 0, y);
+    solver_interpolate(s, t, 1, yp);
+}
+
 /* The crossing function of relation r at t, with variables that meet the equations. */
 static double crossing_at(dae_solver *s, double t, size_t r)
 {
     hybrid *h = s->hybrid;
-    solver_interpolate(s, t, 0, h->ahead);
-    solver_interpolate(s, t, 1, h->ahead_yp);
-    initializer_project(s->bound.init, t, s->run.t_new - s->run.t_old, s->bound.kinds,
-                        s->bound.norm.weights, h->ahead, h->ahead_yp);
+    hybrid_values_at(s, t, h->ahead, h->ahead_yp);
     return hybrid_value(s, t, h->ahead, h->ahead_yp, flat_of(s)->relations[r].crossing);
 }
 
-/* The crossing function of relation r by the equations, with the sign of `flag` once it has
- * crossed.
- */
+/* The crossing function of relation r by the equations, positive once it has crossed in direction
+ * `flag`. Zero itself is on the side on which a < b is false and a <= b true. */
 static double crossed_by(dae_solver *s, double t, size_t r, int flag)
 {
-    return flag * crossing_at(s, t, r);
+    const double c = crossing_at(s, t, r);
+    if (c == 0.0) return flat_of(s)->relations[r].strict == (flag > 0) ? DBL_MIN : 0.0;
+    return flag * c;
+}
+
+/* Whether zero is where relation r goes in direction `flag`, and where it is at the end of the
+ * step. */
+static bool comes_to_rest(dae_solver *s, size_t r, int flag)
+{
+    return flat_of(s)->relations[r].strict == (flag > 0) &&
+           fabs(crossing_at(s, s->run.t_new, r)) <= noise_of(s->hybrid, r);
 }
 
 /* From s->run.t, where the crossing function is *g, towards `end`: out to a time at which it is on
@@ -398,8 +489,9 @@ static bool bracket_crossing(dae_solver *s, size_t r, int flag, double end, doub
     static const double FIRST = 1e-9, LEAST_GROWTH = 4.0, MOST_GROWTH = 1e3;
     const bool crossed = g > 0.0;
     double way = end - s->run.t, t = s->run.t, length = FIRST * fabs(s->run.t_new - s->run.t_old);
-    for (double reach = fmax(length, 8.0 * DBL_EPSILON * fabs(t)); reach < fabs(way);) {
-        double next = s->run.t + copysign(reach, way), after = crossed_by(s, next, r, flag);
+    for (double reach = fmax(length, 8.0 * DBL_EPSILON * fabs(t)); t != end;) {
+        double next = reach < fabs(way) ? s->run.t + copysign(reach, way) : end;
+        double after = crossed_by(s, next, r, flag);
         if ((after > 0.0) != crossed) {
             *b = crossed ? (bracket){next, t, after, g, NAN, NAN, false}
                          : (bracket){t, next, g, after, NAN, NAN, true};
@@ -414,14 +506,34 @@ static bool bracket_crossing(dae_solver *s, size_t r, int flag, double end, doub
     return false;
 }
 
+/* A few roundings on from a time at which the crossing function of relation r is zero: where it has
+ * passed zero, so that values that are read there are those after the event. */
+static double pass_zero(dae_solver *s, size_t r, int flag, double t)
+{
+    enum { MOST_DOUBLINGS = 5 };
+    double on = DBL_EPSILON * fabs(t);
+    if (crossing_at(s, t, r) != 0.0) return t;
+    for (int k = 0; k < MOST_DOUBLINGS; k++, on *= 2.0) {
+        double next = t + copysign(on, s->run.direction);
+        if ((s->run.t_new - next) * s->run.direction < 0.0) return t;
+        if ((s->run.goal - next) * s->run.direction < 0.0) return t;
+        if (flag * crossing_at(s, next, r) > 0.0) return next;
+    }
+    return t;
+}
+
 /* The first time at which relation r has crossed in direction `flag`, by the equations, near
- * s->run.t where the interpolant lets it: back to `from` or on to the end of the step; s->run.t if
- * it is not found there. */
+ * s->run.t where the interpolant lets it: back to `from` or on to the end of the step. s->run.t if
+ * it has crossed all the way back; NAN if it does not cross: the error of the interpolant does. */
 static double crossing_time(dae_solver *s, size_t r, int flag, double from)
 {
     const double g = crossed_by(s, s->run.t, r, flag);
     bracket b;
-    if (!bracket_crossing(s, r, flag, g > 0.0 ? from : s->run.t_new, g, &b)) return s->run.t;
+    if (g > 0.0 && !reads_solved(s) && !s->hybrid->instance->form->rounded[r]) return s->run.t;
+    if (!bracket_crossing(s, r, flag, g > 0.0 ? from : s->run.t_new, g, &b))
+        return g > 0.0 || !s->hybrid->instance->form->rounded[r] || comes_to_rest(s, r, flag)
+                   ? s->run.t
+                   : NAN;
     double tolerance = DBL_EPSILON * fmax(fabs(b.near), fabs(b.far));
     for (int k = 0; k < 60 && fabs(b.far - b.near) > tolerance; k++) {
         double t = bracket_next(&b, tolerance);
@@ -429,7 +541,7 @@ static double crossing_time(dae_solver *s, size_t r, int flag, double from)
         double at = crossed_by(s, t, r, flag);
         bracket_take(&b, t, at, at > 0.0);
     }
-    return b.far;
+    return pass_zero(s, r, flag, b.far);
 }
 
 /* Whether the equations hold the crossing function of relation r at zero over the last step, as the
@@ -457,22 +569,31 @@ bool hybrid_relation_changes(dae_solver *s)
     return false;
 }
 
-void hybrid_polish(dae_solver *s, double from)
+/* A sample at the same time as the event at s->run.t: both are one event. */
+static void join_sample(dae_solver *s)
 {
-    const flat_model *m = flat_of(s);
-    const int *flags = event_finder_flags(s->bound.events);
-    double latest = NAN, sample = s->hybrid->next_time;
-    for (size_t r = 0; reads_solved(s) && r < m->relation_count; r++)
-        if (flags[r] != 0) {
-            double when = crossing_time(s, r, flags[r], from);
-            if (isnan(latest) || (when - latest) * s->run.direction > 0.0) latest = when;
-        }
-    if (isnan(latest)) latest = s->run.t;
-    s->run.t = latest;
-    if (!isfinite(sample) || fabs(latest - sample) > sample_slack(sample)) return;
-    /* a sample at the same time: both are one event */
+    const double sample = s->hybrid->next_time;
+    if (!isfinite(sample) || fabs(s->run.t - sample) > sample_slack(sample)) return;
     if (fabs(sample - s->run.t_new) <= sample_slack(sample))
         s->run.t = s->run.t_new;
     else if (sample < s->run.t_new)
         s->run.t = sample;
+}
+
+bool hybrid_polish(dae_solver *s, double from)
+{
+    const int *flags = event_finder_flags(s->bound.events);
+    double latest = NAN;
+    bool crosses = false;
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++)
+        if (flags[r] != 0) {
+            double when = crossing_time(s, r, flags[r], from);
+            crosses = crosses || !isnan(when);
+            if (isnan(latest) || (when - latest) * s->run.direction > 0.0) latest = when;
+        }
+    if (!crosses) return false;
+    const bool late = (latest - s->run.goal) * s->run.direction > 0.0; /* by rounding */
+    if (!isnan(latest)) s->run.t = late ? s->run.goal : latest;
+    join_sample(s);
+    return true;
 }

@@ -285,11 +285,14 @@ dae_status hybrid_pass_seam(dae_solver *s)
     solver_interpolate(s, s->run.t_new, 1, s->hybrid->ahead_yp);
     vector_copy(s->bound.n, s->hybrid->ahead, s->bound.y);
     vector_copy(s->bound.n, s->hybrid->ahead_yp, s->bound.yp);
+    relations_note_seam(s);
+    rows_leave_seam(s);
     if (t == s->hybrid->cut) t = hybrid_pass_state_seam(s);
     trace_keep_seen(s);
     s->run.t = s->run.t_old = s->run.t_new = s->run.searched = t;
     dae_status status = hybrid_begin_again(s);
     s->run.direction = direction;
     crowd_keep_point(s, t);
+    if (status == DAE_OK && relations_pass_seam(s, t)) s->hybrid->pending = EVENT_SEAM;
     return status;
 }

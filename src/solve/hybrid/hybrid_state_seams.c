@@ -195,7 +195,11 @@ double hybrid_pass_state_seam(dae_solver *s)
         vector_copy(s->bound.n, s->bound.y, h->further);
         for (int i = 0; i < s->bound.n; i++)
             if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->further[i] += delta * s->bound.yp[i];
-        if (!differ_at(s, s->run.t_new + delta, h->further, s->bound.yp)) continue;
+        vector_copy(s->bound.n, s->bound.yp, h->further_yp);
+        if (initializer_project(s->bound.init, s->run.t_new + delta, delta, s->bound.kinds,
+                                s->bound.norm.weights, h->further, h->further_yp) != EVAL_OK ||
+            !differ_at(s, s->run.t_new + delta, h->further, h->further_yp))
+            continue;
         vector_copy(s->bound.n, h->further, s->bound.y);
         return s->run.t_new + delta;
     }

@@ -9,6 +9,7 @@ void hybrid_arm(dae_solver *s)
         bool held = s->hybrid->instance->memory[m->relations[r].memory] != 0.0;
         const relation_trace *q = &s->hybrid->trace[r];
         event_finder_hold(s->bound.events, (int)r, held ? -1 : 1, q->resting != 0 ? q->band : 0.0);
+        event_finder_zero(s->bound.events, (int)r, m->relations[r].strict ? 1 : -1);
         event_finder_rounding(s->bound.events, (int)r, q->rounding);
     }
     mute_update(s);

@@ -509,7 +509,10 @@ static dae_status advance_model(dae_solver *s, double from, bool found, bool end
         dae_status status = hybrid_refute(s, &again);
         if (status != DAE_OK || again) return status == DAE_OK ? DAE_STEPPED : status;
     }
-    if (found) hybrid_polish(s, from);
+    if (found && !hybrid_polish(s, from)) {
+        hybrid_forget_crossings(s);
+        return DAE_STEPPED;
+    }
     if (found)
         h->pending = EVENT_CROSSING;
     else if (s->run.t >= next - time_slack(s))
@@ -802,7 +805,7 @@ static dae_status advance(dae_solver *s, double tend)
     if (status != DAE_OK) return status;
     if (s->hybrid && hybrid_at_seam(s)) {
         dae_status passed = hybrid_pass_seam(s);
-        return passed == DAE_OK ? DAE_STEPPED : passed;
+        return passed || !s->hybrid->pending ? (passed ? passed : DAE_STEPPED) : DAE_EVENT;
     }
     status = check_sequence(s, tend);
     if (status == DAE_OK) status = reconsider(s, tend);

@@ -493,7 +493,8 @@ static dae_status times_by_relations(dae_sensitivity *x, double t)
         found = true;
     }
     dae_free(value);
-    if (status == DAE_OK && cause == EVENT_OVERDUE && !found) several = true; /* not known which */
+    const bool unknown = cause == EVENT_SEAM || (cause == EVENT_OVERDUE && !found);
+    if (status == DAE_OK && unknown) several = true; /* not known which */
     return status == DAE_OK && several ? refuse_several(x, t) : status;
 }
 

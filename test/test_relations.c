@@ -1,0 +1,179 @@
+/* Relations and discrete functions of variables that come to a value and stay there, begin at one,
+ * or touch one: by their definition, with every kind of method, at all tolerances. */
+#include "model_run.h"
+
+static const char *const methods[] = {"auto", "bdf", "radau", "rodas", "dopri", "taylor", "sdirk"};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+typedef struct expected {
+    const char *name;
+    double value;
+} expected;
+
+static void run_one(const char *text, const char *method, double rtol, double tend,
+                    const expected *e)
+{
+    run r;
+    prepare(&r, text);
+    r.options.rtol = rtol;
+    r.options.atol = 1e-3 * rtol;
+    r.options.method = method;
+    OK(start_at(&r, 0.0));
+    dae_status status = step_to(&r, tend);
+    if (status != DAE_OK) print_error("%s at %g:\n%s\n", method, rtol, text);
+    OK(status);
+    for (; e->name; e++) {
+        double found = value(&r, e->name);
+        if (fabs(found - e->value) <= 100.0 * rtol * fmax(1.0, fabs(e->value))) continue;
+        print_error("%s at %g: %s = %.9g, not %.9g in\n%s\n", method, rtol, e->name, found,
+                    e->value, text);
+        fail();
+    }
+    end(&r);
+}
+
+/* By all methods at 1e-3 .. 1e-9. */
+static void run_all(const char *text, double tend, const expected *e)
+{
+    for (int m = 0; m < METHODS; m++)
+        for (double rtol = 1e-3; rtol > 5e-10; rtol *= 1e-2)
+            run_one(text, methods[m], rtol, tend, e);
+}
+
+/* A relation whose two sides meet and stay equal: > and < are false, >= and <= true, in equations,
+ * in conditions of when, in integrands and in what is only reported. */
+static void test_equality_on_a_plateau(void **state)
+{
+    (void)state;
+    static const char *const plateaus[] = {"s = min(x, 1.5);",
+                                           "s = if x < 1.5 then x else 1.5;",
+                                           "s = if time < 1.5 then time else 1.5;",
+                                           "s = min(time, 1.5);",
+                                           "s = max(min(x, 1.5), -1);",
+                                           "s = noEvent(if x < 1.5 then x else 1.5);"};
+    static const expected e[] = {{"n", 0}, {"m", 1}, {"w", 0}, {"a", 0},
+                                 {"b", 1}, {"c", 0}, {"d", 1}, {NULL, 0}};
+    for (size_t k = 0; k < sizeof plateaus / sizeof *plateaus; k++) {
+        char text[1000];
+        snprintf(
+            text, sizeof text,
+            MODEL("Real x(start=0, fixed=true), s, w(start=0, fixed=true);\n"
+                  "Boolean a, b, c, d;\nInteger n(start=0, fixed=true), m(start=0, fixed=true);\n"
+                  "equation\nder(x) = 1;\n%s\na = s > 1.5;\nb = s >= 1.5;\nc = s < 1.5;\n"
+                  "d = s <= 1.5;\nder(w) = if s > 1.5 then 1 else 0;\n"
+                  "when a then\n  n = pre(n) + 1;\nend when;\n"
+                  "when b then\n  m = pre(m) + 1;\nend when;"),
+            plateaus[k]);
+        run_all(text, 4.0, e);
+    }
+}
+
+/* A state that its own equation stops: it is at the bound, not above it. */
+static void test_what_stops_itself(void **state)
+{
+    (void)state;
+    static const expected e[] = {{"s", 1}, {"q", 0}, {"r", 1}, {NULL, 0}};
+    run_all(MODEL("Real s(start=0, fixed=true);\nBoolean q, r;\nequation\n"
+                  "der(s) = if s < 1 then 1 else 0;\nq = s > 1;\nr = s >= 1;"),
+            3.0, e);
+}
+
+/* An integer at the start that is left downwards, or upwards where the ceiling is taken:
+ * integrals of what the definitions say. */
+static void test_integers_at_the_start(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *y, *k;
+        double integral; /* over 0 .. 4 */
+    } cases[] = {
+        {"7 + 0.5*time", "ceil(y)", 34},
+        {"-0.5*time", "floor(y)", -6},
+        {"2 - time", "floor(y)", -2},
+        {"-0.5*time", "mod(y, 1)", 2},
+        {"2 - time", "mod(y, -2)", -4},
+        {"-time", "rem(y, 2)", -4},
+        {"-time", "div(y, 2)", -2},
+        {"3 - time", "integer(y)", 2},
+        {"min(3, time)", "mod(y, 3)", 4.5},
+        {"min(3, time)", "rem(y, 3)", 4.5},
+        {"if time < 3 then time else 3", "floor(y/3)", 1},
+        {"min(3, time)", "floor(y)", 6},
+    };
+    static const char *const forms[] = {"y = %s;\nk = %s;", "0 = y - (%s);\n2*k = 2*(%s);"};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int f = 0; f < 2; f++) {
+            char body[300], text[600];
+            snprintf(body, sizeof body, forms[f], cases[c].y, cases[c].k);
+            snprintf(text, sizeof text,
+                     MODEL("Real y, k, x(start=0, fixed=true);\nequation\n%s\nder(x) = k;"), body);
+            const expected e[] = {{"x", cases[c].integral}, {NULL, 0}};
+            run_all(text, 4.0, e);
+        }
+}
+
+/* 2 sin(t) touches 2, and errors of interpolants pass it: that is not an event. Closed form. */
+static void test_touch(void **state)
+{
+    (void)state;
+    static const expected e[] = {{"x", -2.85840734641020688}, {NULL, 0}};
+    run_all(MODEL("Real u, y, z, x(start=0, fixed=true);\nequation\nu = 2*sin(time);\n"
+                  "y = floor(u);\nz = if y > 1 then 1 else y;\nder(x) = z;"),
+            6.0, e);
+}
+
+/* Rows at events are limits of the solution: the sawtooth is in [0, 1) before and after each of its
+ * jumps, and its sign is not that of a rounding below zero. */
+static void test_rows_at_events(void **state)
+{
+    (void)state;
+    for (int m = 0; m < METHODS; m++) {
+        run r;
+        prepare(&r, MODEL("Real u, y, s, w(start=0, fixed=true);\nequation\nu = 1.9*sin(time);\n"
+                          "y = mod(u, 1);\ns = sign(y);\nder(w) = 1;"));
+        r.options.method = methods[m];
+        r.options.rtol = 1e-5;
+        r.options.atol = 1e-8;
+        OK(start_at(&r, 0.0));
+        dae_status status;
+        int rows = 0;
+        while ((status = dae_solver_step(r.solver, 6.0)) > 0) {
+            if (status != DAE_EVENT || dae_solver_time(r.solver) == 0.0) continue;
+            double y = value(&r, "y");
+            assert_true(y >= 0.0 && y <= 1.0);
+            NEAR("s", 1.0);
+            rows++;
+        }
+        OK(status);
+        assert_int_equal(rows, 2 * 5); /* u passes 1 up and down, 0, -1 down and up */
+        end(&r);
+    }
+}
+
+/* The impulse of a derivative at a jump is not lost without a word. */
+static void test_impulse_is_told(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x, y, w(start=0, fixed=true);\nequation\n"
+                       "y = if time < 1 then 0.0 else 1.0;\nx = der(y);\nder(w) = x;")));
+    OK(step_to(&r, 2.0));
+    WORDS(r.messages, "m.mo:5|y jumps from 0 to 1|impulse|x, w");
+    end(&r);
+    OK(begin(&r, MODEL("Real x, y, w(start=0, fixed=true);\nequation\n"
+                       "y = if time < 1 then time else 1.0;\nx = der(y);\nder(w) = x;")));
+    OK(step_to(&r, 2.0));
+    NEAR("w", 1.0); /* a kink: nothing is lost */
+    assert_null(strstr(r.messages, "impulse"));
+    end(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_equality_on_a_plateau), cmocka_unit_test(test_what_stops_itself),
+        cmocka_unit_test(test_integers_at_the_start), cmocka_unit_test(test_touch),
+        cmocka_unit_test(test_rows_at_events),        cmocka_unit_test(test_impulse_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
