@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <float.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ typedef struct trial {
     double *times;
     tolerances tolerance;
     inspector *inspector;
+    reader *reader;
     trail run, judge, second; /* second: another judge, where the first one and the run differ */
     comparison apart;         /* run and judge */
     int asked;                /* judges so far */
@@ -152,12 +154,27 @@ static bool make_times(trial *x)
     return x->times;
 }
 
+/* What reads the text, or the callbacks. */
+static bool find_reader(trial *x)
+{
+    const dae_problem *p = x->problem;
+    const dae_verify_request *q = x->request;
+    double span = q->tend - q->t0, limit = x->record->r.limit;
+    if (p->model && p->source)
+        x->reader = reader_of_text(p, &x->tolerance, q->t0, span, limit);
+    else if (!p->model)
+        x->reader = reader_of_callbacks(p, &x->tolerance, span, limit);
+    return x->reader || (p->model && !p->source);
+}
+
 /* The run that is to be judged. */
 static dae_status run_first(trial *x, dae_diag *diag)
 {
     const dae_verify_request *q = x->request;
+    if (!find_reader(x)) return exhausted(diag);
     if (q->values) {
         if (!trail_given(&x->run, x->problem, q)) return exhausted(diag);
+        if (x->reader && !reader_rows(x->reader, &x->run)) return exhausted(diag);
         x->run.run.rtol = x->full.rtol;
         x->run.run.atol = x->full.atol;
         x->run.drift = DAE_ARRAY(double, x->full.invariant_count);
@@ -172,7 +189,8 @@ static dae_status run_first(trial *x, dae_diag *diag)
                       .count = q->rows ? q->rows : DEFAULT_ROWS,
                       .event_rows = true,
                       .most_steps = x->full.max_steps,
-                      .inspector = x->inspector};
+                      .inspector = x->inspector,
+                      .reader = x->reader};
     return trail_run(&x->run, &aim, &x->full, diag);
 }
 
@@ -478,6 +496,61 @@ static dae_status judge(trial *x, dae_diag *diag)
     return DAE_OK;
 }
 
+/* The text has a say: what does not hold is wrong, whoever agrees with it, and nothing is good that
+ * could not be read. */
+static bool hear_text(trial *x)
+{
+    dae_verify_report *r = &x->record->r;
+    if (!x->reader) return true;
+    const dae_verify_fault *fault = reader_faults(x->reader, &r->fault_count);
+    const dae_verify_gap *gap = reader_gaps(x->reader, &r->gap_count);
+    dae_verify_fault *faults = room(x, r->fault_count, sizeof *faults);
+    dae_verify_gap *gaps = room(x, r->gap_count, sizeof *gaps);
+    if (!faults || !gaps) return false;
+    for (int k = 0; k < r->fault_count; k++) {
+        faults[k] = fault[k];
+        faults[k].what = keep(x, fault[k].what);
+    }
+    for (int k = 0; k < r->gap_count; k++)
+        gaps[k] = (dae_verify_gap){keep(x, gap[k].what), gap[k].line};
+    r->faults = faults;
+    r->gaps = gaps;
+    return true;
+}
+
+/* r->text = what was said before and what the text adds; cut where it is too long. */
+__attribute__((format(printf, 2, 3))) static void say(dae_verify_report *r, const char *format, ...)
+{
+    char text[3 * DAE_TEXT_SIZE];
+    va_list words;
+    va_start(words, format);
+    vsnprintf(text, sizeof text, format, words);
+    va_end(words);
+    text[sizeof r->text - 1] = '\0';
+    memcpy(r->text, text, sizeof r->text);
+}
+
+static void weigh_text(trial *x)
+{
+    dae_verify_report *r = &x->record->r;
+    int rest = (r->fault_count > 0 ? r->fault_count : r->gap_count) - 1;
+    char others[DAE_TEXT_SIZE], more[48] = "";
+    snprintf(others, sizeof others, "%s", r->text);
+    if (rest > 0) snprintf(more, sizeof more, " (and %d more)", rest);
+    if (r->fault_count > 0) {
+        bool off = r->verdict == DAE_VERDICT_OFF;
+        r->verdict = DAE_VERDICT_OFF;
+        say(r, "%s%s%s%s.", off ? others : "Off: ", off ? " Besides, " : "", r->faults[0].what,
+            more);
+    } else if (r->gap_count > 0 && r->verdict == DAE_VERDICT_GOOD) {
+        r->verdict = DAE_VERDICT_UNKNOWN;
+        say(r,
+            "Cannot tell: the interpreter of the text cannot judge line %d, %s%s. Of what it can, "
+            "and of other methods: %s",
+            r->gaps[0].line, r->gaps[0].what, more, others);
+    }
+}
+
 /* ---- the report ---- */
 
 static bool write_variables(trial *x)
@@ -661,13 +734,16 @@ static dae_status write_report(trial *x, dae_diag *diag)
     r->run = x->run.run;
     r->compared = x->apart.compared;
     r->between = x->apart.between;
-    bool ok = write_variables(x) && write_equations(x) && write_events(x) && write_invariants(x);
+    bool ok = hear_text(x) && write_variables(x) && write_equations(x) && write_events(x) &&
+              write_invariants(x);
+    if (ok) weigh_text(x);
     return ok && !arena_failed(x->record->texts) ? DAE_OK : exhausted(diag);
 }
 
 static void trial_free(trial *x)
 {
     inspector_free(x->inspector);
+    reader_free(x->reader);
     comparison_free(&x->apart);
     trail_free(&x->run);
     trail_free(&x->judge);
