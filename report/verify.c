@@ -186,6 +186,23 @@ static void print_text(FILE *stream, const dae_verify_report *r, int max_rows)
     print_rest(stream, r->gap_count, max_rows);
 }
 
+/* The same model in other words. */
+static void print_variants(FILE *stream, const dae_verify_report *r)
+{
+    if (r->variant_count > 0)
+        fprintf(stream, "\nthe same model in other words\n  %-*s %11s %12s %16s %16s\n", NAME_WIDTH,
+                "", "tolerances", "at t", "run", "other");
+    for (int i = 0; i < r->variant_count; i++) {
+        const dae_verify_variant *v = &r->variants[i];
+        print_column(stream, v->name, strlen(v->name), false);
+        if (isnan(v->tolerances))
+            fprintf(stream, " not compared: %s\n", v->text);
+        else
+            fprintf(stream, " %11.3g %12.6g %16.9g %16.9g  %s%s%s\n", v->tolerances, v->t, v->run,
+                    v->other, v->variable, *v->text ? "; it ends early: " : "", v->text);
+    }
+}
+
 static void print_invariants(FILE *stream, const dae_verify_report *r)
 {
     if (r->invariant_count == 0) return;
@@ -218,6 +235,7 @@ report_status report_verify(FILE *stream, const dae_verify_report *report, int m
                    r->constraint_count, true, max_rows);
     print_invariants(stream, r);
     print_events(stream, r, max_rows);
+    print_variants(stream, r);
     print_text(stream, r, max_rows);
     return report_check_stream(stream, error);
 }
@@ -299,6 +317,25 @@ static void write_faults(FILE *stream, const dae_verify_report *r)
         json_number_member(&o, "left", f->left);
         json_number_member(&o, "right", f->right);
         json_number_member(&o, "allowed", f->allowed);
+        json_close(&o);
+    }
+    fputs("\n  ]", stream);
+}
+
+static void write_variants(FILE *stream, const dae_verify_report *r)
+{
+    putc('[', stream);
+    for (int i = 0; i < r->variant_count; i++) {
+        const dae_verify_variant *v = &r->variants[i];
+        separate(stream, i);
+        json_object o = json_open(stream, 3);
+        json_string_member(&o, "name", v->name);
+        json_string_member(&o, "text", v->text);
+        json_number_member(&o, "tolerances", v->tolerances);
+        json_string_member(&o, "variable", v->variable);
+        json_number_member(&o, "t", v->t);
+        json_number_member(&o, "run", v->run);
+        json_number_member(&o, "other", v->other);
         json_close(&o);
     }
     fputs("\n  ]", stream);
@@ -392,6 +429,8 @@ report_status report_verify_json(FILE *stream, const dae_verify_report *report, 
     write_faults(stream, report);
     json_member(&o, "gaps");
     write_gaps(stream, report);
+    json_member(&o, "variants");
+    write_variants(stream, report);
     json_close(&o);
     putc('\n', stream);
     return report_check_stream(stream, error);

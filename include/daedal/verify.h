@@ -17,6 +17,8 @@ typedef struct dae_verify_request {
     const double *values;
     const char *judge; /* its method; NULL: of another family than that of the run */
     double limit;      /* a variable that is off by more tolerances is wrong; 0: 100 */
+    bool thorough; /* solve a model in other words, too: renamed, permuted, scaled, split, and from
+                      other guesses */
 } dae_verify_request;
 
 typedef enum dae_verdict {
@@ -89,6 +91,15 @@ typedef struct dae_verify_gap {
     int line; /* 0: none */
 } dae_verify_gap;
 
+/* The same model in other words, which is to have the same solution. */
+typedef struct dae_verify_variant {
+    const char *name;     /* "renamed", "permuted", "scaled", "split", "other guesses" */
+    const char *text;     /* why it did not come as far as the run; "" */
+    double tolerances;    /* largest difference from the run; NAN: none is known */
+    const char *variable; /* whose, */
+    double t, run, other; /* when, and what both say there */
+} dae_verify_variant;
+
 enum { DAE_MOST_JUDGES = 16 };
 
 /* Made by the library, read freely; all that it points to lives as long as it does. */
@@ -122,6 +133,8 @@ typedef struct dae_verify_report {
     const dae_verify_fault *faults;
     int gap_count;
     const dae_verify_gap *gaps;
+    int variant_count; /* of a thorough judgement */
+    const dae_verify_variant *variants;
 } dae_verify_report;
 
 DAE_API dae_status dae_verify_sized(const dae_problem *problem, const dae_options *options,

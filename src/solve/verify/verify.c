@@ -530,6 +530,50 @@ __attribute__((format(printf, 2, 3))) static void say(dae_verify_report *r, cons
     memcpy(r->text, text, sizeof r->text);
 }
 
+/* The first variant that differs from the run, or does not come as far; NULL: none */
+static const dae_verify_variant *first_other(const dae_verify_report *r)
+{
+    for (int k = 0; k < r->variant_count; k++)
+        if (*r->variants[k].text || r->variants[k].tolerances > r->limit) return &r->variants[k];
+    return NULL;
+}
+
+/* A run that depends on how its model is written is not to be trusted. */
+static void weigh_variants(trial *x)
+{
+    dae_verify_report *r = &x->record->r;
+    const dae_verify_variant *v = first_other(r);
+    char others[DAE_TEXT_SIZE];
+    snprintf(others, sizeof others, "%s", r->text);
+    if (!v || r->verdict != DAE_VERDICT_GOOD) return;
+    r->verdict = DAE_VERDICT_UNKNOWN;
+    if (*v->text)
+        say(r, "Cannot tell: the same model, %s, fails: %s", v->name, v->text);
+    else
+        say(r,
+            "Cannot tell: the same model, %s, differs from the run by %.3g tolerances: %s is %.9g "
+            "at t = %g, in the run %.9g. Of other methods: %s",
+            v->name, v->tolerances, v->variable, v->other, v->t, v->run, others);
+}
+
+/* The same model in other words. */
+static bool find_variants(trial *x)
+{
+    dae_verify_report *r = &x->record->r;
+    const dae_problem *p = x->problem;
+    bool wanted = x->request->thorough && !x->request->values && x->run.count > 0;
+    if (!wanted || !p->model || !p->source) return true;
+    dae_verify_variant *list = room(x, MOST_VARIANTS, sizeof *list);
+    variant_plan aim = {p,       x->request, &x->full,        &x->tolerance,
+                        &x->run, r->limit,   x->record->texts};
+    bool ok = list && variants_find(&aim, list, &r->variant_count);
+    trail_pair_events(&x->run, &x->judge);
+    for (int k = 0; ok && k < r->variant_count; k++)
+        list[k].variable = list[k].variable ? keep(x, list[k].variable) : "";
+    r->variants = list;
+    return ok;
+}
+
 static void weigh_text(trial *x)
 {
     dae_verify_report *r = &x->record->r;
@@ -734,9 +778,10 @@ static dae_status write_report(trial *x, dae_diag *diag)
     r->run = x->run.run;
     r->compared = x->apart.compared;
     r->between = x->apart.between;
-    bool ok = hear_text(x) && write_variables(x) && write_equations(x) && write_events(x) &&
-              write_invariants(x);
+    bool ok = hear_text(x) && find_variants(x) && write_variables(x) && write_equations(x) &&
+              write_events(x) && write_invariants(x);
     if (ok) weigh_text(x);
+    if (ok) weigh_variants(x);
     return ok && !arena_failed(x->record->texts) ? DAE_OK : exhausted(diag);
 }
 

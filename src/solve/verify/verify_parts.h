@@ -103,6 +103,24 @@ typedef struct yardstick {
 bool comparison_new(comparison *c, const trail *a, const trail *b, const yardstick *by);
 void comparison_free(comparison *c);
 
+/* ---- the same model in other words: verify_thorough.c ---- */
+
+enum { MOST_VARIANTS = 5 };
+
+/* What a run is compared with. */
+typedef struct variant_plan {
+    const dae_problem *problem;
+    const dae_verify_request *request;
+    const dae_options *options;
+    const tolerances *tolerance;
+    trail *run;
+    double limit;
+    arena *texts; /* of what is found */
+} variant_plan;
+
+/* Solve and compare; *count of them, of at most MOST_VARIANTS. False: memory, or interrupted. */
+bool variants_find(const variant_plan *plan, dae_verify_variant *list, int *count);
+
 /* ---- equations and constraints at rows: verify_inspect.c ---- */
 
 /* What is found of one equation or constraint. */
