@@ -104,6 +104,7 @@ typedef struct judge_equation {
     int line;         /* where it begins in the text */
     int variable;     /* BINDING, ALGORITHM: the variable that it defines; else -1 */
     const char *text; /* as written, with the passes of its loops: "x[i] = i (i = 3)" */
+    bool warning;     /* ASSERT: of the level warning, which stops no run */
 } judge_equation;
 
 size_t judge_equations(const judge *j, const judge_equation **list);
