@@ -164,7 +164,7 @@ void reader_free(reader *x)
     for (int k = 0; k < MOST_CHAIN; k++) dae_free(x->chain[k].v);
     dae_free_all(x->column, x->skipped, x->seen, (void *)(uintptr_t)x->mute, x->fires, x->moved,
                  x->base, x->row, x->size, x->off, x->slope, x->slope_off, x->mixed, x->here,
-                 x->breaks, x->last.v, x->next.v, x->could, x->can, x->now, x->at.item,
+                 x->breaks, x->last.v, x->next.v, x->could, x->can, x->now, x->reached, x->at.item,
                  x->after.item, x->faulty);
     dae_free(x);
 }
@@ -281,8 +281,9 @@ static bool list_contents(reader *x)
     x->can = DAE_ARRAY(char, x->conditions + 1);
     x->now = DAE_ARRAY(char, x->conditions + 1);
     x->breaks = DAE_ARRAY(double, MOST_BREAKS);
+    x->reached = DAE_ARRAY(bool, x->n + 1);
     return x->column && x->skipped && x->seen && x->mute && x->fires && x->slope && x->slope_off &&
-           x->could && x->can && x->now && x->breaks && find_columns(x) &&
+           x->could && x->can && x->now && x->breaks && x->reached && find_columns(x) &&
            make_room(x, x->n, x->equations);
 }
 

@@ -101,6 +101,7 @@ struct reader {
     bool starting;                         /* the event under way is the start */
     char *could, *can, *now; /* per condition: what it may be in `last`, at the event, and after */
     switch_list at, after;
+    bool *reached; /* per variable: what an event changes, sooner or later */
     dae_verify_fault fault[MOST_FAULTS];
     int faults;
     bool *faulty; /* per equation, then per when branch, then per value: a fault is listed */

@@ -90,55 +90,111 @@ static const judge_switch *find_switch(const switch_list *list, int id)
     return NULL;
 }
 
-/* Switches that are uncertain at a point of the event have the value that they have after it, where
- * the event has not moved what they compare. */
-static size_t force_as_after(const switch_list *here, const switch_list *at,
-                             const switch_list *after, judge_force *forces)
+/* Switches that are uncertain at a point of the event have the value that they have after it. */
+static size_t force_as_after(const switch_list *here, const switch_list *after, judge_force *forces)
 {
     size_t count = 0;
     for (size_t k = 0; k < here->count; k++) {
-        const judge_switch *w = &here->item[k];
-        const judge_switch *a = find_switch(at, w->id), *n = find_switch(after, w->id);
-        if (!reader_uncertain(w, true) || !a || !n || reader_uncertain(n, false)) continue;
-        if (fabs(w->crossing - a->crossing) > ROUNDING * fabs(w->spread)) continue;
-        forces[count++] = (judge_force){w->id, n->value};
+        const judge_switch *w = &here->item[k], *n = find_switch(after, w->id);
+        if (reader_uncertain(w, true) && n && !reader_uncertain(n, false))
+            forces[count++] = (judge_force){w->id, n->value};
     }
     return count;
 }
 
-/* What the conditions of a group may be at one point of the event; at: right after it. */
-static bool conditions_at(reader *x, const sighting *at, int group, const switch_list *after_event,
-                          char *may)
+/* ---- what an event changes ---- */
+
+/* Add to x->reached what a group hands on; *more: it was something. A Real equation hands on to all
+ * that it reads, another one to what is discrete. */
+static bool reach_through(reader *x, const judge_point *point, const judge_equation *q, bool *more)
 {
-    switch_list here = {0};
+    const int *list, *slopes;
+    size_t count, slope_count;
+    bool real = q->type == JUDGE_REAL && q->kind != JUDGE_WHEN, touched = false;
+    if (judge_reads(x->judge, point, q->group, &list, &count, &slopes, &slope_count) != DAE_OK)
+        return false;
+    for (size_t k = 0; k < count; k++) touched = touched || x->reached[list[k]];
+    for (size_t k = 0; k < slope_count; k++)
+        touched = touched || x->reached[x->derivative[slopes[k]].variable];
+    for (size_t k = 0; touched && k < count + slope_count; k++) {
+        int v = k < count ? list[k] : x->derivative[slopes[k - count]].variable;
+        bool takes = real || x->variable[v].variability == JUDGE_DISCRETE;
+        if (!takes || x->reached[v] || x->variable[v].variability < JUDGE_DISCRETE) continue;
+        x->reached[v] = *more = true;
+    }
+    return true;
+}
+
+/* x->reached: the variables that the event under way changes at once, or may change later. */
+static bool find_reached(reader *x)
+{
+    const double *b = x->chain[0].v, *a = x->chain[x->chained - 1].v;
+    sighting at = {
+        .t = x->chain[0].t, .v = a, .event = true, .slopes = x->slope, .slopes_off = x->slope_off};
+    judge_point point = reader_point(x, &at);
+    bool ok = true, more = false;
+    for (int d = 0; d < x->derivatives; d++) x->slope[d] = x->slope_off[d] = 0.0;
+    for (int v = 0; v < x->n; v++) {
+        const judge_variable *q = &x->variable[v];
+        x->reached[v] = (q->variability == JUDGE_DISCRETE || q->reinit) && a[v] != b[v];
+        more = more || x->reached[v];
+    }
+    while (ok && more) {
+        more = false;
+        for (int e = 0; ok && e < x->equations; e++)
+            if (x->equation[e].element == 0 && x->equation[e].kind <= JUDGE_WHEN)
+                ok = reach_through(x, &point, &x->equation[e], &more);
+    }
+    return ok;
+}
+
+/* Whether the event changes something that a group reads. */
+static bool is_reached(reader *x, int group, bool *reached)
+{
+    const int *list, *slopes;
+    size_t count, slope_count;
+    sighting at = {.t = x->chain[0].t,
+                   .v = x->chain[0].v,
+                   .event = true,
+                   .slopes = x->slope,
+                   .slopes_off = x->slope_off};
+    judge_point point = reader_point(x, &at);
+    *reached = false;
+    if (judge_reads(x->judge, &point, group, &list, &count, &slopes, &slope_count) != DAE_OK)
+        return false;
+    for (size_t k = 0; k < count; k++) *reached = *reached || x->reached[list[k]];
+    return true;
+}
+
+/* What the conditions of a group may be at one point of the event. */
+static bool conditions_at(reader *x, const sighting *at, int group, bool as_after, char *may)
+{
     condition_search q = {x, group, may};
-    bool ok = list_switches(x, at, group, &here);
-    judge_force *forces = ok ? DAE_ARRAY(judge_force, here.count + 1) : NULL;
-    size_t count =
-        forces && x->next.there ? force_as_after(&here, after_event, &x->after, forces) : 0;
+    bool ok = list_switches(x, at, group, &x->at);
+    judge_force *forces = ok ? DAE_ARRAY(judge_force, x->at.count + 1) : NULL;
+    size_t count = forces && as_after ? force_as_after(&x->at, &x->after, forces) : 0;
     ok = forces && reader_flip(x, at, group, forces, count, add_conditions, &q);
-    dae_free_all(here.item, forces);
+    dae_free(forces);
     return ok;
 }
 
 /* x->now: what the conditions of a group may be right after the event, x->can: at all points of
- * it. */
+ * it. What the event does not change goes on as it does after it. */
 static bool event_conditions(reader *x, int group)
 {
     int last = x->chained - 1;
+    bool reached = true;
     sighting next = {.t = x->next.t, .v = x->next.v};
-    sighting at = {
-        .t = x->chain[last].t, .v = x->chain[last].v, .event = true, .before = x->chain[0].v};
-    x->after.count = 0;
-    if (x->next.there && !list_switches(x, &next, group, &x->after)) return false;
-    if (!list_switches(x, &at, group, &x->at)) return false;
-    if (!conditions_at(x, &at, group, &x->at, x->now)) return false;
+    if (x->next.there &&
+        (!list_switches(x, &next, group, &x->after) || !is_reached(x, group, &reached)))
+        return false;
     for (int k = 0; k <= last; k++) {
-        sighting one = {.t = x->chain[k].t,
-                        .v = x->chain[k].v,
-                        .event = true,
-                        .before = x->chain[k > 0 ? k - 1 : 0].v};
-        if (!conditions_at(x, &one, group, &x->at, x->can)) return false;
+        sighting at = {.t = x->chain[k].t,
+                       .v = x->chain[k].v,
+                       .event = true,
+                       .before = x->chain[k > 0 ? k - 1 : 0].v};
+        if (!conditions_at(x, &at, group, !reached, x->can)) return false;
+        if (k == last && !conditions_at(x, &at, group, x->next.there, x->now)) return false;
     }
     return true;
 }
@@ -343,6 +399,7 @@ static bool settle_event(reader *x)
     bool ok = true, first = x->starting;
     clear_conditions(x, x->now);
     clear_conditions(x, x->can);
+    ok = find_reached(x);
     for (int k = 0; ok && k < x->whens; k++)
         if (begins_group(x, k)) ok = event_conditions(x, x->when[k].group);
     for (int k = 0; ok && k < x->whens && !first; k++) ok = check_branch(x, k);
