@@ -96,7 +96,7 @@ static void elaborate(judge *j)
 }
 
 /* Do something that may jump out when memory is exhausted; false: it was. */
-static bool guarded(judge *j, void (*work)(judge *, void *), void *context)
+bool judge_guarded(judge *j, void (*work)(judge *, void *), void *context)
 {
     machine *m = &j->machine;
     jmp_buf escape;
@@ -118,7 +118,7 @@ static void elaborate_work(judge *j, void *context)
 
 static dae_status open_status(judge *j, dae_diag *diag)
 {
-    if (!guarded(j, elaborate_work, NULL))
+    if (!judge_guarded(j, elaborate_work, NULL))
         return j->machine.no_memory ? diag_set(diag, DAE_ERR_MEMORY, "out of memory")
                                     : diag_set(diag, DAE_ERR_MODEL, "%s", j->machine.error_text);
     for (size_t k = 0; k < j->override_count; k++)
@@ -262,7 +262,7 @@ static void evaluate(judge *j, void *context)
 
 static dae_status run(judge *j, const evaluation *e, const judge_result **result)
 {
-    bool good = guarded(j, evaluate, (void *)(size_t)e);
+    bool good = judge_guarded(j, evaluate, (void *)(size_t)e);
     if (e->point->force_count && j->forced)
         for (size_t k = 0; k < j->forced_capacity; k++) j->forced[k] = NAN;
     j->machine.point = NULL;
@@ -353,7 +353,7 @@ dae_status judge_function(judge *j, const char *expression, const judge_point *p
         status = diag_set(diag, DAE_ERR_MODEL, "the expression cannot be read");
     } else {
         one_expression e = {c->sections[0].items[0]->right, point, values, capacity, count};
-        if (!guarded(j, evaluate_expression, &e))
+        if (!judge_guarded(j, evaluate_expression, &e))
             status = diag_set(diag, j->machine.no_memory ? DAE_ERR_MEMORY : DAE_ERR_MODEL, "%s",
                               j->machine.no_memory ? "out of memory" : j->machine.error_text);
     }

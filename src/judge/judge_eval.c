@@ -325,7 +325,7 @@ static value time_value(machine *m)
 {
     value v = judge_scalar(m, &judge_real, m->time);
     v.cells->spread = m->time_spread;
-    m->touched = true;
+    m->touched = m->timed = true;
     return v;
 }
 

@@ -34,7 +34,7 @@ static cell derivative_cell(machine *m, const cell *of, int order, int line)
     judge *j = m->j;
     if (of->index == 0) return (cell){0};
     if (j->variables[of->index - 1].variability <= JUDGE_PARAMETER) return (cell){0};
-    m->touched = true;
+    m->touched = m->varied = true;
     int k = judge_derivative_of(j, of->index - 1, order, !j->elaborated);
     if (m->trial || !m->point) return (cell){0};
     if (k >= 0 && m->reading) j->read_derivatives[k] = true;
@@ -85,7 +85,7 @@ static value call_pre(machine *m, const node *n)
     value v = judge_make(m, s.type, &s.shape);
     int count = judge_cells(&v);
     for (int k = 0; k < count; k++) v.cells[k] = previous_cell(m, judge_cell(&s, k), n->line);
-    m->touched = true;
+    m->touched = m->varied = true;
     return v;
 }
 
@@ -109,7 +109,7 @@ static value call_edge(machine *m, const node *n)
 
 static value call_initial(machine *m, const node *n)
 {
-    m->touched = true;
+    m->touched = m->varied = true;
     bool start = n->name[0] == 'i';
     bool is = m->point && (start ? m->point->initial : m->point->terminal);
     return judge_scalar(m, &judge_boolean, is);
@@ -131,7 +131,7 @@ static void note_sample(machine *m, double start, double interval, int line)
 static value call_sample(machine *m, const node *n)
 {
     double start = judge_eval_number(m, n->kids[0]), interval = judge_eval_number(m, n->kids[1]);
-    m->touched = true;
+    m->touched = m->varied = true;
     note_sample(m, start, interval, n->line);
     if (!(interval > 0.0) && !m->trial) judge_fail(m, n->line, "a sample without an interval");
     double k = fmax(round((m->time - start) / interval), 0.0), tick = start + k * interval;

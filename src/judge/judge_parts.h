@@ -327,9 +327,11 @@ struct machine {
     int error_line;
     char error_text[256];
     bool no_memory;
-    bool trial;   /* errors of values give NAN: shapes are looked for */
-    bool touched; /* a variable was read */
-    bool reading; /* marks in `read` */
+    bool trial;         /* errors of values give NAN: shapes are looked for */
+    bool touched;       /* a variable was read, or time */
+    bool varied, timed; /* the one, the other */
+    void *held;         /* what an error must free */
+    bool reading;       /* marks in `read` */
     int calls;
     long passes;
     int noevent, in_function;
@@ -465,6 +467,7 @@ typedef struct builtin {
 const builtin *judge_builtin_find(const char *name);
 extern const builtin judge_elementary_builtins[], judge_array_builtins[], judge_event_builtins[],
     judge_text_builtins[];
+bool judge_elementary(const char *name, double x, double *v, double *derivative);
 value judge_reduce(machine *m, const char *name, const value *items, int count, const node *n);
 
 /* judge_compile.c: from the syntax tree to nodes */
@@ -516,6 +519,9 @@ bool judge_try(machine *m, const node *n, value *v); /* false: it has none */
 double judge_eval_number(machine *m, const node *n);
 bool judge_eval_condition(machine *m, const node *n);
 value judge_iterate(machine *m, const node *range); /* values of a range, a copy */
+
+/* judge.c: do something that may jump out when memory is exhausted; false: it was */
+bool judge_guarded(judge *j, void (*work)(judge *, void *), void *context);
 
 /* judge_groups.c: from sections to groups of equations; judge_rows.c: their evaluation */
 void judge_expand(judge *j);

@@ -80,7 +80,7 @@ static void look_at(machine *m, const selection *s, int count)
         if (c->index == 0) continue;
         const judge_variable *v = &j->variables[c->index - 1];
         if (v->variability >= JUDGE_DISCRETE || (isnan(v->value) && v->type != JUDGE_STRING))
-            m->touched = true;
+            m->touched = m->varied = true;
         if (isnan(c->v) && m->point && !m->trial && v->type != JUDGE_STRING)
             judge_fail(m, 0, "the value of '%s' is not known", v->name);
         if (m->reading) j->read_variables[c->index - 1] = true;
