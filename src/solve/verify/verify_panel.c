@@ -12,10 +12,12 @@ static const double fine[PANEL_NODES] = {11.0 / 210,  72.0 / 245, 125.0 / 294, 1
                                          125.0 / 294, 72.0 / 245, 11.0 / 210};
 static const double coarse[PANEL_NODES] = {1.0 / 6, 0, 5.0 / 6, 0, 5.0 / 6, 0, 1.0 / 6};
 
-/* Panels are halved so often. */
-enum { DEEPEST = 12 };
+/* Panels are halved so often; where an integral is too large, twice whatever two rules say. */
+enum { DEEPEST = 12, SURE = 1 };
 /* Two rules that differ by more than this part of the integral do not tell it. */
-static const double AGREE = 0.1;
+static const double AGREE = 0.01;
+/* Parts of what is allowed for a step are no matter. */
+static const double PART = 0.05;
 
 /* Slope at node k of the polynomial that is 1 at node j != k and 0 at the others. */
 static double slope_of_node(int k, int j)
@@ -42,7 +44,7 @@ static void slopes_of_nodes(double d[PANEL_NODES][PANEL_NODES])
 bool panels_new(panels *p)
 {
     size_t n = (size_t)p->values, m = (size_t)p->residuals;
-    p->work = DAE_ARRAY(double, (size_t)(DEEPEST + 1) * PANEL_NODES * (n + 2 * m) + 2 * n);
+    p->work = DAE_ARRAY(double, (size_t)(DEEPEST + 1) * PANEL_NODES * (n + 2 * m) + 2 * n + 5 * m);
     return p->work;
 }
 
@@ -52,12 +54,32 @@ void panels_free(panels *p)
     p->work = NULL;
 }
 
+/* What is known of each residual over the whole step; in p->work. */
+typedef struct totals {
+    double *sum, *unsure;   /* its integral, and how far that may be wrong */
+    double *allowed;        /* what errors of the values explain */
+    double *largest, *when; /* the largest one, and its time */
+} totals;
+
+static totals totals_of(const panels *p)
+{
+    double *at = p->work + 2 * (size_t)p->values;
+    size_t m = (size_t)p->residuals;
+    return (totals){at, at + m, at + 2 * m, at + 3 * m, at + 4 * m};
+}
+
 /* A panel at work. */
 typedef struct panel {
     double from, to;
-    int depth;
     double *v, *residual, *spread; /* PANEL_NODES rows */
 } panel;
+
+static panel make_panel(const panels *p, double from, double to, int depth)
+{
+    size_t n = (size_t)p->values, m = (size_t)p->residuals;
+    double *room = p->work + 2 * n + 5 * m + (size_t)depth * PANEL_NODES * (n + 2 * m);
+    return (panel){from, to, room, room + PANEL_NODES * n, room + PANEL_NODES * (n + m)};
+}
 
 static double time_of(const panel *q, int k)
 {
@@ -76,14 +98,14 @@ static bool find_values(panels *p, dae_solver *s, const panel *q)
 }
 
 /* Residuals at all nodes, with slopes of the polynomial through the values. An error of the values
- * at both ends is one of the slope all along. */
+ * at both ends of the step is one of the slope all along. */
 static bool find_residuals(panels *p, const panel *q)
 {
-    double d[PANEL_NODES][PANEL_NODES], length = fabs(q->to - q->from);
+    double d[PANEL_NODES][PANEL_NODES];
     size_t n = (size_t)p->values, m = (size_t)p->residuals;
     double *slope = p->work, *off = p->work + n;
     slopes_of_nodes(d);
-    for (size_t i = 0; i < n; i++) off[i] = 2.0 * p->off[i] / length;
+    for (size_t i = 0; i < n; i++) off[i] = 2.0 * p->off[i] / p->length;
     for (int k = 0; k < PANEL_NODES; k++) {
         for (size_t i = 0; i < n; i++) {
             double sum = 0.0;
@@ -100,54 +122,93 @@ static bool find_residuals(panels *p, const panel *q)
 
 /* What the panel says of residual e. */
 typedef struct integral {
-    double fine, coarse, allowed; /* times the length */
-    double worst;                 /* where the residual is largest */
+    double fine, coarse, allowed;
 } integral;
 
 static integral integrate(const panels *p, const panel *q, int e)
 {
-    integral sum = {0.0, 0.0, 0.0, 0.5 * (q->from + q->to)};
-    double half = 0.5 * (q->to - q->from), most = 0.0;
+    integral sum = {0.0, 0.0, 0.0};
+    double half = 0.5 * (q->to - q->from);
     for (int k = 0; k < PANEL_NODES; k++) {
         size_t at = (size_t)k * (size_t)p->residuals + (size_t)e;
-        double r = q->residual[at];
-        sum.fine += half * fine[k] * r;
-        sum.coarse += half * coarse[k] * r;
+        sum.fine += half * fine[k] * q->residual[at];
+        sum.coarse += half * coarse[k] * q->residual[at];
         sum.allowed += fabs(half) * fine[k] * q->spread[at];
-        if (fabs(r) > most) most = fabs(r), sum.worst = time_of(q, k);
     }
     return sum;
 }
 
-/* Whether the panel is to be halved: some integral is too large, or may be, and not known. */
-static bool judge_panel(panels *p, const panel *q)
+static void add_integrals(panels *p, const panel *q, bool first)
 {
-    bool halve = false;
+    totals x = totals_of(p);
     for (int e = 0; e < p->residuals; e++) {
         integral i = integrate(p, q, e);
-        double apart = fabs(i.fine - i.coarse), size = fmax(fabs(i.fine), fabs(i.coarse));
-        if (!(size > i.allowed)) continue; /* NAN: it has no value */
-        if (q->depth < DEEPEST && p->evaluations < p->most && apart > AGREE * fabs(i.fine))
-            halve = true;
-        else if (apart <= AGREE * fabs(i.fine) && fabs(i.fine) > i.allowed)
-            p->leak(p->of, e, q->from, q->to, i.worst, i.fine, i.allowed);
+        x.sum[e] += i.fine;
+        x.unsure[e] += fabs(i.fine - i.coarse);
+        if (first) x.allowed[e] += i.allowed;
+        for (int k = 0; k < PANEL_NODES; k++) {
+            double r = fabs(q->residual[(size_t)k * (size_t)p->residuals + (size_t)e]);
+            if (r > x.largest[e]) x.largest[e] = r, x.when[e] = time_of(q, k);
+        }
     }
-    return halve;
 }
 
-static bool look(panels *p, dae_solver *s, double from, double to, int depth)
+/* Whether the panel is to be halved: some integral matters and is not known. */
+static bool needs_halves(const panels *p, const panel *q, int depth)
 {
-    size_t n = (size_t)p->values, m = (size_t)p->residuals;
-    double *room = p->work + 2 * n + (size_t)depth * PANEL_NODES * (n + 2 * m);
-    panel q = {from, to, depth, room, room + PANEL_NODES * n, room + PANEL_NODES * (n + m)};
+    totals x = totals_of(p);
+    if (depth == DEEPEST || p->evaluations >= p->most) return false;
+    for (int e = 0; e < p->residuals; e++) {
+        integral i = integrate(p, q, e);
+        double size = fmax(fabs(i.fine), fabs(i.coarse));
+        if (!(size > PART * x.allowed[e])) continue; /* NAN: it has no value */
+        if (depth < SURE || fabs(i.fine - i.coarse) > AGREE * fabs(i.fine)) return true;
+    }
+    return false;
+}
+
+static bool refine(panels *p, dae_solver *s, double from, double to, int depth)
+{
+    panel q = make_panel(p, from, to, depth);
     double middle = 0.5 * (from + to);
     if (!find_values(p, s, &q)) return true; /* the run itself says so */
     if (!find_residuals(p, &q)) return false;
-    if (!judge_panel(p, &q)) return true;
-    return look(p, s, from, middle, depth + 1) && look(p, s, middle, to, depth + 1);
+    if (needs_halves(p, &q, depth))
+        return refine(p, s, from, middle, depth + 1) && refine(p, s, middle, to, depth + 1);
+    add_integrals(p, &q, false);
+    return true;
 }
 
-bool panels_look(panels *p, dae_solver *s, double from, double to)
+/* The panels between `count` times as they are; *fine: nothing is too large. */
+static bool look_once(panels *p, dae_solver *s, const double *times, size_t count, bool *none)
 {
-    return p->residuals == 0 || p->evaluations >= p->most || look(p, s, from, to, 0);
+    totals x = totals_of(p);
+    for (int i = 0; i < 5 * p->residuals; i++) x.sum[i] = 0.0;
+    for (size_t k = 0; k + 1 < count; k++) {
+        panel q = make_panel(p, times[k], times[k + 1], 0);
+        if (!find_values(p, s, &q)) continue;
+        if (!find_residuals(p, &q)) return false;
+        add_integrals(p, &q, true);
+    }
+    *none = true;
+    for (int e = 0; e < p->residuals; e++)
+        if (fmax(fabs(x.sum[e]), x.unsure[e]) > x.allowed[e]) *none = false;
+    return true;
+}
+
+bool panels_look(panels *p, dae_solver *s, const double *times, size_t count)
+{
+    bool none;
+    totals x = totals_of(p);
+    if (p->residuals == 0 || count < 2 || p->evaluations >= p->most) return true;
+    p->length = fabs(times[count - 1] - times[0]);
+    if (!look_once(p, s, times, count, &none)) return false;
+    if (none) return true;
+    for (int i = 0; i < 2 * p->residuals; i++) x.sum[i] = 0.0;
+    for (size_t k = 0; k + 1 < count; k++)
+        if (!refine(p, s, times[k], times[k + 1], 0)) return false;
+    for (int e = 0; e < p->residuals; e++)
+        if (fabs(x.sum[e]) - x.unsure[e] > x.allowed[e])
+            p->leak(p->of, e, times[0], times[count - 1], x.when[e], x.sum[e], x.allowed[e]);
+    return true;
 }

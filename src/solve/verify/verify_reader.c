@@ -164,8 +164,8 @@ void reader_free(reader *x)
     for (int k = 0; k < MOST_CHAIN; k++) dae_free(x->chain[k].v);
     dae_free_all(x->column, x->skipped, x->seen, (void *)(uintptr_t)x->mute, x->fires, x->moved,
                  x->base, x->row, x->size, x->off, x->slope, x->slope_off, x->mixed, x->here,
-                 x->breaks, x->last.v, x->next.v, x->could, x->can, x->now, x->reached, x->at.item,
-                 x->after.item, x->faulty);
+                 x->pieces, x->breaks, x->last.v, x->next.v, x->could, x->can, x->now, x->reached,
+                 x->at.item, x->after.item, x->faulty);
     dae_free(x);
 }
 
@@ -218,11 +218,12 @@ static bool make_room(reader *x, int n, int residuals)
     x->off = DAE_ARRAY(double, m);
     x->mixed = DAE_ARRAY(double, m);
     x->here = DAE_ARRAY(double, m);
+    x->pieces = DAE_ARRAY(double, MOST_BREAKS + 2);
     x->last.v = DAE_ARRAY(double, m);
     x->next.v = DAE_ARRAY(double, m);
     x->faulty = DAE_ARRAY(bool, (size_t)residuals + branches + m);
-    bool ok = x->base && x->row && x->size && x->off && x->mixed && x->here && x->last.v &&
-              x->next.v && x->faulty;
+    bool ok = x->base && x->row && x->size && x->off && x->mixed && x->here && x->pieces &&
+              x->last.v && x->next.v && x->faulty;
     for (int k = 0; ok && k < MOST_CHAIN; k++) ok = (x->chain[k].v = DAE_ARRAY(double, m)) != NULL;
     double most = MOST_WORK / (residuals + 1.0);
     x->panels = (panels){.values = n,
@@ -428,20 +429,16 @@ static double random_part(reader *x)
     return (double)(x->random >> 8) / 16777216.0;
 }
 
-/* Panels between the breaks within from .. to, in which the run goes. */
+/* The step from .. to, in panels between the breaks within it. */
 static bool look_between(reader *x, dae_solver *s, double from, double to)
 {
-    double low = fmin(from, to), high = fmax(from, to), at = low;
-    bool ok = true;
-    for (size_t k = 0; ok && k <= x->break_count; k++) {
-        double next = k < x->break_count ? x->breaks[k] : high;
-        if (next <= at) continue;
-        if (next > high) next = high;
-        if (next > at) ok = panels_look(&x->panels, s, at, next);
-        at = next;
-        if (at >= high) break;
-    }
-    return ok;
+    double low = fmin(from, to), high = fmax(from, to);
+    size_t count = 0;
+    x->pieces[count++] = low;
+    for (size_t k = 0; k < x->break_count && x->breaks[k] < high; k++)
+        if (x->breaks[k] > x->pieces[count - 1]) x->pieces[count++] = x->breaks[k];
+    x->pieces[count++] = high;
+    return panels_look(&x->panels, s, x->pieces, count);
 }
 
 /* How many breaks lie between two times, up to two. */

@@ -30,14 +30,16 @@ typedef struct panels {
     leak_fn leak;
     void *of;
     long evaluations, most; /* of points, and how many there may be */
+    double length;          /* of the step at hand */
     double *work;           /* owned */
 } panels;
 
 bool panels_new(panels *p); /* the fields above are set; false: memory */
 void panels_free(panels *p);
-/* Whether the slopes of the values between two times within the last step are what the equations
- * say: the integral of each residual by two rules, halved where these differ. False: memory. */
-bool panels_look(panels *p, dae_solver *s, double from, double to);
+/* Whether the slopes of the values between `count` times within the last step are what the
+ * equations say: the integral of each residual over all of it by two rules on each part, halved
+ * where these differ. False: memory. */
+bool panels_look(panels *p, dae_solver *s, const double *times, size_t count);
 
 /* ---- the reader ---- */
 
@@ -92,7 +94,8 @@ struct reader {
     panels panels;
     double cell, probed; /* panels begin so far apart, and the last one ended there */
     double *breaks;      /* times at which something of time alone bends, increasing */
-    size_t break_count, next_break;
+    size_t break_count;
+    double *pieces; /* break_count + 2: ends of panels; work space */
     unsigned random;
     long looks;
     reading last, next, chain[MOST_CHAIN]; /* inside of steps before and after an event; at it */

@@ -83,7 +83,8 @@ static dae_status add_row(walker *w, double t)
     x->t[x->count] = t;
     x->passed[x->count] = w->passed;
     if (looks && !inspector_look(looks, w->s, t)) return DAE_ERR_MEMORY;
-    bool beside = t == dae_solver_time(w->s) || t == w->from;
+    double now = dae_solver_time(w->s), near = 1e-12 * fmax(fabs(t), fabs(now - w->from));
+    bool beside = fabs(t - now) <= near || fabs(t - w->from) <= near;
     const double *row = x->values + (size_t)x->count * (size_t)x->n;
     if (w->plan->reader && !reader_row(w->plan->reader, t, row, beside)) return DAE_ERR_MEMORY;
     double *unit = x->unit ? x->unit + (size_t)x->count * (size_t)x->n : NULL;
