@@ -44,7 +44,8 @@ static void slopes_of_nodes(double d[PANEL_NODES][PANEL_NODES])
 bool panels_new(panels *p)
 {
     size_t n = (size_t)p->values, m = (size_t)p->residuals;
-    p->work = DAE_ARRAY(double, (size_t)(DEEPEST + 1) * PANEL_NODES * (n + 2 * m) + 2 * n + 5 * m);
+    p->work = DAE_ARRAY(double, (size_t)(DEEPEST + 1) * PANEL_NODES * (n + 2 * m) +
+                                    (PANEL_NODES + 1) * n + 5 * m);
     return p->work;
 }
 
@@ -63,7 +64,7 @@ typedef struct totals {
 
 static totals totals_of(const panels *p)
 {
-    double *at = p->work + 2 * (size_t)p->values;
+    double *at = p->work + (PANEL_NODES + 1) * (size_t)p->values;
     size_t m = (size_t)p->residuals;
     return (totals){at, at + m, at + 2 * m, at + 3 * m, at + 4 * m};
 }
@@ -77,7 +78,8 @@ typedef struct panel {
 static panel make_panel(const panels *p, double from, double to, int depth)
 {
     size_t n = (size_t)p->values, m = (size_t)p->residuals;
-    double *room = p->work + 2 * n + 5 * m + (size_t)depth * PANEL_NODES * (n + 2 * m);
+    double *room =
+        p->work + (PANEL_NODES + 1) * n + 5 * m + (size_t)depth * PANEL_NODES * (n + 2 * m);
     return (panel){from, to, room, room + PANEL_NODES * n, room + PANEL_NODES * (n + m)};
 }
 
@@ -97,25 +99,33 @@ static bool find_values(panels *p, dae_solver *s, const panel *q)
     return true;
 }
 
+/* slope = derivatives of the polynomial through all rows of v, at node k */
+static void find_slopes(const panels *p, const panel *q, int k, const double *v, double *slope)
+{
+    double d[PANEL_NODES][PANEL_NODES], scale = 2.0 / (q->to - q->from);
+    size_t n = (size_t)p->values;
+    slopes_of_nodes(d);
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (size_t j = 0; j < PANEL_NODES; j++) sum += d[k][j] * (v[j * n + i] - v[i]);
+        slope[i] = scale * sum;
+    }
+}
+
 /* Residuals at all nodes, with slopes of the polynomial through the values. An error of the values
  * at both ends of the step is one of the slope all along. */
 static bool find_residuals(panels *p, const panel *q)
 {
-    double d[PANEL_NODES][PANEL_NODES];
     size_t n = (size_t)p->values, m = (size_t)p->residuals;
-    double *slope = p->work, *off = p->work + n;
-    slopes_of_nodes(d);
-    for (size_t i = 0; i < n; i++) off[i] = 2.0 * p->off[i] / p->length;
+    double *slope = p->work, *second = slope + PANEL_NODES * n;
+    for (int k = 0; k < PANEL_NODES; k++) find_slopes(p, q, k, q->v, slope + (size_t)k * n);
     for (int k = 0; k < PANEL_NODES; k++) {
-        for (size_t i = 0; i < n; i++) {
-            double sum = 0.0;
-            for (size_t j = 0; j < PANEL_NODES; j++) sum += d[k][j] * (q->v[j * n + i] - q->v[i]);
-            slope[i] = 2.0 * sum / (q->to - q->from);
-        }
+        size_t row = (size_t)k;
+        if (p->second) find_slopes(p, q, k, slope, second);
+        panel_point at = {time_of(q, k), q->v + row * n, slope + row * n, p->second ? second : NULL,
+                          2.0 / p->length};
         p->evaluations++;
-        if (!p->residual(p->of, time_of(q, k), q->v + (size_t)k * n, slope, off,
-                         q->residual + (size_t)k * m, q->spread + (size_t)k * m))
-            return false;
+        if (!p->residual(p->of, &at, q->residual + row * m, q->spread + row * m)) return false;
     }
     return true;
 }

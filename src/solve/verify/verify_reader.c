@@ -169,17 +169,22 @@ void reader_free(reader *x)
     dae_free(x);
 }
 
+/* Slopes of the polynomial through values, at its ends, are so many times less certain than those
+ * of a line. */
+static const double SECOND = 40.0;
+
 /* Residuals of the text at a node of a panel. */
-static bool text_residual(void *of, double t, const double *v, const double *dv,
-                          const double *dv_off, double *residual, double *spread)
+static bool text_residual(void *of, const panel_point *p, double *residual, double *spread)
 {
     reader *x = of;
     for (int d = 0; d < x->derivatives; d++) {
+        int v = x->derivative[d].variable;
         bool first = x->derivative[d].order == 1;
-        x->slope[d] = first ? dv[x->derivative[d].variable] : (double)NAN;
-        x->slope_off[d] = first ? dv_off[x->derivative[d].variable] : 0.0;
+        double off = p->per_length * x->off[v];
+        x->slope[d] = first ? p->slope[v] : p->second[v];
+        x->slope_off[d] = first ? off : SECOND * p->per_length * off;
     }
-    sighting at = {.t = t, .v = v, .slopes = x->slope, .slopes_off = x->slope_off};
+    sighting at = {.t = p->t, .v = p->v, .slopes = x->slope, .slopes_off = x->slope_off};
     return reader_equations(x, &at, residual, spread);
 }
 
@@ -230,7 +235,6 @@ static bool make_room(reader *x, int n, int residuals)
                          .residuals = residuals,
                          .value = value_of,
                          .sized = size_of,
-                         .off = x->off,
                          .leak = note_leak,
                          .of = x,
                          .most = most > MOST_LOOKS    ? MOST_LOOKS
@@ -322,6 +326,8 @@ reader *reader_of_text(const dae_problem *problem, const tolerances *tolerance, 
     if (ok && status == DAE_OK) ok = list_contents(x) && find_breaks(x, t0);
     if (ok && status == DAE_OK) {
         x->panels.residual = text_residual;
+        for (int d = 0; d < x->derivatives; d++)
+            x->panels.second = x->panels.second || x->derivative[d].order > 1;
         judge_start_values(x->judge, x->base);
         list_gaps(x);
         skip_inputs(x);
@@ -334,30 +340,37 @@ reader *reader_of_text(const dae_problem *problem, const tolerances *tolerance, 
 
 /* ---- callbacks ---- */
 
+static double random_part(reader *x)
+{
+    x->random = x->random * 1664525u + 1013904223u;
+    return (double)(x->random >> 8) / 16777216.0;
+}
+
+/* In [-1, -0.5] or [0.5, 1] */
+static double random_move(reader *x)
+{
+    double size = 0.5 + 0.5 * random_part(x);
+    return random_part(x) < 0.5 ? -size : size;
+}
+
 /* Residuals of callbacks; what errors make of them is found by moving all values at random, the
  * most of a few moves, twice. */
-static bool callback_residual(void *of, double t, const double *v, const double *dv,
-                              const double *dv_off, double *residual, double *spread)
+static bool callback_residual(void *of, const panel_point *p, double *residual, double *spread)
 {
     enum { MOVES = 4 };
     reader *x = of;
     size_t n = (size_t)x->n;
     double *y = x->moved, *yp = y + n, *f = yp + n;
-    bool valued = evaluate_residual(&x->eval, t, v, dv, residual, &x->stats.residuals) == EVAL_OK;
+    long *count = &x->stats.residuals;
+    bool valued = evaluate_residual(&x->eval, p->t, p->v, p->slope, residual, count) == EVAL_OK;
     for (size_t i = 0; i < n; i++) spread[i] = 0.0;
     for (size_t i = 0; i < n && !valued; i++) residual[i] = NAN;
     for (int move = 0; move < MOVES && valued; move++) {
         for (size_t i = 0; i < n; i++) {
-            double by[2];
-            for (int k = 0; k < 2; k++) {
-                x->random = x->random * 1664525u + 1013904223u;
-                by[k] = 0.5 + 0.5 * (double)(x->random >> 8 & 0x3fffffu) / 4194304.0;
-                if (x->random >> 31) by[k] = -by[k];
-            }
-            y[i] = v[i] + by[0] * x->off[i];
-            yp[i] = dv[i] + by[1] * dv_off[i];
+            y[i] = p->v[i] + random_move(x) * x->off[i];
+            yp[i] = p->slope[i] + random_move(x) * p->per_length * x->off[i];
         }
-        bool moved = evaluate_residual(&x->eval, t, y, yp, f, &x->stats.residuals) == EVAL_OK;
+        bool moved = evaluate_residual(&x->eval, p->t, y, yp, f, count) == EVAL_OK;
         for (size_t i = 0; i < n; i++)
             spread[i] = fmax(spread[i], moved ? 2.0 * fabs(f[i] - residual[i]) : (double)INFINITY);
     }
@@ -421,12 +434,6 @@ bool reader_row(reader *x, double t, const double *row, bool event)
     reader_sized(x, t, v);
     sighting at = {.t = t, .v = v, .event = event};
     return reader_equations(x, &at, NULL, NULL);
-}
-
-static double random_part(reader *x)
-{
-    x->random = x->random * 1664525u + 1013904223u;
-    return (double)(x->random >> 8) / 16777216.0;
 }
 
 /* The step from .. to, in panels between the breaks within it. */

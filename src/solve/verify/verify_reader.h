@@ -10,11 +10,17 @@
 
 enum { PANEL_NODES = 7 };
 
-/* Residuals that are to vanish, at one point: values v and slopes dv, whose errors are within
- * v_off, dv_off. residual, spread: what errors of these sizes make of it; NAN: it has no value.
- * False: memory. */
-typedef bool (*residuals_fn)(void *of, double t, const double *v, const double *dv,
-                             const double *dv_off, double *residual, double *spread);
+/* Values, slopes and second derivatives at one point of a panel; errors of the slopes that errors
+ * of the values explain are `per_length` times these, and as much again for second derivatives. */
+typedef struct panel_point {
+    double t;
+    const double *v, *slope, *second; /* second NULL: not asked for */
+    double per_length;
+} panel_point;
+
+/* Residuals that are to vanish there. spread: what errors of the values make of them; NAN: it has
+ * no value. False: memory. */
+typedef bool (*residuals_fn)(void *of, const panel_point *at, double *residual, double *spread);
 /* v = values at t, on the last step of a run; false: there are none */
 typedef bool (*values_fn)(void *of, dae_solver *s, double t, double *v);
 /* The integral of residual e over from .. to is `sum`, where `allowed` would be fine. */
@@ -26,7 +32,7 @@ typedef struct panels {
     residuals_fn residual;
     values_fn value;
     void (*sized)(void *of, const double *v); /* values that tolerances are to know of */
-    const double *off;                        /* v_off at the point at hand, which `sized` keeps */
+    bool second;                              /* second derivatives are asked for */
     leak_fn leak;
     void *of;
     long evaluations, most; /* of points, and how many there may be */
