@@ -47,6 +47,7 @@ static void need(judge *j, component *c, void (*what)(machine *, component *, in
     bool good = setjmp(escape) == 0;
     if (good) {
         m->escape = &escape;
+        m->passes = m->called = 0;
         what(m, c, 0);
     }
     m->escape = outer;
@@ -330,7 +331,7 @@ static void evaluate_expression(judge *j, void *context)
     m->frame = (frame){slots, MODEL_SLOTS};
     m->group = -1;
     m->calls = m->in_function = m->noevent = 0;
-    m->passes = 0;
+    m->passes = m->called = 0;
     value v = judge_eval(m, judge_compile(j, &j->model, e->expression));
     *e->count = (size_t)judge_cells(&v);
     for (size_t k = 0; k < *e->count && k < e->capacity; k++)

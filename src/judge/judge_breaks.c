@@ -368,7 +368,9 @@ dae_status judge_breaks(judge *j, double t0, double t1, double tolerance, size_t
     j->machine.held = NULL;
     if (!good) return DAE_ERR_MEMORY;
     qsort(times, s.count, sizeof *times, by_size);
+    double near = 1e-9 * (t1 - t0); /* halves of a jump */
     for (size_t k = 0; k < s.count; k++)
-        if (*count == 0 || times[k] > times[*count - 1]) times[(*count)++] = times[k];
+        if (*count == 0 || times[k] > times[*count - 1] + (k + 1 < s.count ? near : 0.0))
+            times[(*count)++] = times[k];
     return s.full ? DAE_ERR_MAX_STEPS : DAE_OK;
 }

@@ -280,13 +280,14 @@ static const char *element_name(judge *j, const char *name, const shape *s, int 
     return judge_format(j, "%s]", text);
 }
 
-static void add_variable(judge *j, component *c, const char *name, const jtype *type, cell *at)
+static void add_variable(judge *j, const component *c, const char *name, const jtype *type,
+                         judge_variability known, cell *at)
 {
     const ast_component *d = c->declared;
     judge_grow(j, &j->variables, &j->variable_capacity, j->variable_count + 1,
                sizeof *j->variables);
     judge_grow(j, &j->cells, &j->cell_capacity, j->variable_count + 1, sizeof *j->cells);
-    judge_variability known = variability_of(d, type);
+    if (known > JUDGE_DISCRETE && type->base != BASE_REAL) known = JUDGE_DISCRETE;
     j->variables[j->variable_count] =
         (judge_variable){.name = name,
                          .type = (judge_type)type->base,
@@ -306,20 +307,22 @@ static void add_variable(judge *j, component *c, const char *name, const jtype *
     e->number = at->index;
 }
 
-static void add_scalars(judge *j, component *c, const char *name, const jtype *type, const shape *s,
-                        cell *at)
+static void add_scalars(judge *j, const component *c, const char *name, const jtype *type,
+                        const shape *s, judge_variability known, cell *at)
 {
     int elements = judge_count(s);
     for (int e = 0; e < elements; e++, at += type->cells) {
         const char *full = element_name(j, name, s, e);
         if (type->base != BASE_RECORD) {
-            add_variable(j, c, full, type, at);
+            add_variable(j, c, full, type, known, at);
             continue;
         }
         for (int k = 0; k < type->field_count; k++) {
             const type_field *f = &type->fields[k];
+            judge_variability own =
+                f->declared ? variability_of(f->declared, f->type) : JUDGE_CONTINUOUS;
             add_scalars(j, c, judge_format(j, "%s.%s", full, f->name), f->type, &f->shape,
-                        at + f->offset);
+                        own < known ? own : known, at + f->offset);
         }
     }
 }
@@ -339,7 +342,7 @@ static void elaborate_sizes(machine *m, component *c)
     c->cells = JUDGE_TAKE(j, cell, cells);
     c->variability = variability_of(d, c->type);
     c->first = (int)j->variable_count;
-    if (!c->constant_) add_scalars(j, c, c->name, c->type, &c->shape, c->cells);
+    if (!c->constant_) add_scalars(j, c, c->name, c->type, &c->shape, c->variability, c->cells);
 }
 
 /* Do something with a component once, aside; an error is remembered. */
@@ -488,6 +491,24 @@ static void publish(machine *m, component *c)
     }
 }
 
+/* Constant fields of a record that is not constant. */
+static void set_constant_fields(machine *m, component *c)
+{
+    judge *j = m->j;
+    for (const binding *b = c->bindings; b; b = b->next) {
+        selection s = judge_select(m, b->target);
+        int count = judge_count(&s.shape) * s.type->cells;
+        judge_variable *x = count ? &j->variables[judge_cell(&s, 0)->index - 1] : NULL;
+        if (!x || x->variability > JUDGE_PARAMETER) continue;
+        value v = judge_eval(m, b->value);
+        judge_spread(m, &s, &v, b->line);
+        for (int k = 0; k < count; k++) {
+            const cell *at = judge_cell(&s, k);
+            j->variables[at->index - 1].value = at->v;
+        }
+    }
+}
+
 static void elaborate_values(machine *m, component *c)
 {
     judge *j = m->j;
@@ -509,6 +530,7 @@ static void elaborate_values(machine *m, component *c)
         c->cells[k].v = x->start;
         c->cells[k].size = fabs(x->start);
     }
+    if (c->type->base == BASE_RECORD) set_constant_fields(m, c);
     if (c->type->base == BASE_STRING && c->bindings) c->definition = c->bindings->value;
 }
 

@@ -129,9 +129,10 @@ static value call_two(machine *m, const node *n, two_cells f, const jtype *type)
 
 static cell atan2_cell(machine *m, cell a, cell b, const node *n, bool discrete)
 {
-    (void)n, (void)discrete;
+    (void)m, (void)n, (void)discrete;
     double square = a.v * a.v + b.v * b.v, v = atan2(a.v, b.v);
-    if (square == 0.0) return (cell){.v = judge_undefined(m, n->line, "atan2(0, 0)")};
+    if (square == 0.0) /* as in C; any angle is near */
+        return (cell){.v = v, .spread = a.spread + b.spread > 0.0 ? 6.2831853071795865 : 0.0};
     double da = fabs(b.v) / square, db = fabs(a.v) / square;
     return (cell){.v = v,
                   .size = fabs(v) + da * a.size + db * b.size,

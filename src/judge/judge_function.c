@@ -19,7 +19,7 @@ static void add_local(judge *j, jfunction *f, const ast_component *d)
     l->shape.ndims = (int)d->size_count;
     for (int k = 0; k < use.shape.ndims && l->shape.ndims < MOST_DIMS; k++)
         l->shape.dims[l->shape.ndims++] = use.shape.dims[k];
-    if (f->constructs) l->input = !d->final_ && d->variability != VAR_CONSTANT;
+    if (f->constructs) l->input = true;
 }
 
 /* The function of a class, or the constructor of a record. Its body is compiled when it is first
@@ -188,6 +188,8 @@ static void call_with(machine *m, jfunction *f, const value *arguments, value *r
     if (f->external)
         judge_fail(m, f->of->place.line, "the function '%s' cannot be judged", f->name);
     if (m->calls >= MOST_CALLS) judge_fail(m, f->of->place.line, "more than %d calls", MOST_CALLS);
+    if (++m->called > MOST_PASSES)
+        judge_fail(m, f->of->place.line, "more than %d calls in one equation", MOST_PASSES);
     if (!f->compiled) compile_function(m->j, f);
     stack_mark mark = m->frames.at;
     frame outer = m->frame;

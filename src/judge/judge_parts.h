@@ -333,7 +333,7 @@ struct machine {
     void *held;         /* what an error must free */
     bool reading;       /* marks in `read` */
     int calls;
-    long passes;
+    long passes, called;
     int noevent, in_function;
     int end;   /* of the dimension whose subscript is evaluated */
     int group; /* that is evaluated, or -1: no switches are listed */
