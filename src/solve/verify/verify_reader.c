@@ -428,7 +428,7 @@ bool reader_start(reader *x, double t, const double *row, bool fixed)
 
 bool reader_row(reader *x, double t, const double *row, bool event)
 {
-    if (!x->judge) return true;
+    if (!x->judge || x->chained > 0) return true; /* an event is judged when it is over */
     double *v = x->mixed;
     reader_place(x, row, v);
     reader_sized(x, t, v);

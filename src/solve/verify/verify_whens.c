@@ -397,9 +397,11 @@ static void check_kept(reader *x, const double *from, double t, const double *v)
 static bool settle_event(reader *x)
 {
     bool ok = true, first = x->starting;
+    const reading *after = &x->chain[x->chained - 1];
+    sighting at = {.t = after->t, .v = after->v, .event = true};
     clear_conditions(x, x->now);
     clear_conditions(x, x->can);
-    ok = find_reached(x);
+    ok = reader_equations(x, &at, NULL, NULL) && (x->whens == 0 || find_reached(x));
     for (int k = 0; ok && k < x->whens; k++)
         if (begins_group(x, k)) ok = event_conditions(x, x->when[k].group);
     for (int k = 0; ok && k < x->whens && !first; k++) ok = check_branch(x, k);
@@ -409,14 +411,9 @@ static bool settle_event(reader *x)
     return ok;
 }
 
-static bool has_whens(const reader *x)
-{
-    return x->judge && x->whens > 0;
-}
-
 bool reader_watch_event(reader *x, double t, const double *row)
 {
-    if (!has_whens(x)) return true;
+    if (!x->judge) return true;
     reader_place(x, row, x->mixed);
     if (x->chained == MOST_CHAIN) x->chained--, x->overlong = true;
     keep_reading(&x->chain[x->chained++], t, x->mixed, x->n);
@@ -438,7 +435,6 @@ static bool check_missed(reader *x, double t, const double *v)
 
 bool reader_watch_row(reader *x, double t, const double *v)
 {
-    if (!has_whens(x)) return true;
     bool after = x->chained > 0, ok = true;
     reading *next = &x->next;
     keep_reading(next, t, v, x->n);
@@ -477,8 +473,8 @@ static bool check_ticks(reader *x, dae_solver *s, double from, double to)
 bool reader_watch_step(reader *x, dae_solver *s, double from, double to)
 {
     double margin = 1e-3 * (to - from);
-    if (!has_whens(x)) return true;
     for (int k = 0; k < 2; k++) {
+        if (x->whens == 0 && x->chained == 0) return true;
         double t = k == 0 ? from + margin : to - margin;
         if (!reader_values(x, s, t, x->here)) continue;
         reader_sized(x, t, x->here);
@@ -490,7 +486,7 @@ bool reader_watch_step(reader *x, dae_solver *s, double from, double to)
 
 bool reader_watch_end(reader *x)
 {
-    if (!has_whens(x) || x->chained == 0) return true;
+    if (x->chained == 0) return true;
     x->next.there = false;
     return settle_event(x);
 }
