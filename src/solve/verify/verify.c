@@ -223,6 +223,9 @@ static dae_status ask(trial *x, trail *judge, const char *name, double tighter, 
     if (!judge_options(x, name, tighter, &options)) return exhausted(diag);
     aim.looser = x->full.rtol > 0.0 ? x->full.rtol / options.rtol : 1.0 / tighter;
     if (x->strict && !find_reader(x, &aim.reader)) return exhausted(diag);
+    double finest = aim.reader ? reader_finest(aim.reader) : (double)INFINITY;
+    if (isfinite(finest) && !(options.max_step > 0.0 && options.max_step < finest))
+        options.max_step = finest;
     dae_status status = trail_run(judge, &aim, &options, diag);
     if (status == DAE_OK && aim.reader) refuse_judge(judge, aim.reader);
     reader_free(aim.reader);

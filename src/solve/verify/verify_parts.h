@@ -171,6 +171,9 @@ bool reader_end(reader *x);
 /* All of that for rows from elsewhere. */
 bool reader_rows(reader *x, const trail *rows);
 
+/* Steps as long as this follow what is made of time alone; INFINITY: nothing of it bends. */
+double reader_finest(const reader *x);
+
 /* What was found, and what could not be judged. */
 const dae_verify_fault *reader_faults(const reader *x, int *count);
 const dae_verify_gap *reader_gaps(const reader *x, int *count);

@@ -15,6 +15,8 @@
 /* Panels, and points that are evaluated for all of them; fewer for many equations. */
 enum { PANELS = 300, MOST_LOOKS = 12000, LEAST_LOOKS = 300, MOST_BREAKS = 1000 };
 static const double MOST_WORK = 1e7;
+/* Judges are not to take more steps than this for what bends. */
+#define MOST_BENDS 5000.0
 /* Expressions of time alone are straight up to this part of their size between two breaks. */
 static const double BEND = 0.1;
 
@@ -507,6 +509,14 @@ bool reader_rows(reader *x, const trail *rows)
         ok = event ? reader_watch_event(x, t, row) : reader_watch_row(x, t, x->here);
     }
     return ok && reader_end(x);
+}
+
+double reader_finest(const reader *x)
+{
+    double finest = INFINITY, least = fabs(x->span) / MOST_BENDS;
+    for (size_t k = 1; k < x->break_count; k++)
+        finest = fmin(finest, x->breaks[k] - x->breaks[k - 1]);
+    return fmax(finest, least);
 }
 
 const dae_verify_fault *reader_faults(const reader *x, int *count)
