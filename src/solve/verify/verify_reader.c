@@ -420,7 +420,9 @@ bool reader_start(reader *x, double t, const double *row, bool fixed)
         reader_place(x, row, x->mixed);
         x->size_time = t;
         reader_sized(x, t, x->mixed);
+        sighting at = {.t = t, .v = x->mixed, .event = true, .first = true};
         if (fixed) check_fixed(x, t, x->mixed);
+        if (fixed && !reader_initial_equations(x, &at)) return false;
         x->starting = true;
         return reader_watch_event(x, t, row);
     }

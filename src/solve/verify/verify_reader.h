@@ -147,6 +147,8 @@ void reader_place(const reader *x, const double *row, double *v);
 /* All equations at a point. residual, spread (NULL: not asked for): of those of Reals; 0 of one
  * that is judged already. False: memory. */
 bool reader_equations(reader *x, const sighting *at, double *residual, double *spread);
+/* Initial equations without derivatives, at the start. False: memory. */
+bool reader_initial_equations(reader *x, const sighting *at);
 /* Whether the value of a switch is uncertain at a point. */
 bool reader_uncertain(const judge_switch *w, bool event);
 

@@ -217,3 +217,31 @@ bool reader_equations(reader *x, const sighting *at, double *residual, double *s
     dae_free(list);
     return ok;
 }
+
+/* Whether a group reads what an event at the start may have changed. */
+static bool reads_changes(reader *x, const sighting *at, int group, bool *changes)
+{
+    const int *list, *slopes;
+    size_t count, slope_count;
+    judge_point point = reader_point(x, at);
+    *changes = false;
+    if (judge_reads(x->judge, &point, group, &list, &count, &slopes, &slope_count) != DAE_OK)
+        return false;
+    for (size_t k = 0; k < count; k++)
+        *changes = *changes || x->variable[list[k]].in_when || x->variable[list[k]].reinit;
+    return true;
+}
+
+bool reader_initial_equations(reader *x, const sighting *at)
+{
+    for (int e = 0; e < x->equations; e++) {
+        const judge_equation *q = &x->equation[e];
+        suspect s = {.e = e, .equation = q};
+        bool changes;
+        if (q->kind != JUDGE_INITIAL_EQUATION || q->type != JUDGE_REAL) continue;
+        if (!reads_changes(x, at, q->group, &changes)) return false;
+        if (!changes && !reader_flip(x, at, q->group, NULL, 0, better_row, &s)) return false;
+        if (s.valued && !s.fine) note_equation(x, &s, at->t);
+    }
+    return true;
+}

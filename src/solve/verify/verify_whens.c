@@ -374,6 +374,24 @@ static bool check_changes(reader *x)
     return true;
 }
 
+/* What has a derivative in the text is continuous, unless a reinit says otherwise: a jump would be
+ * an impulse of the derivative. */
+static void check_jumps(reader *x)
+{
+    const reading *b = &x->chain[0], *a = &x->chain[x->chained - 1];
+    for (int v = 0; v < x->n; v++) {
+        const judge_variable *q = &x->variable[v];
+        if (q->derivative < 0 || q->reinit || q->type != JUDGE_REAL || x->column[v] < 0) continue;
+        if (same_value(x, v, a->v[v], b->v[v], 0.0) || isnan(a->v[v]) || isnan(b->v[v])) continue;
+        dae_verify_fault f = {
+            .line = q->line, .t = a->t, .left = a->v[v], .right = b->v[v], .allowed = x->off[v]};
+        reader_note(x, x->equations + x->whens + v, &f,
+                    "%s (line %d) jumps from %.9g to %.9g at t = %.9g, where no reinit says so and "
+                    "der(%s) is asked for",
+                    q->name, q->line, b->v[v], a->v[v], a->t, q->name);
+    }
+}
+
 /* Discrete variables of whens keep their values from one row to another. */
 static void check_kept(reader *x, const double *from, double t, const double *v)
 {
@@ -406,6 +424,7 @@ static bool settle_event(reader *x)
         if (begins_group(x, k)) ok = event_conditions(x, x->when[k].group);
     for (int k = 0; ok && k < x->whens && !first; k++) ok = check_branch(x, k);
     if (ok && !first && !x->overlong) ok = check_changes(x);
+    if (ok && !first) check_jumps(x);
     x->chained = 0;
     x->overlong = x->starting = false;
     return ok;
