@@ -493,12 +493,12 @@ bool reader_watch_step(reader *x, dae_solver *s, double from, double to)
 {
     double margin = 1e-3 * (to - from);
     for (int k = 0; k < 2; k++) {
-        if (x->whens == 0 && x->chained == 0) return true;
+        if (x->chained == 0 && (x->whens == 0 || k == 0)) continue;
+        if (x->chained == 0 && !check_ticks(x, s, from, to)) return false;
         double t = k == 0 ? from + margin : to - margin;
         if (!reader_values(x, s, t, x->here)) continue;
         reader_sized(x, t, x->here);
         if (!reader_watch_row(x, t, x->here)) return false;
-        if (k == 0 && !check_ticks(x, s, from, to)) return false;
     }
     return true;
 }
