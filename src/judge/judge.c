@@ -103,6 +103,7 @@ bool judge_guarded(judge *j, void (*work)(judge *, void *), void *context)
     jmp_buf escape;
     m->no_memory = false;
     m->error = NULL;
+    arena_recover(j->memory);
     m->scratch.at = m->frames.at = (stack_mark){0, 0};
     m->escape = &escape;
     bool good = setjmp(escape) == 0;
@@ -351,7 +352,9 @@ dae_status judge_function(judge *j, const char *expression, const judge_point *p
     ast_class *c = messages ? parse_class_text(j->memory, text, messages) : NULL;
     dae_status status = DAE_OK;
     if (!c || c->section_count != 1 || c->sections[0].item_count != 1) {
-        status = diag_set(diag, DAE_ERR_MODEL, "the expression cannot be read");
+        bool memory = !messages || message_memory_failed(messages) || arena_failed(j->memory);
+        status = diag_set(diag, memory ? DAE_ERR_MEMORY : DAE_ERR_MODEL,
+                          "the expression cannot be read");
     } else {
         one_expression e = {c->sections[0].items[0]->right, point, values, capacity, count};
         if (!judge_guarded(j, evaluate_expression, &e))

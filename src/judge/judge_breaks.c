@@ -357,6 +357,19 @@ static void find_breaks(judge *j, void *context)
     }
 }
 
+/* Ascending times, each once. Of many close together, the halves of a jump, the first and the last:
+ * the jump is between them. */
+static size_t thinned(double *t, size_t count, double near)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < count; k++) {
+        bool first = kept == 0 || t[k] - t[kept - 1] > near;
+        bool last = k + 1 == count || t[k + 1] - t[k] > near;
+        if (first || (last && t[k] > t[kept - 1])) t[kept++] = t[k];
+    }
+    return kept;
+}
+
 dae_status judge_breaks(judge *j, double t0, double t1, double tolerance, size_t most,
                         double *times, size_t *count)
 {
@@ -368,9 +381,6 @@ dae_status judge_breaks(judge *j, double t0, double t1, double tolerance, size_t
     j->machine.held = NULL;
     if (!good) return DAE_ERR_MEMORY;
     qsort(times, s.count, sizeof *times, by_size);
-    double near = 1e-9 * (t1 - t0); /* halves of a jump */
-    for (size_t k = 0; k < s.count; k++)
-        if (*count == 0 || times[k] > times[*count - 1] + (k + 1 < s.count ? near : 0.0))
-            times[(*count)++] = times[k];
+    *count = thinned(times, s.count, 1e-9 * (t1 - t0));
     return s.full ? DAE_ERR_MAX_STEPS : DAE_OK;
 }

@@ -183,6 +183,19 @@ static node *function_reference(judge *j, const char *name, int line)
     return n;
 }
 
+/* A type as a range or a size: all values of an enumeration, or of Boolean. */
+static node *type_values(judge *j, const char *name, int line)
+{
+    type_use t = judge_type_of(j, name, line);
+    bool logical = t.type == &judge_boolean;
+    if (!t.type || (t.type->base != BASE_ENUMERATION && !logical)) return NULL;
+    int count = logical ? 2 : t.type->literal_count;
+    node *n = judge_node(j, NODE_CONSTANT, line);
+    n->constant = (value){t.type, {1, {count}}, JUDGE_TAKE(j, cell, count)};
+    for (int k = 0; k < count; k++) n->constant.cells[k].v = logical ? k : k + 1;
+    return n;
+}
+
 static node *reference(judge *j, const scope *s, const ast_expr *e)
 {
     int line = e->place.line;
@@ -194,6 +207,7 @@ static node *reference(judge *j, const scope *s, const ast_expr *e)
     if (!n && e->part_count > 1)
         n = literal_of(j, joined(j, e->parts, e->part_count - 1), last->name, line);
     if (!n) n = function_reference(j, joined(j, e->parts, e->part_count), line);
+    if (!n) n = type_values(j, joined(j, e->parts, e->part_count), line);
     if (n) return n;
     return gap_node(j, line, judge_format(j, "the name '%s'", joined(j, e->parts, e->part_count)));
 }

@@ -174,8 +174,8 @@ static void compile_bindings(judge *j, component *c)
         return;
     }
     if (c->type->base != BASE_RECORD) return;
-    class_defaults(j, c, target, c->type, &c->shape, d->modifications, d->modification_count, true);
     apply(j, c, target, c->type, c->scope, d->modifications, d->modification_count, false, true);
+    class_defaults(j, c, target, c->type, &c->shape, d->modifications, d->modification_count, true);
 }
 
 static void compile_attributes(judge *j, component *c)
@@ -242,8 +242,8 @@ static void find_shape(machine *m, component *c)
         if (c->shape.ndims == MOST_DIMS) judge_fail(m, d->place.line, "too many dimensions");
         if (d->sizes[k]->kind != AST_COLON) {
             value v = judge_eval(m, judge_compile(j, c->scope, d->sizes[k]));
-            double number = judge_number(m, &v, d->place.line);
-            if (v.type->base == BASE_BOOLEAN) number = 2.0;
+            bool type = v.shape.ndims == 1 && v.type->base != BASE_INTEGER;
+            double number = type ? v.shape.dims[0] : judge_number(m, &v, d->place.line);
             if (!(number >= 0.0 && number <= 1e8)) judge_fail(m, d->place.line, "a wrong size");
             size = (int)number;
         }
@@ -416,15 +416,41 @@ static void keep_texts(judge *j, component *c)
     }
 }
 
+/* A binding whose value is known by now. */
+static bool set_binding(machine *m, const binding *b)
+{
+    value v;
+    if (!judge_try(m, b->value, &v)) return false;
+    selection s = judge_select(m, b->target);
+    judge_spread(m, &s, &v, b->line);
+    return true;
+}
+
+/* Fields of a record may be given by other fields: those that are known first. */
 static void set_bindings(machine *m, component *c)
 {
     judge *j = m->j;
+    int cells = judge_count(&c->shape) * c->type->cells, count = 0, left, before;
     compile_bindings(j, c);
-    for (const binding *b = c->bindings; b; b = b->next) {
-        value v = judge_eval(m, b->value);
-        selection s = judge_select(m, b->target);
-        judge_spread(m, &s, &v, b->line);
+    for (int k = 0; c->bindings && k < cells; k++) {
+        c->cells[k].spread = -1.0;
+        if (!c->cells[k].index) continue;
+        judge_variable *x = &j->variables[c->cells[k].index - 1];
+        if (x->fixed) x->value = 0.0; /* not one that the row gives, so far */
     }
+    for (const binding *b = c->bindings; b; b = b->next) count++;
+    bool *done = JUDGE_TAKE(j, bool, count);
+    left = count;
+    do {
+        int k = 0;
+        before = left;
+        for (const binding *b = c->bindings; b; b = b->next, k++)
+            if (!done[k] && set_binding(m, b)) done[k] = true, left--;
+    } while (left && left < before);
+    int k = 0;
+    for (const binding *b = c->bindings; b; b = b->next, k++)
+        if (!done[k]) (void)judge_eval(m, b->value); /* says what is wrong */
+    for (k = 0; k < cells; k++) c->cells[k].spread = 0.0;
     keep_texts(j, c);
 }
 

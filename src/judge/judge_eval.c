@@ -38,7 +38,8 @@ static value string_variable(machine *m, component *c, int line)
 static value component_value(machine *m, const node *n)
 {
     component *c = n->component;
-    judge_need_values(m, c, n->line);
+    if (!(c->values == BUSY && n->step_count && c->type->base == BASE_RECORD))
+        judge_need_values(m, c, n->line); /* but for a field that is given by another one */
     if (c->definition && c->type->base == BASE_STRING) return string_variable(m, c, n->line);
     selection s = judge_select(m, n);
     return judge_read(m, &s);
@@ -283,6 +284,7 @@ static value iterated(machine *m, const node *n, int iterator)
     value range = judge_iterate(m, n->kids[1 + iterator]);
     collected c = {0};
     for (int k = 0; k < range.shape.dims[0]; k++) {
+        judge_count_pass(m, n->line);
         m->frame.slots[n->slots[iterator]] = element_of(&range, k);
         collect_item(m, &c, iterated(m, n, iterator - 1));
     }
@@ -298,6 +300,7 @@ static void iterate_all(machine *m, const node *n, int iterator, collected *c)
     }
     value range = judge_iterate(m, n->kids[1 + iterator]);
     for (int k = 0; k < range.shape.dims[0]; k++) {
+        judge_count_pass(m, n->line);
         m->frame.slots[n->slots[iterator]] = element_of(&range, k);
         iterate_all(m, n, iterator + 1, c);
     }

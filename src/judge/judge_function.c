@@ -132,14 +132,23 @@ static value scratch_copy(machine *m, const value *v)
     return copy;
 }
 
-static value constructed(machine *m, const jfunction *f)
+/* Whether a type with sizes has those of the fields in the frame. */
+static bool fits_frame(const machine *m, const jtype *t)
+{
+    for (int k = 0; t && k < t->field_count; k++)
+        if (!judge_same_shape(&t->fields[k].shape, &m->frame.slots[k].shape)) return false;
+    return t != NULL;
+}
+
+static value constructed(machine *m, jfunction *f)
 {
     const jtype *t = f->constructs;
+    if (t->open && fits_frame(m, f->closed)) t = f->closed;
     if (t->open) {
         shape *shapes =
             judge_stack_take(m, &m->scratch, (size_t)t->field_count * sizeof *shapes + 1);
         for (int k = 0; k < t->field_count; k++) shapes[k] = m->frame.slots[k].shape;
-        t = judge_closed_type(m->j, t, shapes);
+        t = f->closed = judge_closed_type(m->j, t, shapes);
     }
     value v = judge_make(m, t, &(shape){0});
     for (int k = 0; k < t->field_count; k++) {
@@ -380,7 +389,7 @@ static void assign_tuple(machine *m, const jitem *i)
         if (wanted[k]) judge_assign(m, i->left->kids[k], &results[k]);
 }
 
-static void count_pass(machine *m, int line)
+void judge_count_pass(machine *m, int line)
 {
     if (++m->passes > 10L * MOST_PASSES) judge_fail(m, line, "a loop that does not end");
 }
@@ -393,7 +402,7 @@ static void run_for(machine *m, const jitem *i, int iterator)
     }
     value range = judge_iterate(m, i->ranges[iterator]);
     for (int k = 0; k < range.shape.dims[0] && !m->broken && !m->returned; k++) {
-        count_pass(m, i->line);
+        judge_count_pass(m, i->line);
         value element = range;
         element.shape.ndims = 0;
         element.cells += k * range.type->cells;
@@ -405,7 +414,7 @@ static void run_for(machine *m, const jitem *i, int iterator)
 static void run_while(machine *m, const jitem *i)
 {
     while (!m->broken && !m->returned && judge_eval_condition(m, i->branches[0].condition)) {
-        count_pass(m, i->line);
+        judge_count_pass(m, i->line);
         judge_execute(m, i->branches[0].items, i->branches[0].item_count);
     }
 }

@@ -104,7 +104,10 @@ static void try_group(judge *j, const char *text)
     m->trial = false;
     group *g = &j->groups[number];
     if (m->error) {
-        judge_add_gap(j, m->error, m->error_line ? m->error_line : g->line, number, false);
+        bool known = false; /* what the text has that the judge does not know is a gap already */
+        for (size_t k = 0; k < j->gap_count; k++) known |= j->gaps[k].group == number;
+        if (!known)
+            judge_add_gap(j, m->error, m->error_line ? m->error_line : g->line, number, false);
         if (g->count == 0) {
             judge_grow(j, &j->equations, &j->equation_capacity, j->equation_count + 1,
                        sizeof *j->equations);

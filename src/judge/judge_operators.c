@@ -5,6 +5,8 @@
 
 #include "judge/judge_parts.h"
 
+enum { MOST_LENGTH = 65536 };
+
 /* ---- scalars ---- */
 
 cell judge_add(cell a, cell b, double sign)
@@ -141,6 +143,7 @@ static value matrix_power(machine *m, const value *a, const value *b, int line)
 static value join(machine *m, const value *a, const value *b)
 {
     size_t la = strlen(a->cells->text), lb = strlen(b->cells->text);
+    if (la + lb > MOST_LENGTH) judge_fail(m, 0, "a String longer than %d", MOST_LENGTH);
     char *text = judge_stack_take(m, &m->scratch, la + lb + 1);
     memcpy(text, a->cells->text, la);
     memcpy(text + la, b->cells->text, lb + 1);

@@ -225,6 +225,7 @@ struct jfunction {
     const ast_class *of;
     const char *name;
     const jtype *constructs; /* a record's constructor */
+    const jtype *closed;     /* with the sizes of its last call */
     bool compiled, external;
     int external_line;
     local *locals;
@@ -510,6 +511,7 @@ void judge_call_all(machine *m, const node *n, value *results, const bool *wante
 bool judge_only_warns(machine *m, const jitem *i);
 value judge_closure(machine *m, const node *n);
 void judge_execute(machine *m, jitem *const *items, int count);
+void judge_count_pass(machine *m, int line);
 void judge_assign(machine *m, const node *target, const value *v);
 
 /* judge_eval.c */

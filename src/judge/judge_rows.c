@@ -489,6 +489,7 @@ void judge_run_group(machine *m, int number)
     m->scratch.at = scratch, m->frames.at = frames;
     m->frame = kept;
     m->group = -1;
+    if (m->no_memory) judge_no_memory(m);
     if (j->groups[number].running) swap_cells(j, &j->groups[number]);
     for (component *c = m->error ? j->components : NULL; c; c = c->next) c->defining = false;
 }

@@ -236,17 +236,19 @@ static void select_any(machine *m, selection *s, const subscript *subs)
     gather(m, s, elements, starts, s->type->cells);
 }
 
-static void select_subscripts(machine *m, selection *s, const step *p, int line)
+/* Subscripts of a field are those of its own dimensions, behind those of the records. */
+static void select_subscripts(machine *m, selection *s, const step *p, int before, int line)
 {
-    if (p->count > s->shape.ndims) judge_fail(m, line, "more subscripts than dimensions");
+    if (before + p->count > s->shape.ndims) judge_fail(m, line, "more subscripts than dimensions");
     subscript subs[MOST_DIMS] = {0};
-    bool scalars = true;
+    bool scalars = before == 0;
     for (int d = 0; d < s->shape.ndims; d++) {
-        if (d < p->count)
-            subs[d] = subscript_of(m, p->subscripts[d], s->shape.dims[d]);
-        else
+        if (d < before || d >= before + p->count) {
             subs[d] = (subscript){.all = true, .count = s->shape.dims[d]};
-        if (d < p->count && !subs[d].scalar) scalars = false;
+            continue;
+        }
+        subs[d] = subscript_of(m, p->subscripts[d - before], s->shape.dims[d]);
+        if (!subs[d].scalar) scalars = false;
     }
     if (scalars)
         select_leading(s, subs, p->count);
@@ -257,7 +259,8 @@ static void select_subscripts(machine *m, selection *s, const step *p, int line)
 void judge_select_steps(machine *m, selection *s, const step *steps, int count, int line)
 {
     for (int k = 0; k < count; k++) {
+        int before = steps[k].field ? s->shape.ndims : 0;
         if (steps[k].field) select_field(m, s, steps[k].field, line);
-        if (steps[k].count) select_subscripts(m, s, &steps[k], line);
+        if (steps[k].count) select_subscripts(m, s, &steps[k], before, line);
     }
 }
