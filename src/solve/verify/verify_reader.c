@@ -13,7 +13,7 @@
 #include "solve/verify/verify_reader.h"
 
 /* Panels, and points that are evaluated for all of them; fewer for many equations. */
-enum { PANELS = 300, MOST_LOOKS = 12000, LEAST_LOOKS = 300, MOST_BREAKS = 1000 };
+enum { PANELS = 150, MOST_LOOKS = 12000, LEAST_LOOKS = 300, MOST_BREAKS = 1000 };
 static const double MOST_WORK = 1e7;
 /* Judges are not to take more steps than this for what bends. */
 #define MOST_BENDS 5000.0

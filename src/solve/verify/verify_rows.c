@@ -207,6 +207,7 @@ bool reader_equations(reader *x, const sighting *at, double *residual, double *s
     judge_point point = reader_point(x, at);
     int *list = DAE_ARRAY(int, x->equations + 1);
     x->looks++;
+    point.lasting = true;
     bool ok = list && judge_evaluate(x->judge, &point, &r) == DAE_OK;
     int count = ok ? list_suspects(x, r, at->slopes != NULL, list, residual, spread) : 0;
     for (int k = 0; ok && k < count; k++)
