@@ -8,6 +8,8 @@
 #include "judge/judge_interval.h"
 #include "judge/judge_parts.h"
 
+enum { MOST_TERMS = 1000 };
+
 /* ---- trees of time ---- */
 
 typedef enum time_kind {
@@ -82,6 +84,7 @@ static bool build_kids(search *s, time_node *t, node *const *kids)
 
 static time_node *build_chain(search *s, const node *n)
 {
+    if (n->kid_count > MOST_TERMS) return NULL;
     time_node *t = build(s, n->kids[0]);
     for (int k = 1; t && k < n->kid_count; k++) {
         time_node *other = build(s, n->kids[k]), *left = t;

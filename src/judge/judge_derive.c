@@ -3,6 +3,8 @@
 
 #include "judge/judge_parts.h"
 
+enum { MOST_FACTORS = 64 };
+
 static node *two(judge *j, node *a, ast_op op, node *b)
 {
     node *n = judge_node(j, NODE_CHAIN, a->line);
@@ -52,8 +54,20 @@ static node *derived_power(judge *j, node *a, node *da, node *b)
     return two(j, two(j, b, OP_MUL, two(j, a, OP_POW, less)), OP_MUL, da);
 }
 
+static node *derived_kids(judge *j, const node *n);
+
+/* a + b - c ..: term by term, as long as it is. */
+static bool is_sum(const node *n)
+{
+    for (int k = 0; k + 1 < n->kid_count; k++)
+        if (n->ops[k] != OP_ADD && n->ops[k] != OP_SUB) return false;
+    return true;
+}
+
 static node *derived_chain(judge *j, const node *n)
 {
+    if (is_sum(n)) return derived_kids(j, n);
+    if (n->kid_count > MOST_FACTORS) return NULL;
     ast_op op = n->ops[n->kid_count - 2];
     node *a = before_last(j, n), *b = n->kids[n->kid_count - 1];
     node *da = judge_derive(j, a), *db = judge_derive(j, b);

@@ -26,6 +26,8 @@ bool judge_same_shape(const shape *a, const shape *b)
 
 value judge_make(machine *m, const jtype *type, const shape *s)
 {
+    if (s->ndims == 0 && type->cells == 1)
+        return (value){type, {0}, judge_stack_take(m, &m->scratch, sizeof(cell))};
     double bytes = sizeof(cell) * (double)type->cells;
     for (int d = 0; d < s->ndims; d++) {
         if (s->dims[d] < 0) judge_fail(m, 0, "an array with a size below zero");
@@ -236,10 +238,38 @@ static void select_any(machine *m, selection *s, const subscript *subs)
     gather(m, s, elements, starts, s->type->cells);
 }
 
+/* The scalar that a subscript plainly is, a number or an iterator; NULL: it is more than that. */
+static const value *plain_subscript(const machine *m, const node *n)
+{
+    const value *v = n->kind == NODE_CONSTANT                      ? &n->constant
+                     : n->kind == NODE_LOCAL && n->step_count == 0 ? &m->frame.slots[n->slot]
+                                                                   : NULL;
+    return v && v->shape.ndims == 0 && v->type->base == BASE_INTEGER ? v : NULL;
+}
+
+/* One element by plain subscripts, which is what most references are; false: not so. */
+static bool select_element(machine *m, selection *s, const step *p, int line)
+{
+    int at = 0;
+    if (p->count != s->shape.ndims) return false;
+    for (int d = 0; d < p->count; d++) {
+        const value *v = plain_subscript(m, p->subscripts[d]);
+        if (!v || v->cells->spread < 0.0) return false;
+        at = at * s->shape.dims[d] + checked_index(m, v, 0, s->shape.dims[d], line);
+    }
+    if (s->cells)
+        s->cells += at * s->type->cells;
+    else
+        s->base += at * s->type->cells;
+    s->shape.ndims = 0;
+    return true;
+}
+
 /* Subscripts of a field are those of its own dimensions, behind those of the records. */
 static void select_subscripts(machine *m, selection *s, const step *p, int before, int line)
 {
     if (before + p->count > s->shape.ndims) judge_fail(m, line, "more subscripts than dimensions");
+    if (before == 0 && select_element(m, s, p, line)) return;
     subscript subs[MOST_DIMS] = {0};
     bool scalars = before == 0;
     for (int d = 0; d < s->shape.ndims; d++) {
