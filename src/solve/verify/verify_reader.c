@@ -225,12 +225,13 @@ static bool make_room(reader *x, int n, int residuals)
     x->off = DAE_ARRAY(double, m);
     x->mixed = DAE_ARRAY(double, m);
     x->here = DAE_ARRAY(double, m);
+    x->beside = DAE_ARRAY(double, m);
     x->pieces = DAE_ARRAY(double, MOST_BREAKS + 2);
     x->last.v = DAE_ARRAY(double, m);
     x->next.v = DAE_ARRAY(double, m);
     x->faulty = DAE_ARRAY(bool, (size_t)residuals + branches + m);
-    bool ok = x->base && x->row && x->size && x->off && x->mixed && x->here && x->pieces &&
-              x->last.v && x->next.v && x->faulty;
+    bool ok = x->base && x->row && x->size && x->off && x->mixed && x->here && x->beside &&
+              x->pieces && x->last.v && x->next.v && x->faulty;
     for (int k = 0; ok && k < MOST_CHAIN; k++) ok = (x->chain[k].v = DAE_ARRAY(double, m)) != NULL;
     double most = MOST_WORK / (residuals + 1.0);
     x->panels = (panels){.values = n,
@@ -470,6 +471,30 @@ static int breaks_within(const reader *x, double from, double to)
     return count;
 }
 
+/* Whether what is differentiated comes to the end of a step at `end` continuously, where `inside`
+ * is within it and so near that it hardly moves: values within a step may have been mended, and the
+ * end not. */
+static void check_end(reader *x, dae_solver *s, double inside, double end)
+{
+    double *a = x->mixed, *b = x->here, *c = x->beside;
+    if (!reader_values(x, s, end, a) || !reader_values(x, s, inside, b) ||
+        !reader_values(x, s, inside + (inside - end), c))
+        return;
+    for (int i = 0; i < x->n; i++) {
+        const judge_variable *q = &x->variable[i];
+        double moves = 2.0 * fabs(b[i] - c[i]);
+        if (q->derivative < 0 || q->type != JUDGE_REAL || x->column[i] < 0) continue;
+        if (!(fabs(a[i] - b[i]) > x->off[i] + moves)) continue;
+        dae_verify_fault f = {
+            .line = q->line, .t = end, .left = b[i], .right = a[i], .allowed = x->off[i] + moves};
+        reader_note(
+            x, x->equations + x->whens + i, &f,
+            "%s (line %d) is %.9g at t = %.9g, and %.9g at t = %.9g, where a step ends: it is "
+            "not continuous there",
+            q->name, q->line, b[i], inside, a[i], end);
+    }
+}
+
 /* The ends of a step are left out: switches may have either value there. */
 bool reader_step(reader *x, dae_solver *s, double from, double to)
 {
@@ -482,7 +507,10 @@ bool reader_step(reader *x, dae_solver *s, double from, double to)
     if (!due && breaks_within(x, a, b) < 2) return true;
     x->probed = to;
     x->size_time = to;
-    return look_between(x, s, a, b);
+    if (!look_between(x, s, a, b)) return false;
+    if (x->judge) check_end(x, s, b, to);
+    if (x->judge) check_end(x, s, a, from);
+    return true;
 }
 
 bool reader_end(reader *x)

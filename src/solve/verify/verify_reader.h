@@ -90,13 +90,13 @@ struct reader {
     dae_stats stats;
     double *moved; /* of callbacks: values, slopes, residuals; work space */
     /* of both */
-    double *base;              /* per value: of parameters and constants */
-    double *row;               /* of the problem's variables; work space */
-    double *size;              /* per value: how large it was of late, */
-    double size_time;          /* at this time */
-    double *off;               /* per value: what errors are fine */
-    double *slope, *slope_off; /* per derivative of the judge; work space */
-    double *mixed, *here;      /* n each; work space */
+    double *base;                  /* per value: of parameters and constants */
+    double *row;                   /* of the problem's variables; work space */
+    double *size;                  /* per value: how large it was of late, */
+    double size_time;              /* at this time */
+    double *off;                   /* per value: what errors are fine */
+    double *slope, *slope_off;     /* per derivative of the judge; work space */
+    double *mixed, *here, *beside; /* n each; work space */
     panels panels;
     double cell, probed; /* panels begin so far apart, and the last one ended there */
     double *breaks;      /* times at which something of time alone bends, increasing */
