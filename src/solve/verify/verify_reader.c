@@ -433,7 +433,10 @@ bool reader_start(reader *x, double t, const double *row, bool fixed)
 
 bool reader_row(reader *x, double t, const double *row, bool event)
 {
-    if (!x->judge || x->chained > 0) return true; /* an event is judged when it is over */
+    if (!x->judge) return true;
+    double near = 1e-12 * fmax(fabs(t), fabs(x->span));
+    if (x->chained > 0 && fabs(t - x->chain[x->chained - 1].t) <= near)
+        return true; /* an event is judged when it is over */
     double *v = x->mixed;
     reader_place(x, row, v);
     reader_sized(x, t, v);

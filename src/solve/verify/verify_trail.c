@@ -197,10 +197,10 @@ static dae_status walk(walker *w)
     while (more) {
         status = dae_solver_step(w->s, r->tend);
         if (status < 0) return status;
-        if (watch_step(w) < 0) return DAE_ERR_MEMORY;
         w->x->families |= method_kin(dae_solver_method(w->s));
         more = status > 0;
-        dae_status row = serve(w);
+        dae_status row = serve(w); /* first, as a run does: looking may change what is between */
+        if (row == DAE_OK) row = watch_step(w);
         if (row == DAE_OK && status == DAE_EVENT) row = meet_event(w);
         if (row < 0) return row;
         w->from = dae_solver_time(w->s);
