@@ -166,8 +166,8 @@ void reader_free(reader *x)
     for (int k = 0; k < MOST_CHAIN; k++) dae_free(x->chain[k].v);
     dae_free_all(x->column, x->skipped, x->seen, (void *)(uintptr_t)x->mute, x->fires, x->moved,
                  x->base, x->row, x->size, x->off, x->slope, x->slope_off, x->mixed, x->here,
-                 x->pieces, x->breaks, x->last.v, x->next.v, x->could, x->can, x->now, x->reached,
-                 x->at.item, x->after.item, x->faulty);
+                 x->beside, x->pieces, x->breaks, x->last.v, x->next.v, x->could, x->can, x->now,
+                 x->reached, x->at.item, x->after.item, x->faulty);
     dae_free(x);
 }
 
