@@ -50,6 +50,8 @@ static const char text[] =
     "  n := size(m);\nend sizes;\n"
     "function swap\n  input Real v[2];\n  output Real w[2];\nalgorithm\n"
     "  w := v;\n  w := {w[2], w[1]};\nend swap;\n"
+    "function word\n  input Integer n;\n  output String s = \"\";\nprotected\n  String t;\n"
+    "algorithm\n  for i in 1:n loop\n    t := s + String(i);\n    s := t;\n  end for;\nend word;\n"
     "constant Real global = 4;\n"
     "model M\n"
     "  parameter Real p[3] = {1, 2, 3}, m[2, 3] = [1, 2, 3; 4, 5, 6], s2[2, 2] = [1, 2; 3, 4];\n"
@@ -146,6 +148,7 @@ static const element elements[] = {
     {NULL, "if String(3.14159, significantDigits = 3) == \"3.14\" then 1 else 0", 1, {1}},
     {NULL, "if String(2.5, format = \"6.2f\") == \"  2.50\" then 1 else 0", 1, {1}},
     {NULL, "{Integer(E.blue), Integer(E(2))}", 2, {3, 2}},
+    {NULL, "if word(4) + word(2) == \"123412\" then 1 else 0", 1, {1}},
     {NULL, "if label == \"high\" then 1 else 0", 1, {1}},
     /* chapter 10 */
     {"arrays and matrices", "{{1, 2}, {3, 4}}", 4, {1, 2, 3, 4}},

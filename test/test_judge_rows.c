@@ -164,6 +164,11 @@ static void test_algorithm(void **state)
         }
         assert_true(b->r->conditions[0] == (fired ? 1 : 0));
     }
+    int n = judge_find(b->j, "n");
+    b->before[n] = 8;
+    b->fires[0] = b->fires[1] = false;
+    for (int k = 0; k < 5; k++)
+        if (b->e[k].variable == n) assert_true(row(b, k)->right == 8);
     const judge_when *w;
     assert_int_equal(judge_whens(b->j, &w), 2);
     assert_true(w[0].previous == -1 && w[1].previous == 0 && w[1].first == 1);
@@ -344,7 +349,7 @@ static size_t breaks_of(const char *right, double tolerance, double *times, size
         source, sizeof source,
         "function f\n  input Real t;\n  output Real y;\nalgorithm\n"
         "  y := exp(-((t - 3)/0.2)^2);\nend f;\n"
-        "model M\n  Real x, g = exp(-((time - 3)/0.001)^2);\nequation\n  der(x) = %s;\nend M;\n",
+        "model M\n  Real x, y, g = exp(-((time - 3)/0.001)^2);\nequation\n  der(x) = %s;\nend M;\n",
         right);
     if (judge_open(source, strlen(source), "m", NULL, 0, &j, &diag)) fail_msg("%s", diag.text);
     dae_status status = judge_breaks(j, 0.0, 10.0, tolerance, most, times, &count);
@@ -382,6 +387,9 @@ static void test_breaks(void **state)
     }
     n = breaks_of("if x > 0 then 10*f(time) else 1", 0.1, t, 4000);
     assert_true(within(t, n, 2.6, 3.4) >= 4);
+    n = breaks_of("3*x;\nalgorithm\n  for i in 1:2 loop\n    y := i*time;\n  end for", 0.1, t,
+                  4000);
+    assert_int_equal(n, always); /* of a loop that is not unrolled nothing is known */
     n = breaks_of("sin(1000*time)", 0.01, t, 50);
     assert_true(n > 25 && n <= 50); /* as many as there is room for, but for close ones */
 }

@@ -8,6 +8,16 @@
 #include "judge/judge_parts.h"
 #include "modelica/syntax/parser.h"
 
+static const machine_ways ways = {
+    .eval = judge_eval_node,
+    .call = judge_call_function,
+    .closure = judge_make_closure,
+    .reduce = judge_reduce_values,
+    .need_sizes = judge_elaborate_sizes,
+    .need_values = judge_elaborate_values,
+    .fires = judge_meet_when,
+};
+
 /* ---- opening ---- */
 
 static dae_status parse(judge *j, const char *text, size_t length, const char *file, dae_diag *diag)
@@ -82,9 +92,9 @@ static void elaborate(judge *j)
     if (has_energies(j->file->model))
         judge_add_gap(j, "equations of motion from energies", j->file->model->place.line, -1,
                       false);
-    for (component *c = j->components; c; c = c->next) need(j, c, judge_need_sizes);
+    for (component *c = j->components; c; c = c->next) need(j, c, judge_elaborate_sizes);
     for (component *c = j->components; c; c = c->next)
-        if (c->sizes == DONE) need(j, c, judge_need_values);
+        if (c->sizes == DONE) need(j, c, judge_elaborate_values);
     judge_expand(j);
     j->rows = DAE_ARRAY(judge_row, j->equation_count + 1);
     j->read_variables = DAE_ARRAY(bool, j->variable_count + 1);
@@ -143,6 +153,7 @@ dae_status judge_open(const char *text, size_t length, const char *file,
         return diag_set(diag, DAE_ERR_MEMORY, "out of memory");
     }
     j->machine.j = j;
+    j->machine.ways = &ways;
     j->overrides = overrides;
     j->override_count = override_count;
     j->override_used = used;

@@ -51,7 +51,8 @@ static value sum_of_arrays(machine *m, const value *items, int count, const node
 }
 
 /* sum(e for ..), product, min, max of the values of e */
-value judge_reduce(machine *m, const char *name, const value *items, int count, const node *n)
+value judge_reduce_values(machine *m, const char *name, const value *items, int count,
+                          const node *n)
 {
     static const char *const known[] = {"sum", "product", "min", "max"};
     bool is = false;

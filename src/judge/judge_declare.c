@@ -337,7 +337,8 @@ static void elaborate_sizes(machine *m, component *c)
         return;
     }
     find_shape(m, c);
-    if (judge_count(&c->shape) > 10000000) judge_fail(m, d->place.line, "a very large array");
+    if ((double)judge_count(&c->shape) * c->type->cells > 1e7)
+        judge_fail(m, d->place.line, "a very large array");
     int cells = judge_count(&c->shape) * c->type->cells;
     c->cells = JUDGE_TAKE(j, cell, cells);
     c->variability = variability_of(d, c->type);
@@ -370,7 +371,7 @@ static void elaborate(machine *m, component *c, elaboration *state, int line,
     judge_fail(m, c->declared ? c->declared->place.line : line, "%s", c->error);
 }
 
-void judge_need_sizes(machine *m, component *c, int line)
+void judge_elaborate_sizes(machine *m, component *c, int line)
 {
     elaborate(m, c, &c->sizes, line, elaborate_sizes);
 }
@@ -560,7 +561,7 @@ static void elaborate_values(machine *m, component *c)
     if (c->type->base == BASE_STRING && c->bindings) c->definition = c->bindings->value;
 }
 
-void judge_need_values(machine *m, component *c, int line)
+void judge_elaborate_values(machine *m, component *c, int line)
 {
     if (c->ready) return;
     for (int k = 0; k < c->part_count; k++) judge_need_values(m, c->parts[k], line);

@@ -17,7 +17,7 @@ selection judge_select(machine *m, const node *n)
     selection s;
     if (n->kind == NODE_COMPONENT)
         s = whole_component(m, n->component, n->line);
-    else if (n->kind == NODE_LOCAL)
+    else if (n->kind == NODE_LOCAL && m->frame.slots[n->slot].type)
         s = judge_select_value(&m->frame.slots[n->slot]);
     else
         judge_fail(m, n->line, "a variable is expected here");
@@ -332,7 +332,7 @@ static value time_value(machine *m)
     return v;
 }
 
-value judge_eval(machine *m, const node *n)
+value judge_eval_node(machine *m, const node *n)
 {
     switch (n->kind) {
     case NODE_CONSTANT: return n->constant;

@@ -74,6 +74,18 @@ static value stored(machine *m, const jtype *type, const shape *s)
     return (value){type, *s, judge_stack_take(m, &m->frames, (size_t)bytes)};
 }
 
+/* Texts of a value live as long as what is on the stack. */
+static void keep_texts(machine *m, stack *s, value *v)
+{
+    int count = v->type->texts ? judge_cells(v) : 0;
+    for (int k = 0; k < count; k++) {
+        const char *text = v->cells[k].text;
+        if (judge_cell_type(v->type, k % v->type->cells) != BASE_STRING || !text) continue;
+        size_t length = strlen(text) + 1;
+        v->cells[k].text = memcpy(judge_stack_take(m, s, length), text, length);
+    }
+}
+
 static value stored_copy(machine *m, const value *v, const jtype *type)
 {
     bool convert = type && type->base == BASE_REAL && v->type->base == BASE_INTEGER;
@@ -83,6 +95,7 @@ static value stored_copy(machine *m, const value *v, const jtype *type)
         copy.cells[k] = v->cells[k];
         copy.cells[k].index = 0;
     }
+    keep_texts(m, &m->frames, &copy);
     return copy;
 }
 
@@ -170,6 +183,7 @@ static void take_results(machine *m, const jfunction *f, value *results, const b
             selection s = judge_select_value(&m->frame.slots[k]);
             value v = judge_read(m, &s);
             results[output] = scratch_copy(m, &v);
+            keep_texts(m, &m->scratch, &results[output]);
         }
         output++;
     }
@@ -326,7 +340,7 @@ static void call_wanted(machine *m, const node *n, value *results, const bool *w
     call_checked(m, n->function, arguments, results, wanted, count, n->line);
 }
 
-value judge_call(machine *m, const node *n)
+value judge_call_function(machine *m, const node *n)
 {
     value v;
     call_wanted(m, n, &v, NULL, 1);
@@ -339,7 +353,7 @@ void judge_call_all(machine *m, const node *n, value *results, const bool *wante
     call_wanted(m, n, results, wanted, count);
 }
 
-value judge_closure(machine *m, const node *n)
+value judge_make_closure(machine *m, const node *n)
 {
     closure *c = judge_stack_take(m, &m->scratch, sizeof *c);
     *c = (closure){n->function, n->kid_count, n->inputs, NULL};
@@ -372,7 +386,8 @@ void judge_assign(machine *m, const node *target, const value *v)
     }
     if (target->kind == NODE_COMPONENT) judge_need_values(m, target->component, target->line);
     selection s = judge_select(m, target);
-    judge_write(m, &s, v, target->line);
+    value kept = v->type->texts ? stored_copy(m, v, NULL) : *v;
+    judge_write(m, &s, &kept, target->line);
 }
 
 static void assign_tuple(machine *m, const jitem *i)
@@ -387,11 +402,6 @@ static void assign_tuple(machine *m, const jitem *i)
     judge_call_all(m, i->right, results, wanted, count);
     for (int k = 0; k < count; k++)
         if (wanted[k]) judge_assign(m, i->left->kids[k], &results[k]);
-}
-
-void judge_count_pass(machine *m, int line)
-{
-    if (++m->passes > 10L * MOST_PASSES) judge_fail(m, line, "a loop that does not end");
 }
 
 static void run_for(machine *m, const jitem *i, int iterator)

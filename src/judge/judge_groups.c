@@ -373,8 +373,10 @@ static void expand_algorithm(judge *j, const ast_section *section)
     j->machine.frame = (frame){j->passes, MODEL_SLOTS};
     collect_section(j, g);
     g->saved = JUDGE_TAKE(j, cell, g->target_count);
+    size_t number = j->group_count - 1;
     try_group(j, "algorithm");
-    g = &j->groups[j->group_count - 1];
+    if (j->group_count == number) return; /* it assigns nothing */
+    g = &j->groups[number];
     for (int k = 0; k < g->count; k++) {
         judge_equation *e = &j->equations[g->first + k];
         if (e->variable >= 0)

@@ -150,6 +150,7 @@ static bool build_record(machine *m, const piece *list, size_t count, const char
         t->fields[k] = (type_field){names[f], parts[f].type, parts[f].shape, t->cells, NULL};
         memcpy(w->cells + t->cells, parts[f].cells, (size_t)parts[f].count * sizeof(cell *));
         t->cells += parts[f].count;
+        t->texts |= parts[f].type->texts;
     }
     t->field_count = (int)fields;
     w->type = t;

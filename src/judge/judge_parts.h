@@ -57,6 +57,7 @@ struct jtype {
     const char *name;
     const ast_class *of; /* records, enumerations */
     int cells;           /* of one element */
+    bool texts;          /* Strings are in it */
     bool open;           /* a record with fields whose size comes from a value */
     type_field *fields;
     int field_count;
@@ -319,8 +320,21 @@ typedef struct frame {
 
 /* ---- the judge ---- */
 
+/* What the parts of a machine need of those above them: each is told, so that files do not call
+ * each other in circles. */
+typedef struct machine_ways {
+    value (*eval)(machine *, const node *);
+    value (*call)(machine *, const node *);
+    value (*closure)(machine *, const node *);
+    value (*reduce)(machine *, const char *, const value *, int, const node *);
+    void (*need_sizes)(machine *, component *, int line);
+    void (*need_values)(machine *, component *, int line);
+    bool (*fires)(machine *, jitem *, int branch);
+} machine_ways;
+
 struct machine {
     judge *j;
+    const machine_ways *ways;
     stack scratch, frames;
     frame frame;
     jmp_buf *escape; /* where an error goes */
@@ -402,6 +416,36 @@ struct judge {
     bool *override_used;
 };
 
+static inline value judge_eval(machine *m, const node *n)
+{
+    return m->ways->eval(m, n);
+}
+static inline value judge_call(machine *m, const node *n)
+{
+    return m->ways->call(m, n);
+}
+static inline value judge_closure(machine *m, const node *n)
+{
+    return m->ways->closure(m, n);
+}
+static inline value judge_reduce(machine *m, const char *name, const value *items, int count,
+                                 const node *n)
+{
+    return m->ways->reduce(m, name, items, count, n);
+}
+static inline void judge_need_sizes(machine *m, component *c, int line)
+{
+    m->ways->need_sizes(m, c, line);
+}
+static inline void judge_need_values(machine *m, component *c, int line)
+{
+    m->ways->need_values(m, c, line);
+}
+static inline bool judge_fires(machine *m, jitem *i, int branch)
+{
+    return m->ways->fires(m, i, branch);
+}
+
 extern const jtype judge_real, judge_integer, judge_boolean, judge_string, judge_function_type;
 
 /* judge_memory.c: memory, tables, errors */
@@ -469,7 +513,8 @@ const builtin *judge_builtin_find(const char *name);
 extern const builtin judge_elementary_builtins[], judge_array_builtins[], judge_event_builtins[],
     judge_text_builtins[];
 bool judge_elementary(const char *name, double x, double *v, double *derivative);
-value judge_reduce(machine *m, const char *name, const value *items, int count, const node *n);
+value judge_reduce_values(machine *m, const char *name, const value *items, int count,
+                          const node *n);
 
 /* judge_compile.c: from the syntax tree to nodes */
 node *judge_compile(judge *j, const scope *s, const ast_expr *e);
@@ -500,22 +545,22 @@ const jtype *judge_closed_type(judge *j, const jtype *t, const shape *shapes);
 
 /* judge_declare.c: components */
 void judge_declare(judge *j);
-void judge_need_sizes(machine *m, component *c, int line);
-void judge_need_values(machine *m, component *c, int line);
+void judge_elaborate_sizes(machine *m, component *c, int line);
+void judge_elaborate_values(machine *m, component *c, int line);
 void judge_spread(machine *m, const selection *s, const value *v, int line);
 
 /* judge_function.c */
 jfunction *judge_function_of(judge *j, const ast_class *c);
-value judge_call(machine *m, const node *n);
+value judge_call_function(machine *m, const node *n);
 void judge_call_all(machine *m, const node *n, value *results, const bool *wanted, int count);
 bool judge_only_warns(machine *m, const jitem *i);
-value judge_closure(machine *m, const node *n);
+value judge_make_closure(machine *m, const node *n);
 void judge_execute(machine *m, jitem *const *items, int count);
 void judge_count_pass(machine *m, int line);
 void judge_assign(machine *m, const node *target, const value *v);
 
 /* judge_eval.c */
-value judge_eval(machine *m, const node *n);
+value judge_eval_node(machine *m, const node *n);
 selection judge_select(machine *m, const node *n);
 bool judge_try(machine *m, const node *n, value *v); /* false: it has none */
 double judge_eval_number(machine *m, const node *n);
@@ -530,8 +575,9 @@ void judge_expand(judge *j);
 source_place judge_first_place(const ast_expr *e);
 const char *judge_source_text(judge *j, source_place from, const char *stop);
 void judge_run_group(machine *m, int group);
-bool judge_fires(machine *m, jitem *item, int branch);
+bool judge_meet_when(machine *m, jitem *item, int branch);
 void judge_fill_point(judge *j, const judge_point *point);
+base_type judge_cell_type(const jtype *t, int k); /* of the cell k of an element */
 void judge_run_equation(machine *m, jitem *i);
 void judge_run_effects(machine *m, jitem *const *items, int count);
 void judge_run_binding(machine *m, const binding *b);

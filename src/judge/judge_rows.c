@@ -6,18 +6,6 @@
 
 /* ---- rows ---- */
 
-static base_type cell_type(const jtype *t, int k)
-{
-    while (t->base == BASE_RECORD) {
-        int f = t->field_count - 1;
-        while (f > 0 && t->fields[f].offset > k) f--;
-        k -= t->fields[f].offset;
-        t = t->fields[f].type;
-        k %= t->cells;
-    }
-    return t->base;
-}
-
 /* In a trial a row is a new equation of the group. */
 static void new_row(machine *m, base_type type, int variable)
 {
@@ -60,8 +48,10 @@ static void emit_values(machine *m, const value *left, const value *right, int l
     bool lists = left->type->base == BASE_RECORD;
     int count = judge_cells(left);
     for (int k = 0; k < count; k++) {
-        base_type type = lists ? cell_type(left->type, k % left->type->cells) : left->type->base;
-        if (type == BASE_INTEGER && cell_type(right->type, k % right->type->cells) == BASE_REAL)
+        base_type type =
+            lists ? judge_cell_type(left->type, k % left->type->cells) : left->type->base;
+        if (type == BASE_INTEGER &&
+            judge_cell_type(right->type, k % right->type->cells) == BASE_REAL)
             type = BASE_REAL;
         int variable = left->cells[k].index - 1;
         if (type < BASE_STRING) emit(m, &left->cells[k], &right->cells[k], type, variable);
@@ -265,7 +255,7 @@ static int when_number(machine *m, jitem *i, int b, const value *condition)
 }
 
 /* Evaluate the condition of a branch of a when clause, and say whether the caller has it fire. */
-bool judge_fires(machine *m, jitem *i, int b)
+bool judge_meet_when(machine *m, jitem *i, int b)
 {
     judge *j = m->j;
     value condition = judge_eval(m, i->branches[b].condition);

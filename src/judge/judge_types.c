@@ -53,7 +53,7 @@ static void written_sizes(judge *j, ast_expr *const *sizes, size_t count, shape 
     }
 }
 
-static void place_fields(jtype *t)
+static void place_fields(judge *j, jtype *t)
 {
     t->cells = 0;
     t->open = false;
@@ -63,7 +63,11 @@ static void place_fields(jtype *t)
         bool open = f->type->open;
         for (int d = 0; d < f->shape.ndims; d++) open |= f->shape.dims[d] < 0;
         t->open |= open;
-        if (!open) t->cells += judge_count(&f->shape) * f->type->cells;
+        t->texts |= f->type->texts;
+        if (open) continue;
+        if (t->cells + (double)judge_count(&f->shape) * f->type->cells > 1e8)
+            judge_fail(&j->machine, 0, "a record of such a size");
+        t->cells += judge_count(&f->shape) * f->type->cells;
     }
 }
 
@@ -82,7 +86,7 @@ static const jtype *record(judge *j, const ast_class *c)
         for (int d = 0; d < use.shape.ndims && f->shape.ndims < MOST_DIMS; d++)
             f->shape.dims[f->shape.ndims++] = use.shape.dims[d];
     }
-    place_fields(t);
+    place_fields(j, t);
     return t;
 }
 
@@ -96,7 +100,7 @@ const jtype *judge_closed_type(judge *j, const jtype *t, const shape *shapes)
         closed->fields[k] = t->fields[k];
         closed->fields[k].shape = shapes[k];
     }
-    place_fields(closed);
+    place_fields(j, closed);
     return closed;
 }
 
@@ -104,10 +108,11 @@ static const jtype *class_type(judge *j, const ast_class *c)
 {
     table_entry *e = judge_table_find(&j->types, NULL, c, 0, 0);
     if (e) return e->item;
+    judge_table_put(j, &j->types, NULL, c, 0, 0, NULL); /* a record that contains itself has none */
     const jtype *t = c->kind == CLASS_RECORD && !c->object ? record(j, c)
                      : c->literal_count                    ? enumeration(j, c)
                                                            : NULL;
-    judge_table_put(j, &j->types, NULL, c, 0, 0, (void *)(size_t)t);
+    judge_table_find(&j->types, NULL, c, 0, 0)->item = (void *)(size_t)t;
     return t;
 }
 

@@ -1,4 +1,5 @@
 /* Values, and selections of cells by subscripts and fields. */
+#include <limits.h>
 #include <string.h>
 
 #include "judge/judge_parts.h"
@@ -6,14 +7,18 @@
 const jtype judge_real = {.base = BASE_REAL, .name = "Real", .cells = 1};
 const jtype judge_integer = {.base = BASE_INTEGER, .name = "Integer", .cells = 1};
 const jtype judge_boolean = {.base = BASE_BOOLEAN, .name = "Boolean", .cells = 1};
-const jtype judge_string = {.base = BASE_STRING, .name = "String", .cells = 1};
+const jtype judge_string = {.base = BASE_STRING, .name = "String", .cells = 1, .texts = true};
 const jtype judge_function_type = {.base = BASE_FUNCTION, .name = "function", .cells = 1};
 
+/* Elements; at most INT_MAX, which is more than there is memory for. */
 int judge_count(const shape *s)
 {
-    int count = 1;
-    for (int d = 0; d < s->ndims; d++) count *= s->dims[d];
-    return count;
+    long long count = 1;
+    for (int d = 0; d < s->ndims; d++) {
+        count *= s->dims[d];
+        if (count > INT_MAX) count = INT_MAX;
+    }
+    return (int)count;
 }
 
 bool judge_same_shape(const shape *a, const shape *b)
@@ -51,6 +56,12 @@ value judge_text_value(machine *m, const char *text)
     size_t length = strlen(text) + 1;
     *v.cells = (cell){.text = memcpy(judge_stack_take(m, &m->scratch, length), text, length)};
     return v;
+}
+
+/* Loops end, at the latest here. */
+void judge_count_pass(machine *m, int line)
+{
+    if (++m->passes > 10L * MOST_PASSES) judge_fail(m, line, "a loop that does not end");
 }
 
 bool judge_numeric(const value *v)
@@ -112,6 +123,19 @@ void judge_write(machine *m, const selection *s, const value *v, int line)
         to->index = index;
         if (to->spread < 0.0) to->spread = 0.0;
     }
+}
+
+/* Type of the cell k of an element */
+base_type judge_cell_type(const jtype *t, int k)
+{
+    while (t->base == BASE_RECORD) {
+        int f = t->field_count - 1;
+        while (f > 0 && t->fields[f].offset > k) f--;
+        k -= t->fields[f].offset;
+        t = t->fields[f].type;
+        k %= t->cells;
+    }
+    return t->base;
 }
 
 /* ---- fields ---- */
@@ -244,7 +268,7 @@ static const value *plain_subscript(const machine *m, const node *n)
     const value *v = n->kind == NODE_CONSTANT                      ? &n->constant
                      : n->kind == NODE_LOCAL && n->step_count == 0 ? &m->frame.slots[n->slot]
                                                                    : NULL;
-    return v && v->shape.ndims == 0 && v->type->base == BASE_INTEGER ? v : NULL;
+    return v && v->type && v->shape.ndims == 0 && v->type->base == BASE_INTEGER ? v : NULL;
 }
 
 /* One element by plain subscripts, which is what most references are; false: not so. */

@@ -185,6 +185,7 @@ int main(int count, char **arguments)
     if (!text) return 2;
     if (judge_open(text, strlen(text), arguments[1], NULL, 0, &j, &diag) != DAE_OK) {
         printf("%s\n", diag.text);
+        free(text);
         return 1;
     }
     int status = 0;
