@@ -296,6 +296,22 @@ static void test_finds_a_pulse_that_was_stepped_over(void **state)
     dae_problem_free(p);
 }
 
+/* A run of short steps is right where judges, who choose their own, would step over the pulse: they
+ * are held against the text, too. */
+static void test_judges_that_step_over_are_none(void **state)
+{
+    static const char text[] = "model M\n"
+                               "  Real c(start = 0, fixed = true);\n"
+                               "equation\n"
+                               "  der(c) = -0.1*c + 100*exp(-((time - 7.55)/0.01)^2);\n"
+                               "end M;\n";
+    (void)state;
+    dae_problem *p = problem_of(text);
+    dae_options o = long_steps(0.002);
+    assert_good(verify(p, &o, &(dae_verify_request){.tend = 20, .rows = 21}));
+    dae_problem_free(p);
+}
+
 /* The same without time in it: the pulse is one of a variable. */
 static void test_finds_a_pulse_of_a_variable(void **state)
 {
@@ -461,6 +477,7 @@ int main(void)
         cmocka_unit_test(test_finds_a_when_that_does_not_do_what_it_says),
         cmocka_unit_test(test_finds_a_jump_of_what_is_differentiated),
         cmocka_unit_test(test_finds_a_pulse_that_was_stepped_over),
+        cmocka_unit_test(test_judges_that_step_over_are_none),
         cmocka_unit_test(test_finds_a_pulse_of_a_variable),
         cmocka_unit_test(test_finds_a_pulse_of_callbacks),
         cmocka_unit_test(test_right_runs_pass),
