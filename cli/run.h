@@ -89,6 +89,7 @@ typedef struct request {
     optimise_words optimise;
     const char *judge;      /* its method; NULL: chosen */
     double limit;           /* in tolerances; 0: the library's */
+    bool thorough;          /* the judge solves the model in other words, too */
     double *atol_values;    /* options.atol_by_unknown; owned, or NULL */
     double *rtol_values;    /* options.rtol_by_unknown; owned, or NULL */
     checkpoint_words saves; /* --checkpoint, --every, --resume */

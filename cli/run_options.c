@@ -71,6 +71,7 @@ enum option_id {
     OPT_VERIFY,
     OPT_JUDGE,
     OPT_LIMIT,
+    OPT_THOROUGH,
     OPT_ALL,
     OPT_BY,
     OPT_GRADIENT,
@@ -177,6 +178,7 @@ static const struct option long_options[] = {
     {"verify", no_argument, NULL, OPT_VERIFY},
     {"judge", required_argument, NULL, OPT_JUDGE},
     {"limit", required_argument, NULL, OPT_LIMIT},
+    {"thorough", no_argument, NULL, OPT_THOROUGH},
     {"all", no_argument, NULL, OPT_ALL},
     {"by", required_argument, NULL, OPT_BY},
     {"gradient", required_argument, NULL, OPT_GRADIENT},
@@ -423,6 +425,7 @@ static int read_output_option(request *r, int id, const char *text)
     case OPT_RESUME: return take_path(&r->saves.resume, "checkpoint to resume from", text);
     case OPT_VERIFY: r->verify = true; return CLI_OK;
     case OPT_LIMIT: return read_number(id, text, 0.0, false, &r->limit);
+    case OPT_THOROUGH: r->thorough = true; return CLI_OK;
     case OPT_ALL: r->all = true; return CLI_OK;
     case OPT_BY: return settings_push(&r->by, text);
     case OPT_GRADIENT: return settings_push(&r->gradients, text);

@@ -71,7 +71,8 @@ int request_verify(const request *r, session *s, bool brief)
                             .y0 = s->m ? s->m->y0 : NULL,
                             .yp0 = s->m ? s->m->yp0 : NULL,
                             .judge = r->judge,
-                            .limit = r->limit};
+                            .limit = r->limit,
+                            .thorough = r->thorough};
     dae_verify_report *report = NULL;
     dae_diag diag = {0};
     double *times = NULL;
@@ -133,7 +134,9 @@ const command verify_command = {
         "  daedal verify pendulum.mo --rtol 1e-8 --method prk\n"
         "  daedal verify pendulum.mo --json report.json\n"
         "\n"
-        "Solves the model as 'daedal run' with the same options does. Evaluates every equation\n"
+        "Solves the model as 'daedal run' with the same options does. Reads its text a second\n"
+        "time, by an interpreter, and holds each equation and each when against the result, also\n"
+        "between rows. Evaluates every equation\n"
         "and every hidden constraint at every row, and shows the worst with their lines. Solves\n"
         "again with a method of another family and tolerances a hundred times tighter, and shows\n"
         "the estimated error of each variable in units of its tolerance, rtol |y| + atol, with\n"
@@ -142,6 +145,9 @@ const command verify_command = {
         "\n"
         "  --judge NAME         method of the judge (one of another family)\n"
         "  --limit X            a variable off by more than X tolerances is wrong (100)\n"
+        "  --thorough           solve the same model renamed, in another order, in other units, "
+        "with\n"
+        "                       aliases, and from other guesses, too\n"
         "  --all                lists in full; else 10 rows of each\n"
         "  --json FILE          the whole report as json; - for standard output\n"
         "  --quiet              print nothing but what is wrong\n"
@@ -149,7 +155,8 @@ const command verify_command = {
         "and all options of 'daedal run' on problem, method and output times.\n"
         "\n"
         "Exit codes: 0 good, 1 the run failed, 2 usage or a wrong name, 3 the model text has\n"
-        "errors, 4 a variable is off by more than the limit, 5 it cannot be told: no judge gets\n"
-        "as far, or the judges disagree with each other.\n",
+        "errors, 4 a variable is off by more than the limit, or an equation does not hold, 5 it\n"
+        "cannot be told: no judge gets as far, the judges disagree with each other, or the text\n"
+        "has something that cannot be judged.\n",
     .run = run,
 };

@@ -173,6 +173,36 @@ static void print_events(FILE *stream, const dae_verify_report *r, int max_rows)
     print_rest(stream, r->event_count, max_rows);
 }
 
+/* What does not agree with the text, and what could not be judged. */
+static void print_text(FILE *stream, const dae_verify_report *r, int max_rows)
+{
+    if (r->fault_count > 0) fputs("\nnot as the equations say\n", stream);
+    for (int i = 0; i < shown(r->fault_count, max_rows); i++)
+        fprintf(stream, "  %s\n", r->faults[i].what);
+    print_rest(stream, r->fault_count, max_rows);
+    if (r->gap_count > 0) fputs("\nnot judged by the interpreter of the text\n", stream);
+    for (int i = 0; i < shown(r->gap_count, max_rows); i++)
+        fprintf(stream, "  line %-6d %s\n", r->gaps[i].line, r->gaps[i].what);
+    print_rest(stream, r->gap_count, max_rows);
+}
+
+/* The same model in other words. */
+static void print_variants(FILE *stream, const dae_verify_report *r)
+{
+    if (r->variant_count > 0)
+        fprintf(stream, "\nthe same model in other words\n  %-*s %11s %12s %16s %16s\n", NAME_WIDTH,
+                "", "tolerances", "at t", "run", "other");
+    for (int i = 0; i < r->variant_count; i++) {
+        const dae_verify_variant *v = &r->variants[i];
+        print_column(stream, v->name, strlen(v->name), false);
+        if (isnan(v->tolerances))
+            fprintf(stream, " not compared: %s\n", v->text);
+        else
+            fprintf(stream, " %11.3g %12.6g %16.9g %16.9g  %s%s%s\n", v->tolerances, v->t, v->run,
+                    v->other, v->variable, *v->text ? "; it ends early: " : "", v->text);
+    }
+}
+
 static void print_invariants(FILE *stream, const dae_verify_report *r)
 {
     if (r->invariant_count == 0) return;
@@ -205,6 +235,8 @@ report_status report_verify(FILE *stream, const dae_verify_report *report, int m
                    r->constraint_count, true, max_rows);
     print_invariants(stream, r);
     print_events(stream, r, max_rows);
+    print_variants(stream, r);
+    print_text(stream, r, max_rows);
     return report_check_stream(stream, error);
 }
 
@@ -267,6 +299,56 @@ static void write_findings(FILE *stream, const dae_verify_equation *e, int count
         json_number_member(&o, "relative", e[i].relative);
         json_number_member(&o, "tolerances", e[i].tolerances);
         json_number_member(&o, "t", e[i].t);
+        json_close(&o);
+    }
+    fputs("\n  ]", stream);
+}
+
+static void write_faults(FILE *stream, const dae_verify_report *r)
+{
+    putc('[', stream);
+    for (int i = 0; i < r->fault_count; i++) {
+        const dae_verify_fault *f = &r->faults[i];
+        separate(stream, i);
+        json_object o = json_open(stream, 3);
+        json_string_member(&o, "what", f->what);
+        json_integer_member(&o, "line", f->line);
+        json_number_member(&o, "t", f->t);
+        json_number_member(&o, "left", f->left);
+        json_number_member(&o, "right", f->right);
+        json_number_member(&o, "allowed", f->allowed);
+        json_close(&o);
+    }
+    fputs("\n  ]", stream);
+}
+
+static void write_variants(FILE *stream, const dae_verify_report *r)
+{
+    putc('[', stream);
+    for (int i = 0; i < r->variant_count; i++) {
+        const dae_verify_variant *v = &r->variants[i];
+        separate(stream, i);
+        json_object o = json_open(stream, 3);
+        json_string_member(&o, "name", v->name);
+        json_string_member(&o, "text", v->text);
+        json_number_member(&o, "tolerances", v->tolerances);
+        json_string_member(&o, "variable", v->variable);
+        json_number_member(&o, "t", v->t);
+        json_number_member(&o, "run", v->run);
+        json_number_member(&o, "other", v->other);
+        json_close(&o);
+    }
+    fputs("\n  ]", stream);
+}
+
+static void write_gaps(FILE *stream, const dae_verify_report *r)
+{
+    putc('[', stream);
+    for (int i = 0; i < r->gap_count; i++) {
+        separate(stream, i);
+        json_object o = json_open(stream, 3);
+        json_string_member(&o, "what", r->gaps[i].what);
+        json_integer_member(&o, "line", r->gaps[i].line);
         json_close(&o);
     }
     fputs("\n  ]", stream);
@@ -343,6 +425,12 @@ report_status report_verify_json(FILE *stream, const dae_verify_report *report, 
     json_integer_member(&o, "judge_events", report->judge_events);
     json_member(&o, "events");
     write_events(stream, report);
+    json_member(&o, "faults");
+    write_faults(stream, report);
+    json_member(&o, "gaps");
+    write_gaps(stream, report);
+    json_member(&o, "variants");
+    write_variants(stream, report);
     json_close(&o);
     putc('\n', stream);
     return report_check_stream(stream, error);

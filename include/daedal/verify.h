@@ -17,12 +17,15 @@ typedef struct dae_verify_request {
     const double *values;
     const char *judge; /* its method; NULL: of another family than that of the run */
     double limit;      /* a variable that is off by more tolerances is wrong; 0: 100 */
+    bool thorough; /* solve a model in other words, too: renamed, permuted, scaled, split, and from
+                      other guesses */
 } dae_verify_request;
 
 typedef enum dae_verdict {
-    DAE_VERDICT_GOOD = 0, /* every variable is within the limit at every row */
-    DAE_VERDICT_OFF,      /* some variable is not */
-    DAE_VERDICT_UNKNOWN   /* it cannot be told: no judge reached the end, or the judges disagree */
+    DAE_VERDICT_GOOD = 0, /* every variable is within the limit, and the text holds, at every row */
+    DAE_VERDICT_OFF,      /* some variable is not, or something of the text does not hold */
+    DAE_VERDICT_UNKNOWN   /* it cannot be told: no judge reached the end, the judges disagree, or
+                             something of the text cannot be judged */
 } dae_verdict;
 
 /* How a run or a judge did. */
@@ -72,6 +75,31 @@ typedef struct dae_verify_invariant {
     double start, run, judge; /* value at the start, largest change in the run, with the judge */
 } dae_verify_invariant;
 
+/* Something that does not agree with the text: an equation, a when, a value that was fixed; or,
+ * of callbacks, an integral of their residual. */
+typedef struct dae_verify_fault {
+    const char *what; /* a sentence without its end */
+    int line;         /* of the model text; 0: none */
+    double t;
+    double left, right; /* values of the two sides, or what is and what should be */
+    double allowed;     /* a difference that the tolerances explain */
+} dae_verify_fault;
+
+/* Something of a text that could not be judged. */
+typedef struct dae_verify_gap {
+    const char *what;
+    int line; /* 0: none */
+} dae_verify_gap;
+
+/* The same model in other words, which is to have the same solution. */
+typedef struct dae_verify_variant {
+    const char *name;     /* "renamed", "permuted", "scaled", "split", "other guesses" */
+    const char *text;     /* why it did not come as far as the run; "" */
+    double tolerances;    /* largest difference from the run; NAN: none is known */
+    const char *variable; /* whose, */
+    double t, run, other; /* when, and what both say there */
+} dae_verify_variant;
+
 enum { DAE_MOST_JUDGES = 16 };
 
 /* Made by the library, read freely; all that it points to lives as long as it does. */
@@ -100,6 +128,13 @@ typedef struct dae_verify_report {
     int run_events, judge_events; /* all */
     int invariant_count;
     const dae_verify_invariant *invariants;
+
+    int fault_count; /* in the order in which they were found; the first hundred */
+    const dae_verify_fault *faults;
+    int gap_count;
+    const dae_verify_gap *gaps;
+    int variant_count; /* of a thorough judgement */
+    const dae_verify_variant *variants;
 } dae_verify_report;
 
 DAE_API dae_status dae_verify_sized(const dae_problem *problem, const dae_options *options,

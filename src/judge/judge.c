@@ -262,6 +262,12 @@ typedef struct evaluation {
     int group; /* -1: all */
 } evaluation;
 
+/* Whether what a group says holds at all times. */
+static bool is_lasting(const group *g)
+{
+    return g->kind == JUDGE_EQUATION || g->kind == JUDGE_BINDING || g->kind == JUDGE_ALGORITHM;
+}
+
 static void evaluate(judge *j, void *context)
 {
     const evaluation *e = context;
@@ -270,7 +276,8 @@ static void evaluate(judge *j, void *context)
     judge_fill_point(j, e->point);
     set_forces(j, e->point, true);
     if (e->group >= 0) evaluate_group(j, e->group);
-    for (int g = 0; e->group < 0 && g < (int)j->group_count; g++) evaluate_group(j, g);
+    for (int g = 0; e->group < 0 && g < (int)j->group_count; g++)
+        if (!e->point->lasting || is_lasting(&j->groups[g])) evaluate_group(j, g);
 }
 
 static dae_status run(judge *j, const evaluation *e, const judge_result **result)

@@ -164,6 +164,8 @@ typedef struct judge_point {
     const bool *fires;      /* for each when branch: its body is executed; NULL: none is */
     const judge_force *forces;
     size_t force_count;
+    bool lasting; /* judge_evaluate: equations, bindings and algorithms alone; rows of others keep
+                   * what they were */
 } judge_point;
 
 /* One scalar equation at the point. */

@@ -1,5 +1,6 @@
 #include "problem/residual.h"
 
+#include "base/arena.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -397,6 +398,7 @@ void problem_release(dae_problem *problem)
                  (void *)(uintptr_t)form->kinds, (void *)(uintptr_t)form->lower_bounds,
                  (void *)(uintptr_t)form->upper_bounds, problem->kinematic, problem->chain);
     layout_free(&problem->layout);
+    arena_free(problem->source_texts);
     dae_free(problem);
 }
 

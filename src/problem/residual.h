@@ -31,7 +31,13 @@ struct dae_problem {
                                         found (kinematic.h) */
     dae_interrupt_fn interrupt;      /* of a model's translation: asked by its analysis, too */
     void *interrupt_user;
+    struct arena *source_texts; /* of a model: what its text was, with everything that was said */
+    const dae_model *source;    /* beside it; copies, in this arena, NULL: callbacks */
 };
+
+/* Keep a copy of the text of a model, and of what was given with it. false: memory */
+bool problem_keep_source(dae_problem *problem, const dae_model *model, const char *text,
+                         size_t length);
 
 /* The problem of a model, whose names it borrows: each unknown has one, equations are asked for. */
 dae_status problem_of_model(const dae_residual *form, struct model_form *model,

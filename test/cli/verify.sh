@@ -83,6 +83,42 @@ expect 2 run "$trace" --atol-of c
 expect 0 verify "$trace" --atol-of d=1e-18
 says 'Good'
 
+# the text is read again: a pulse between the stages of constant steps, whoever agrees
+cat >stepped.mo <<'END'
+model Stepped
+  Real c(start = 0, fixed = true);
+equation
+  der(c) = -0.1*c + 100*exp(-((time - 7.55)/0.01)^2);
+  annotation(experiment(StopTime = 20));
+end Stepped;
+END
+expect 4 verify stepped.mo --method dopri --fixed-step 1 --json report.json
+says 'not as the equations say'
+says 'line 4, der(c) = '
+python3 -c 'import json; f = json.load(open("report.json"))["faults"][0]; assert f["line"] == 4 and abs(f["t"] - 7.55) < 1 and abs(f["left"]) > 1 > f["allowed"]' ||
+    fail "report.json does not have the fault"
+expect 0 verify stepped.mo --max-step 0.005
+
+# what the interpreter does not know is named, and not good
+cat >late.mo <<'END'
+model Late
+  Real x(start = 1, fixed = true);
+equation
+  der(x) = -delay(x, 0.5);
+  annotation(experiment(StopTime = 1));
+end Late;
+END
+expect 5 verify late.mo
+says 'Cannot tell: .*line 4'
+says 'not judged by the interpreter of the text'
+
+# the same model in other words
+expect 0 verify turn.mo --thorough --json report.json
+says 'the same model in other words'
+says '  scaled  '
+python3 -c 'import json; v = json.load(open("report.json"))["variants"]; assert [w["name"] for w in v] == ["renamed", "permuted", "scaled", "split", "other guesses"] and all(w["tolerances"] < 100 for w in v)' ||
+    fail "report.json does not have the variants"
+
 # usage
 expect 2 verify
 expect 2 verify turn.mo --plot a.svg

@@ -326,6 +326,11 @@ static dae_status translate_model(const dae_model *m, dae_problem **problem, fla
         if (!interrupted()) pass_messages(m, messages);
     }
     if (status == DAE_OK) status = wrap_form(form, m->engine, problem, diag);
+    if (status == DAE_OK && !problem_keep_source(*problem, m, text, length)) {
+        dae_problem_free(*problem);
+        *problem = NULL;
+        status = diag_set(diag, DAE_ERR_MEMORY, "Out of memory for a copy of the model.");
+    }
     if (status == DAE_OK)
         (*problem)->simplified = simplified;
     else

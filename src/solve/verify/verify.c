@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <float.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,10 +44,12 @@ typedef struct trial {
     double *times;
     tolerances tolerance;
     inspector *inspector;
+    reader *reader;
     trail run, judge, second; /* second: another judge, where the first one and the run differ */
     comparison apart;         /* run and judge */
     int asked;                /* judges so far */
     unsigned tried;           /* bits of judge_methods */
+    bool strict;              /* judges are held against the text, too */
 } trial;
 
 void dae_verify_report_free(dae_verify_report *report)
@@ -152,12 +155,28 @@ static bool make_times(trial *x)
     return x->times;
 }
 
+/* What reads the text, or the callbacks. */
+static bool find_reader(const trial *x, reader **found)
+{
+    const dae_problem *p = x->problem;
+    const dae_verify_request *q = x->request;
+    double span = q->tend - q->t0, limit = x->record->r.limit;
+    *found = NULL;
+    if (p->model && p->source)
+        *found = reader_of_text(p, &x->tolerance, q->t0, span, limit);
+    else if (!p->model)
+        *found = reader_of_callbacks(p, &x->tolerance, span, limit);
+    return *found || (p->model && !p->source);
+}
+
 /* The run that is to be judged. */
 static dae_status run_first(trial *x, dae_diag *diag)
 {
     const dae_verify_request *q = x->request;
+    if (!find_reader(x, &x->reader)) return exhausted(diag);
     if (q->values) {
         if (!trail_given(&x->run, x->problem, q)) return exhausted(diag);
+        if (x->reader && !reader_rows(x->reader, &x->run)) return exhausted(diag);
         x->run.run.rtol = x->full.rtol;
         x->run.run.atol = x->full.atol;
         x->run.drift = DAE_ARRAY(double, x->full.invariant_count);
@@ -172,8 +191,21 @@ static dae_status run_first(trial *x, dae_diag *diag)
                       .count = q->rows ? q->rows : DEFAULT_ROWS,
                       .event_rows = true,
                       .most_steps = x->full.max_steps,
-                      .inspector = x->inspector};
+                      .inspector = x->inspector,
+                      .reader = x->reader};
     return trail_run(&x->run, &aim, &x->full, diag);
+}
+
+/* A judge whose own result is not what the equations say is none: it came nowhere. */
+static void refuse_judge(trail *judge, const reader *by)
+{
+    int count;
+    const dae_verify_fault *fault = reader_faults(by, &count);
+    if (count == 0) return;
+    judge->run.status = DAE_ERR_CONVERGENCE;
+    snprintf(judge->run.text, sizeof judge->run.text, "its own result is not right: %.900s",
+             fault[0].what);
+    judge->count = 0;
 }
 
 /* Ask one judge. DAE_OK: it came some way, as far as trail->run tells. */
@@ -190,7 +222,13 @@ static dae_status ask(trial *x, trail *judge, const char *name, double tighter, 
     trail_free(judge);
     if (!judge_options(x, name, tighter, &options)) return exhausted(diag);
     aim.looser = x->full.rtol > 0.0 ? x->full.rtol / options.rtol : 1.0 / tighter;
+    if (x->strict && !find_reader(x, &aim.reader)) return exhausted(diag);
+    double finest = aim.reader ? reader_finest(aim.reader) : (double)INFINITY;
+    if (isfinite(finest) && !(options.max_step > 0.0 && options.max_step < finest))
+        options.max_step = finest;
     dae_status status = trail_run(judge, &aim, &options, diag);
+    if (status == DAE_OK && aim.reader) refuse_judge(judge, aim.reader);
+    reader_free(aim.reader);
     if (status == DAE_ERR_MEMORY || status == DAE_ERR_INTERRUPTED) return status;
     if (judge->run.status == DAE_ERR_INTERRUPTED) return DAE_ERR_INTERRUPTED;
     if (status != DAE_OK) {
@@ -457,10 +495,21 @@ static void order_judges(dae_verify_report *r, const trail *judge)
         }
 }
 
+/* Whether the run is what the equations say, as far as that can be told: then it is the judges'
+ * turn to show that they are. */
+static bool holds_so_far(const trial *x)
+{
+    int count = 1;
+    if (x->reader) reader_faults(x->reader, &count);
+    return count == 0;
+}
+
 static dae_status judge(trial *x, dae_diag *diag)
 {
     dae_verify_report *r = &x->record->r;
     unsigned families = x->run.families;
+    trail_free(&x->judge);
+    comparison_free(&x->apart);
     dae_status status = find_judge(x, families, diag);
     if (status != DAE_OK) return status;
     r->trusted_until = x->run.run.end;
@@ -470,12 +519,115 @@ static dae_status judge(trial *x, dae_diag *diag)
     }
     order_judges(r, &x->judge);
     if (!compare(x, &x->run, &x->judge, &x->apart)) return exhausted(diag);
+    if (!isnan(x->apart.parted) && !x->strict && holds_so_far(x)) {
+        x->strict = true;
+        return judge(x, diag);
+    }
     if (!isnan(x->apart.parted)) return settle(x, families, diag);
     if (went_far_enough(x, &x->judge))
         say_good(x);
     else
         say_unreached(x);
     return DAE_OK;
+}
+
+/* The text has a say: what does not hold is wrong, whoever agrees with it, and nothing is good that
+ * could not be read. */
+static bool hear_text(trial *x)
+{
+    dae_verify_report *r = &x->record->r;
+    if (!x->reader) return true;
+    const dae_verify_fault *fault = reader_faults(x->reader, &r->fault_count);
+    const dae_verify_gap *gap = reader_gaps(x->reader, &r->gap_count);
+    dae_verify_fault *faults = room(x, r->fault_count, sizeof *faults);
+    dae_verify_gap *gaps = room(x, r->gap_count, sizeof *gaps);
+    if (!faults || !gaps) return false;
+    for (int k = 0; k < r->fault_count; k++) {
+        faults[k] = fault[k];
+        faults[k].what = keep(x, fault[k].what);
+    }
+    for (int k = 0; k < r->gap_count; k++)
+        gaps[k] = (dae_verify_gap){keep(x, gap[k].what), gap[k].line};
+    r->faults = faults;
+    r->gaps = gaps;
+    return true;
+}
+
+/* r->text = what was said before and what the text adds; cut where it is too long. */
+__attribute__((format(printf, 2, 3))) static void say(dae_verify_report *r, const char *format, ...)
+{
+    char text[3 * DAE_TEXT_SIZE];
+    va_list words;
+    va_start(words, format);
+    vsnprintf(text, sizeof text, format, words);
+    va_end(words);
+    text[sizeof r->text - 1] = '\0';
+    memcpy(r->text, text, sizeof r->text);
+}
+
+/* The first variant that differs from the run, or does not come as far; NULL: none */
+static const dae_verify_variant *first_other(const dae_verify_report *r)
+{
+    for (int k = 0; k < r->variant_count; k++)
+        if (*r->variants[k].text || r->variants[k].tolerances > r->limit) return &r->variants[k];
+    return NULL;
+}
+
+/* A run that depends on how its model is written is not to be trusted. */
+static void weigh_variants(trial *x)
+{
+    dae_verify_report *r = &x->record->r;
+    const dae_verify_variant *v = first_other(r);
+    char others[DAE_TEXT_SIZE];
+    snprintf(others, sizeof others, "%s", r->text);
+    if (!v || r->verdict != DAE_VERDICT_GOOD) return;
+    r->verdict = DAE_VERDICT_UNKNOWN;
+    if (*v->text)
+        say(r, "Cannot tell: the same model, %s, fails: %s", v->name, v->text);
+    else
+        say(r,
+            "Cannot tell: the same model, %s, differs from the run by %.3g tolerances: %s is %.9g "
+            "at t = %g, in the run %.9g. Of other methods: %s",
+            v->name, v->tolerances, v->variable, v->other, v->t, v->run, others);
+}
+
+/* The same model in other words. */
+static bool find_variants(trial *x)
+{
+    dae_verify_report *r = &x->record->r;
+    const dae_problem *p = x->problem;
+    bool wanted = x->request->thorough && !x->request->values && x->run.count > 0;
+    if (!wanted || !p->model || !p->source) return true;
+    dae_verify_variant *list = room(x, MOST_VARIANTS, sizeof *list);
+    variant_plan aim = {p,       x->request, &x->full,        &x->tolerance,
+                        &x->run, r->limit,   x->record->texts};
+    bool ok = list && variants_find(&aim, list, &r->variant_count);
+    trail_pair_events(&x->run, &x->judge);
+    for (int k = 0; ok && k < r->variant_count; k++)
+        list[k].variable = list[k].variable ? keep(x, list[k].variable) : "";
+    r->variants = list;
+    return ok;
+}
+
+static void weigh_text(trial *x)
+{
+    dae_verify_report *r = &x->record->r;
+    int rest = (r->fault_count > 0 ? r->fault_count : r->gap_count) - 1;
+    char others[DAE_TEXT_SIZE], more[48] = "";
+    snprintf(others, sizeof others, "%s", r->text);
+    if (rest > 0) snprintf(more, sizeof more, " (and %d more)", rest);
+    if (r->fault_count > 0) {
+        bool off = r->verdict == DAE_VERDICT_OFF;
+        r->verdict = DAE_VERDICT_OFF;
+        say(r, "%s%s%s%s.", off ? others : "Off: ", off ? " Besides, " : "", r->faults[0].what,
+            more);
+    } else if (r->gap_count > 0 && r->verdict == DAE_VERDICT_GOOD) {
+        r->verdict = DAE_VERDICT_UNKNOWN;
+        say(r,
+            "Cannot tell: the interpreter of the text cannot judge line %d, %s%s. Of what it can, "
+            "and of other methods: %s",
+            r->gaps[0].line, r->gaps[0].what, more, others);
+    }
 }
 
 /* ---- the report ---- */
@@ -661,13 +813,17 @@ static dae_status write_report(trial *x, dae_diag *diag)
     r->run = x->run.run;
     r->compared = x->apart.compared;
     r->between = x->apart.between;
-    bool ok = write_variables(x) && write_equations(x) && write_events(x) && write_invariants(x);
+    bool ok = hear_text(x) && find_variants(x) && write_variables(x) && write_equations(x) &&
+              write_events(x) && write_invariants(x);
+    if (ok) weigh_text(x);
+    if (ok) weigh_variants(x);
     return ok && !arena_failed(x->record->texts) ? DAE_OK : exhausted(diag);
 }
 
 static void trial_free(trial *x)
 {
     inspector_free(x->inspector);
+    reader_free(x->reader);
     comparison_free(&x->apart);
     trail_free(&x->run);
     trail_free(&x->judge);

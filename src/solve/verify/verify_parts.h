@@ -36,6 +36,7 @@ typedef struct trail {
 } trail;
 
 struct inspector;
+struct reader;
 
 /* What to run, and where to look. */
 typedef struct trail_plan {
@@ -46,6 +47,7 @@ typedef struct trail_plan {
     bool event_rows;             /* rows of its own at events, before and after */
     long most_steps;             /* 0: no limit */
     struct inspector *inspector; /* looks at every row; NULL: nobody does */
+    struct reader *reader;       /* looks at every step, row and event; NULL: nobody does */
     double looser; /* > 0: find the least meaningful errors for tolerances so many times its own */
 } trail_plan;
 
@@ -101,6 +103,24 @@ typedef struct yardstick {
 bool comparison_new(comparison *c, const trail *a, const trail *b, const yardstick *by);
 void comparison_free(comparison *c);
 
+/* ---- the same model in other words: verify_thorough.c ---- */
+
+enum { MOST_VARIANTS = 5 };
+
+/* What a run is compared with. */
+typedef struct variant_plan {
+    const dae_problem *problem;
+    const dae_verify_request *request;
+    const dae_options *options;
+    const tolerances *tolerance;
+    trail *run;
+    double limit;
+    arena *texts; /* of what is found */
+} variant_plan;
+
+/* Solve and compare; *count of them, of at most MOST_VARIANTS. False: memory, or interrupted. */
+bool variants_find(const variant_plan *plan, dae_verify_variant *list, int *count);
+
 /* ---- equations and constraints at rows: verify_inspect.c ---- */
 
 /* What is found of one equation or constraint. */
@@ -126,5 +146,36 @@ void inspector_units(const inspector *x, double *unit);
 /* What was found; arrays live as long as the inspector. NULL: memory. */
 const finding *inspector_equations(const inspector *x, int *count);
 const finding *inspector_constraints(inspector *x, int *count);
+
+/* ---- the text by the interpreter, callbacks, and quadrature between rows: verify_reader.c ---- */
+
+typedef struct reader reader;
+
+/* Of a model's text, or of callbacks; limit: how many tolerances are fine. NULL: memory */
+reader *reader_of_text(const dae_problem *problem, const tolerances *tolerance, double t0,
+                       double span, double limit);
+reader *reader_of_callbacks(const dae_problem *problem, const tolerances *tolerance, double span,
+                            double limit);
+void reader_free(reader *x); /* NULL is fine */
+
+/* What a run shows, in its order; row: of all variables of the problem. False: memory.
+ * The start; fixed: start values that the text fixes are to hold. */
+bool reader_start(reader *x, double t, const double *row, bool fixed);
+/* A step, with the solver at its end. */
+bool reader_step(reader *x, dae_solver *s, double from, double to);
+/* A row that the user asked for, or one at an event: any side of it. */
+bool reader_row(reader *x, double t, const double *row, bool event);
+/* An event: before its update, after it. */
+bool reader_watch_event(reader *x, double t, const double *row);
+bool reader_end(reader *x);
+/* All of that for rows from elsewhere. */
+bool reader_rows(reader *x, const trail *rows);
+
+/* Steps as long as this follow what is made of time alone; INFINITY: nothing of it bends. */
+double reader_finest(const reader *x);
+
+/* What was found, and what could not be judged. */
+const dae_verify_fault *reader_faults(const reader *x, int *count);
+const dae_verify_gap *reader_gaps(const reader *x, int *count);
 
 #endif

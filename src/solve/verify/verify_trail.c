@@ -65,6 +65,7 @@ typedef struct walker {
     const trail_plan *plan;
     dae_solver *s;
     double sign;
+    double from;    /* where the last step began, or an event was */
     int next;       /* of plan->times */
     int passed;     /* events */
     bool announced; /* an event was reported, and its update is due */
@@ -82,6 +83,10 @@ static dae_status add_row(walker *w, double t)
     x->t[x->count] = t;
     x->passed[x->count] = w->passed;
     if (looks && !inspector_look(looks, w->s, t)) return DAE_ERR_MEMORY;
+    double now = dae_solver_time(w->s), near = 1e-12 * fmax(fabs(t), fabs(now - w->from));
+    bool beside = fabs(t - now) <= near || fabs(t - w->from) <= near;
+    const double *row = x->values + (size_t)x->count * (size_t)x->n;
+    if (w->plan->reader && !reader_row(w->plan->reader, t, row, beside)) return DAE_ERR_MEMORY;
     double *unit = x->unit ? x->unit + (size_t)x->count * (size_t)x->n : NULL;
     if (looks) inspector_units(looks, unit);
     if (looser > 0.0 && !certainty_find(w->s, t, looser, unit)) return DAE_ERR_MEMORY;
@@ -123,6 +128,17 @@ static dae_status event_row(walker *w)
     return add_row(w, now);
 }
 
+/* The text is told of the values at an event. */
+static dae_status watch_event(const walker *w)
+{
+    double now = dae_solver_time(w->s), *row = DAE_ARRAY(double, w->x->n);
+    bool ok = row;
+    if (row && dae_solver_variables(w->s, now, row) >= 0)
+        ok = reader_watch_event(w->plan->reader, now, row);
+    dae_free(row);
+    return ok ? DAE_OK : DAE_ERR_MEMORY;
+}
+
 /* A model reports an event before and after its update, callbacks once. */
 static dae_status meet_event(walker *w)
 {
@@ -133,6 +149,7 @@ static dae_status meet_event(walker *w)
     if (!s->hybrid || e.cause == EVENT_CROSSING) e.index = first_flagged(s);
     dae_status status = DAE_OK;
     if (due || !s->hybrid) status = event_row(w);
+    if (s->hybrid && w->plan->reader && watch_event(w) < 0) return DAE_ERR_MEMORY;
     if (!update && !add_event(w->x, e)) return DAE_ERR_MEMORY;
     w->announced = due;
     if (!due) w->passed++;
@@ -146,12 +163,35 @@ static dae_status give_up(walker *w)
                     dae_solver_time(w->s));
 }
 
+/* The start, to the text: what was fixed is there, unless the user gave values of his own. */
+static dae_status watch_start(const walker *w)
+{
+    const dae_verify_request *r = w->plan->request;
+    double *row = DAE_ARRAY(double, w->x->n);
+    bool ok = row;
+    if (row && dae_solver_variables(w->s, r->t0, row) >= 0)
+        ok = reader_start(w->plan->reader, r->t0, row, !r->y0);
+    dae_free(row);
+    return ok ? DAE_OK : DAE_ERR_MEMORY;
+}
+
+/* A step has been made: is what lies inside of it right? */
+static dae_status watch_step(const walker *w)
+{
+    double now = dae_solver_time(w->s);
+    bool forward = (now - w->from) * w->sign > 0.0;
+    bool ok = !forward || !w->plan->reader || reader_step(w->plan->reader, w->s, w->from, now);
+    return ok ? DAE_OK : DAE_ERR_MEMORY;
+}
+
 static dae_status walk(walker *w)
 {
     const dae_verify_request *r = w->plan->request;
     dae_status status = dae_solver_start(w->s, r->t0, r->y0, r->yp0);
     if (status < 0) return status;
     w->x->families |= method_kin(dae_solver_method(w->s));
+    if (w->plan->reader && watch_start(w) < 0) return DAE_ERR_MEMORY;
+    w->from = r->t0;
     status = serve(w);
     bool more = status == DAE_OK && r->tend != r->t0;
     while (more) {
@@ -159,9 +199,11 @@ static dae_status walk(walker *w)
         if (status < 0) return status;
         w->x->families |= method_kin(dae_solver_method(w->s));
         more = status > 0;
-        dae_status row = serve(w);
+        dae_status row = serve(w); /* first, as a run does: looking may change what is between */
+        if (row == DAE_OK) row = watch_step(w);
         if (row == DAE_OK && status == DAE_EVENT) row = meet_event(w);
         if (row < 0) return row;
+        w->from = dae_solver_time(w->s);
         long most = w->plan->most_steps;
         if (more && most > 0 && w->s->stats.attempts >= most) return give_up(w);
     }
@@ -199,9 +241,11 @@ dae_status trail_run(trail *x, const trail_plan *aim, const dae_options *options
     *x = (trail){.n = dae_problem_variable_count(aim->problem)};
     dae_status status = dae_solver_new(aim->problem, options, &s, diag);
     if (status < 0) return status;
-    walker w = {x, aim, s, r->tend < r->t0 ? -1.0 : 1.0, 0, 0, false, 0};
+    walker w = {.x = x, .plan = aim, .s = s, .sign = r->tend < r->t0 ? -1.0 : 1.0, .from = r->t0};
     status = walk(&w);
     if (status < 0 && diag) *diag = s->diag;
+    if (status != DAE_ERR_MEMORY && aim->reader && !reader_end(aim->reader))
+        status = DAE_ERR_MEMORY;
     bool memory = status == DAE_ERR_MEMORY || describe(x, s, options, status, begin) < 0;
     dae_solver_free(s);
     if (memory) return diag_set(diag, DAE_ERR_MEMORY, "Out of memory for the rows of a run.");

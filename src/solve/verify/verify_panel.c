@@ -1,0 +1,224 @@
+/* Quadrature between rows: equations alone hold at every row of a run that leapt over a pulse. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "solve/verify/verify_reader.h"
+
+/* Lobatto's rule of four nodes and Kronrod's extension of it to seven [GG00]. */
+static const double node[PANEL_NODES] = {-1.0, -0.8164965809277260, -0.4472135954999579,
+                                         0.0,  0.4472135954999579,  0.8164965809277260,
+                                         1.0};
+static const double fine[PANEL_NODES] = {11.0 / 210,  72.0 / 245, 125.0 / 294, 16.0 / 35,
+                                         125.0 / 294, 72.0 / 245, 11.0 / 210};
+static const double coarse[PANEL_NODES] = {1.0 / 6, 0, 5.0 / 6, 0, 5.0 / 6, 0, 1.0 / 6};
+
+/* Panels are halved so often; where an integral is too large, twice whatever two rules say. */
+enum { DEEPEST = 12, SURE = 1 };
+/* Two rules that differ by more than this part of the integral do not tell it. */
+static const double AGREE = 0.01;
+/* Parts of what is allowed for a step are no matter. */
+static const double PART = 0.05;
+
+/* Slope at node k of the polynomial that is 1 at node j != k and 0 at the others. */
+static double slope_of_node(int k, int j)
+{
+    double product = 1.0 / (node[j] - node[k]);
+    for (int i = 0; i < PANEL_NODES; i++)
+        if (i != j && i != k) product *= (node[k] - node[i]) / (node[j] - node[i]);
+    return product;
+}
+
+/* d[k][j]: the same for all; constants have no slope. */
+static void slopes_of_nodes(double d[PANEL_NODES][PANEL_NODES])
+{
+    for (int k = 0; k < PANEL_NODES; k++) {
+        d[k][k] = 0.0;
+        for (int j = 0; j < PANEL_NODES; j++) {
+            if (j == k) continue;
+            d[k][j] = slope_of_node(k, j);
+            d[k][k] -= d[k][j];
+        }
+    }
+}
+
+bool panels_new(panels *p)
+{
+    size_t n = (size_t)p->values, m = (size_t)p->residuals;
+    p->work = DAE_ARRAY(double, (size_t)(DEEPEST + 1) * PANEL_NODES * (n + 2 * m) +
+                                    (PANEL_NODES + 1) * n + 5 * m);
+    return p->work;
+}
+
+void panels_free(panels *p)
+{
+    dae_free(p->work);
+    p->work = NULL;
+}
+
+/* What is known of each residual over the whole step; in p->work. */
+typedef struct totals {
+    double *sum, *unsure;   /* its integral, and how far that may be wrong */
+    double *allowed;        /* what errors of the values explain */
+    double *largest, *when; /* the largest one, and its time */
+} totals;
+
+static totals totals_of(const panels *p)
+{
+    double *at = p->work + (PANEL_NODES + 1) * (size_t)p->values;
+    size_t m = (size_t)p->residuals;
+    return (totals){at, at + m, at + 2 * m, at + 3 * m, at + 4 * m};
+}
+
+/* A panel at work. */
+typedef struct panel {
+    double from, to;
+    double *v, *residual, *spread; /* PANEL_NODES rows */
+} panel;
+
+static panel make_panel(const panels *p, double from, double to, int depth)
+{
+    size_t n = (size_t)p->values, m = (size_t)p->residuals;
+    double *room =
+        p->work + (PANEL_NODES + 1) * n + 5 * m + (size_t)depth * PANEL_NODES * (n + 2 * m);
+    return (panel){from, to, room, room + PANEL_NODES * n, room + PANEL_NODES * (n + m)};
+}
+
+static double time_of(const panel *q, int k)
+{
+    return 0.5 * (q->from + q->to) + 0.5 * (q->to - q->from) * node[k];
+}
+
+/* Values at all nodes; false: there are none at some */
+static bool find_values(panels *p, dae_solver *s, const panel *q)
+{
+    for (int k = 0; k < PANEL_NODES; k++) {
+        double *v = q->v + (size_t)k * (size_t)p->values;
+        if (!p->value(p->of, s, time_of(q, k), v)) return false;
+    }
+    for (int k = 0; k < PANEL_NODES; k++) p->sized(p->of, q->v + (size_t)k * (size_t)p->values);
+    return true;
+}
+
+/* slope = derivatives of the polynomial through all rows of v, at node k */
+static void find_slopes(const panels *p, const panel *q, int k, const double *v, double *slope)
+{
+    double d[PANEL_NODES][PANEL_NODES], scale = 2.0 / (q->to - q->from);
+    size_t n = (size_t)p->values;
+    slopes_of_nodes(d);
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (size_t j = 0; j < PANEL_NODES; j++) sum += d[k][j] * (v[j * n + i] - v[i]);
+        slope[i] = scale * sum;
+    }
+}
+
+/* Residuals at all nodes, with slopes of the polynomial through the values. An error of the values
+ * at both ends of the step is one of the slope all along. */
+static bool find_residuals(panels *p, const panel *q)
+{
+    size_t n = (size_t)p->values, m = (size_t)p->residuals;
+    double *slope = p->work, *second = slope + PANEL_NODES * n;
+    for (int k = 0; k < PANEL_NODES; k++) find_slopes(p, q, k, q->v, slope + (size_t)k * n);
+    for (int k = 0; k < PANEL_NODES; k++) {
+        size_t row = (size_t)k;
+        if (p->second) find_slopes(p, q, k, slope, second);
+        panel_point at = {time_of(q, k), q->v + row * n, slope + row * n, p->second ? second : NULL,
+                          2.0 / p->length};
+        p->evaluations++;
+        if (!p->residual(p->of, &at, q->residual + row * m, q->spread + row * m)) return false;
+    }
+    return true;
+}
+
+/* What the panel says of residual e. */
+typedef struct integral {
+    double fine, coarse, allowed;
+} integral;
+
+static integral integrate(const panels *p, const panel *q, int e)
+{
+    integral sum = {0.0, 0.0, 0.0};
+    double half = 0.5 * (q->to - q->from);
+    for (int k = 0; k < PANEL_NODES; k++) {
+        size_t at = (size_t)k * (size_t)p->residuals + (size_t)e;
+        sum.fine += half * fine[k] * q->residual[at];
+        sum.coarse += half * coarse[k] * q->residual[at];
+        sum.allowed += fabs(half) * fine[k] * q->spread[at];
+    }
+    return sum;
+}
+
+static void add_integrals(panels *p, const panel *q, bool first)
+{
+    totals x = totals_of(p);
+    for (int e = 0; e < p->residuals; e++) {
+        integral i = integrate(p, q, e);
+        x.sum[e] += i.fine;
+        x.unsure[e] += fabs(i.fine - i.coarse);
+        if (first) x.allowed[e] += i.allowed;
+        for (int k = 0; k < PANEL_NODES; k++) {
+            double r = fabs(q->residual[(size_t)k * (size_t)p->residuals + (size_t)e]);
+            if (r > x.largest[e]) x.largest[e] = r, x.when[e] = time_of(q, k);
+        }
+    }
+}
+
+/* Whether the panel is to be halved: some integral matters and is not known. */
+static bool needs_halves(const panels *p, const panel *q, int depth)
+{
+    totals x = totals_of(p);
+    if (depth == DEEPEST || p->evaluations >= p->most) return false;
+    for (int e = 0; e < p->residuals; e++) {
+        integral i = integrate(p, q, e);
+        double size = fmax(fabs(i.fine), fabs(i.coarse));
+        if (!(size > PART * x.allowed[e])) continue; /* NAN: it has no value */
+        if (depth < SURE || fabs(i.fine - i.coarse) > AGREE * fabs(i.fine)) return true;
+    }
+    return false;
+}
+
+static bool refine(panels *p, dae_solver *s, double from, double to, int depth)
+{
+    panel q = make_panel(p, from, to, depth);
+    double middle = 0.5 * (from + to);
+    if (!find_values(p, s, &q)) return true; /* the run itself says so */
+    if (!find_residuals(p, &q)) return false;
+    if (needs_halves(p, &q, depth))
+        return refine(p, s, from, middle, depth + 1) && refine(p, s, middle, to, depth + 1);
+    add_integrals(p, &q, false);
+    return true;
+}
+
+/* The panels between `count` times as they are; *fine: nothing is too large. */
+static bool look_once(panels *p, dae_solver *s, const double *times, size_t count, bool *none)
+{
+    totals x = totals_of(p);
+    for (int i = 0; i < 5 * p->residuals; i++) x.sum[i] = 0.0;
+    for (size_t k = 0; k + 1 < count; k++) {
+        panel q = make_panel(p, times[k], times[k + 1], 0);
+        if (!find_values(p, s, &q)) continue;
+        if (!find_residuals(p, &q)) return false;
+        add_integrals(p, &q, true);
+    }
+    *none = true;
+    for (int e = 0; e < p->residuals; e++)
+        if (fmax(fabs(x.sum[e]), x.unsure[e]) > x.allowed[e]) *none = false;
+    return true;
+}
+
+bool panels_look(panels *p, dae_solver *s, const double *times, size_t count)
+{
+    bool none;
+    totals x = totals_of(p);
+    if (p->residuals == 0 || count < 2 || p->evaluations >= p->most) return true;
+    p->length = fabs(times[count - 1] - times[0]);
+    if (!look_once(p, s, times, count, &none)) return false;
+    if (none) return true;
+    for (int i = 0; i < 2 * p->residuals; i++) x.sum[i] = 0.0;
+    for (size_t k = 0; k + 1 < count; k++)
+        if (!refine(p, s, times[k], times[k + 1], 0)) return false;
+    for (int e = 0; e < p->residuals; e++)
+        if (fabs(x.sum[e]) - x.unsure[e] > x.allowed[e])
+            p->leak(p->of, e, times[0], times[count - 1], x.when[e], x.sum[e], x.allowed[e]);
+    return true;
+}

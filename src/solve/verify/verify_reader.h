@@ -1,0 +1,171 @@
+/* What the files share in which the text of a model, or the callbacks of a problem, are held
+ * against the rows of a run. docs/verify.md tells what is checked. */
+#ifndef DAE_SOLVE_VERIFY_VERIFY_READER_H
+#define DAE_SOLVE_VERIFY_VERIFY_READER_H
+
+#include "judge/judge.h"
+#include "solve/verify/verify_parts.h"
+
+/* ---- quadrature over panels: verify_panel.c ---- */
+
+enum { PANEL_NODES = 7 };
+
+/* Values, slopes and second derivatives at one point of a panel; errors of the slopes that errors
+ * of the values explain are `per_length` times these, and as much again for second derivatives. */
+typedef struct panel_point {
+    double t;
+    const double *v, *slope, *second; /* second NULL: not asked for */
+    double per_length;
+} panel_point;
+
+/* Residuals that are to vanish there. spread: what errors of the values make of them; NAN: it has
+ * no value. False: memory. */
+typedef bool (*residuals_fn)(void *of, const panel_point *at, double *residual, double *spread);
+/* v = values at t, on the last step of a run; false: there are none */
+typedef bool (*values_fn)(void *of, dae_solver *s, double t, double *v);
+/* The integral of residual e over from .. to is `sum`, where `allowed` would be fine. */
+typedef void (*leak_fn)(void *of, int e, double from, double to, double t, double sum,
+                        double allowed);
+
+typedef struct panels {
+    int values, residuals;
+    residuals_fn residual;
+    values_fn value;
+    void (*sized)(void *of, const double *v); /* values that tolerances are to know of */
+    bool second;                              /* second derivatives are asked for */
+    leak_fn leak;
+    void *of;
+    long evaluations, most; /* of points, and how many there may be */
+    double length;          /* of the step at hand */
+    double *work;           /* owned */
+} panels;
+
+bool panels_new(panels *p); /* the fields above are set; false: memory */
+void panels_free(panels *p);
+/* Whether the slopes of the values between `count` times within the last step are what the
+ * equations say: the integral of each residual over all of it by two rules on each part, halved
+ * where these differ. False: memory. */
+bool panels_look(panels *p, dae_solver *s, const double *times, size_t count);
+
+/* ---- the reader ---- */
+
+enum { MOST_FAULTS = 100, MOST_GAPS = 100, MOST_CHAIN = 6, MOST_FLIPS = 4 };
+
+/* Values at one time, of all variables of the judge. */
+typedef struct reading {
+    double t;
+    double *v;
+    bool there;
+} reading;
+
+/* The switches that an evaluation of groups met. */
+typedef struct switch_list {
+    judge_switch *item; /* owned */
+    size_t count, room;
+} switch_list;
+
+struct reader {
+    const dae_problem *problem;
+    arena *texts;
+    double limit, span;
+    const tolerances *tolerance; /* borrowed */
+    int n;                       /* values: variables of the judge, or unknowns of callbacks */
+    bool given;                  /* rows from elsewhere: what is between them is not known */
+    /* of a text */
+    judge *judge; /* NULL: callbacks, or nothing can be read */
+    const judge_variable *variable;
+    const judge_equation *equation;
+    const judge_when *when;
+    const judge_derivative *derivative;
+    const judge_sample *sample;
+    int equations, whens, derivatives, samples, conditions;
+    int *column;       /* per variable of the judge: that of the problem, -1: none */
+    bool *skipped;     /* per equation: not to be judged */
+    bool *seen;        /* per equation: it had a value at some point */
+    const char **mute; /* per equation: why it has none */
+    bool *fires;       /* per when branch; work space */
+    /* of callbacks */
+    evaluator eval;
+    struct form_instance *forms; /* owned */
+    dae_stats stats;
+    double *moved; /* of callbacks: values, slopes, residuals; work space */
+    /* of both */
+    double *base;                  /* per value: of parameters and constants */
+    double *row;                   /* of the problem's variables; work space */
+    double *size;                  /* per value: how large it was of late, */
+    double size_time;              /* at this time */
+    double *off;                   /* per value: what errors are fine */
+    double *slope, *slope_off;     /* per derivative of the judge; work space */
+    double *mixed, *here, *beside; /* n each; work space */
+    panels panels;
+    double cell, probed; /* panels begin so far apart, and the last one ended there */
+    double *breaks;      /* times at which something of time alone bends, increasing */
+    size_t break_count;
+    double *pieces; /* break_count + 2: ends of panels; work space */
+    unsigned random;
+    long looks;
+    reading last, next, chain[MOST_CHAIN]; /* inside of steps before and after an event; at it */
+    int chained;                           /* rows of the chain; 0: no event is under way */
+    bool overlong;                         /* it had more rows than that */
+    bool starting;                         /* the event under way is the start */
+    char *could, *can, *now; /* per condition: what it may be in `last`, at the event, and after */
+    switch_list at, after;
+    bool *reached; /* per variable: what an event changes, sooner or later */
+    dae_verify_fault fault[MOST_FAULTS];
+    int faults;
+    bool *faulty; /* per equation, then per when branch, then per value: a fault is listed */
+    dae_verify_gap gap[MOST_GAPS];
+    int gaps;
+};
+
+/* Note a fault; `of` indexes `faulty`, and one of each is enough. */
+void reader_note(reader *x, int of, const dae_verify_fault *fault, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* A value in the words of its type. */
+const char *reader_value(const reader *x, int variable, double value, char *text, size_t size);
+
+/* ---- rows: verify_rows.c ---- */
+
+/* What is known of a point. */
+typedef struct sighting {
+    double t;
+    const double *v, *before; /* before NULL: as v */
+    bool event;               /* at an event: relations at their zero may have either value */
+    bool first;               /* at the start */
+    const double *slopes, *slopes_off;
+    const bool *fires;
+    bool clocks; /* a clock that strikes may be over already */
+} sighting;
+
+judge_point reader_point(const reader *x, const sighting *at);
+/* Let tolerances know of values, at their time. */
+void reader_sized(reader *x, double t, const double *v);
+/* Values of the run at t on the last step; false: there are none. */
+bool reader_values(reader *x, dae_solver *s, double t, double *v);
+/* The same of a row of the problem's variables. */
+void reader_place(const reader *x, const double *row, double *v);
+/* All equations at a point. residual, spread (NULL: not asked for): of those of Reals; 0 of one
+ * that is judged already. False: memory. */
+bool reader_equations(reader *x, const sighting *at, double *residual, double *spread);
+/* Initial equations without derivatives, at the start. False: memory. */
+bool reader_initial_equations(reader *x, const sighting *at);
+/* Whether the value of a switch is uncertain at a point. */
+bool reader_uncertain(const judge_switch *w, bool event);
+
+/* Evaluate a group as it is, then with all combinations of the switches that are uncertain, until
+ * `found` is true or there are no more; `found` is asked without a result if there are too many.
+ * False: memory. */
+typedef bool (*flip_fn)(void *context, const judge_result *r);
+bool reader_flip(reader *x, const sighting *at, int group, const judge_force *fixed,
+                 size_t fixed_count, flip_fn found, void *context);
+
+/* ---- events: verify_whens.c ---- */
+
+/* A step from .. to has been made. False: memory, here and below. */
+bool reader_watch_step(reader *x, dae_solver *s, double from, double to);
+/* A row inside of a step. */
+bool reader_watch_row(reader *x, double t, const double *v);
+/* The run has ended. */
+bool reader_watch_end(reader *x);
+
+#endif
