@@ -162,11 +162,12 @@ void event_finder_rounding(event_finder *f, int i, double rounding)
     f->rounding[i] = rounding;
 }
 
-void event_finder_quiet(event_finder *f, int i)
+void event_finder_quiet(event_finder *f, int i, double band)
 {
     f->quiet[i] = true;
     f->g[i] = 0.0;
-    f->sign[i] = 0;
+    f->band[i] = band;
+    f->sign[i] = presumed_sign(f, i);
     f->rest = 0; /* samples in which it is not */
 }
 

@@ -41,8 +41,8 @@ void event_finder_zero(event_finder *finder, int i, int side);
 void event_finder_rounding(event_finder *finder, int i, double rounding);
 
 /* What component i is up to the end of the step is an error of the interpolant: it counts as zero
- * there. */
-void event_finder_quiet(event_finder *finder, int i);
+ * there. From then on it is on the side where it is held until it is further than band off zero. */
+void event_finder_quiet(event_finder *finder, int i, double band);
 
 /* Whether component i matters (it does after each start): if not it stays as it is, whatever g
  * says. Between a start and the first search. */

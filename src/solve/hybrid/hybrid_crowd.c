@@ -245,7 +245,7 @@ static void crossing_uncertainty(dae_solver *s, size_t r)
     q->rounding = size > 0.0 ? drift * (DBL_EPSILON * fabs(s->run.t) / delta) : 0.0;
     vector_copy(s->bound.n, s->bound.y, h->ahead);
     for (int i = 0; i < s->bound.n; i++) {
-        double change = fabs(crossing_moved(s, s->run.t, h->ahead, i, e) - now);
+        double change = crossing_change(s, s->run.t, h->ahead, i, e);
         q->tolerance += change;
         q->rounding += change * (DBL_EPSILON * fabs(s->bound.y[i]) / s->bound.norm.weights[i]);
         double digits = last_digits(s, e, i, now);

@@ -63,8 +63,9 @@ typedef struct trend_point {
  * p->delta on entry, then that over the distance returned; above `least`. 0: it cannot be told. */
 double crossing_trend(dae_solver *s, const trend_point *p, size_t r, double least, double *change);
 
-/* A crossing function at s->bound.y with y_i moved by its tolerance; y: a copy of s->bound.y. */
-double crossing_moved(dae_solver *s, double t, double *y, int i, expr crossing);
+/* By how much a crossing function changes when y_i moves from s->bound.y by its tolerance, to the
+ * side where it changes less: on the other there may be a jump. y: a copy of s->bound.y. */
+double crossing_change(dae_solver *s, double t, double *y, int i, expr crossing);
 /* Values at t of the last step: those of the interpolant, corrected by the equations where events
  * read what these give, and can be. */
 void hybrid_values_at(dae_solver *s, double t, double *y, double *yp);

@@ -111,13 +111,22 @@ static void see_past_rounding(dae_solver *s, double t, size_t r)
     h->crossing_ahead[r] = now + (noise > 0.0 ? change : change * (p.delta / delta));
 }
 
+/* Whether the method has variables without a derivative. herk differentiates their equations: all
+ * it has is on its tangent. */
+static bool any_algebraic(const dae_solver *s)
+{
+    for (int i = 0; i < s->bound.n; i++)
+        if (s->bound.kinds[i] != DAE_KIND_DIFFERENTIAL) return true;
+    return false;
+}
+
 /* Crossing functions at t and a moment later; solve: there by the equations, too;
  * keep: corrected values are. */
 static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
 {
     hybrid *h = s->hybrid;
     h->soon = look_ahead(s, t, solve, keep);
-    h->stands = h->foreseen || !reads_ahead(s);
+    h->stands = h->foreseen || !reads_ahead(s) || !any_algebraic(s);
     h->window =
         fmin(1.0, 2.0 * event_finder_resolution(s->bound.events, t, 0.0) / fabs(h->soon - t));
     model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
@@ -186,12 +195,16 @@ static bool side_of(hybrid *h, size_t r, double digits, bool *below)
 /* Values of algebraic variables are at zero within so many tolerances. */
 static const double NEAR_ZERO = 100.0;
 
-double crossing_moved(dae_solver *s, double t, double *y, int i, expr crossing)
+double crossing_change(dae_solver *s, double t, double *y, int i, expr crossing)
 {
-    y[i] = s->bound.y[i] + s->bound.norm.weights[i];
-    double moved = hybrid_value(s, t, y, s->bound.yp, crossing);
+    const double now = hybrid_value(s, t, s->bound.y, s->bound.yp, crossing);
+    double change[2];
+    for (int side = 0; side < 2; side++) {
+        y[i] = s->bound.y[i] + (side == 0 ? 1.0 : -1.0) * s->bound.norm.weights[i];
+        change[side] = fabs(hybrid_value(s, t, y, s->bound.yp, crossing) - now);
+    }
     y[i] = s->bound.y[i];
-    return moved;
+    return fmin(change[0], change[1]);
 }
 
 /* What the tolerances of y leave open of the crossing function of relation r: the sum of |dc/dy_i|
@@ -202,7 +215,7 @@ static double crossing_tolerance(dae_solver *s, double t, size_t r)
     double *y = s->hybrid->further, sum = 0.0;
     vector_copy(s->bound.n, s->bound.y, y);
     for (int i = 0; i < s->bound.n; i++)
-        sum += fabs(crossing_moved(s, t, y, i, e) - s->hybrid->crossing[r]);
+        sum += crossing_change(s, t, y, i, e);
     return sum;
 }
 
@@ -384,6 +397,15 @@ static bool is_alone(const dae_solver *s, double t, double moment)
     return causes == 1;
 }
 
+/* Whether relation r has jumped over zero at t, by more than the last digits of its two sides and
+ * the tolerances leave open: to the search a unit in the last place, and the gap between the
+ * interpolants of two steps, are jumps. */
+static bool jumps(dae_solver *s, double t, size_t r, const int *flags)
+{
+    return flags && event_finder_jumped(s->bound.events, (int)r) &&
+           fabs(s->hybrid->crossing[r]) > last_digits(s, t, r) + crossing_tolerance(s, t, r);
+}
+
 /* The relations whose crossing is the event take their new sides; they are decided. Where exactly
  * their zero was met tells what is a step off it: zero_r = crossing function there. Those that
  * nothing heard so far take the side on which they are. Those that have not moved since their last
@@ -402,7 +424,7 @@ void relations_cross(dae_solver *s, double t)
         bool late = h->pending == EVENT_OVERDUE && overdue(h, r, c);
         bool crosses = flags && flags[r] != 0, joins = flags && !crosses && meets(h, r, t, moment);
         h->decided[r] = late || crosses || joins;
-        bool through = h->decided[r] && !(flags && event_finder_jumped(s->bound.events, (int)r));
+        bool through = h->decided[r] && !jumps(s, t, r, flags);
         bool stays = stays_at_zero(s, t, r, c);
         if (h->pending != EVENT_SEAM) h->came[r] = !stays && fabs(c) > noise_of(h, r);
         h->came[r] = h->came[r] || h->decided[r];
@@ -564,7 +586,8 @@ bool hybrid_relation_changes(dae_solver *s)
         bool held = s->hybrid->instance->memory[m->relations[r].memory] != 0.0;
         if (flags[r] == 0 || held == (flags[r] < 0)) continue;
         if (!is_held_at_zero(s, r)) return true;
-        event_finder_quiet(s->bound.events, (int)r); /* such errors cross again and again */
+        /* such errors cross again and again */
+        event_finder_quiet(s->bound.events, (int)r, noise_of(s->hybrid, r));
     }
     return false;
 }
