@@ -214,8 +214,7 @@ static double crossing_tolerance(dae_solver *s, double t, size_t r)
     const expr e = flat_of(s)->relations[r].crossing;
     double *y = s->hybrid->further, sum = 0.0;
     vector_copy(s->bound.n, s->bound.y, y);
-    for (int i = 0; i < s->bound.n; i++)
-        sum += crossing_change(s, t, y, i, e);
+    for (int i = 0; i < s->bound.n; i++) sum += crossing_change(s, t, y, i, e);
     return sum;
 }
 
