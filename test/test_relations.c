@@ -112,6 +112,19 @@ static void test_integers_at_the_start(void **state)
         }
 }
 
+/* A relation of a solved variable that reads another one, and whose sides are equal at the start:
+ * it is true from there on, so that no clause fires. */
+static void test_equal_at_the_start(void **state)
+{
+    (void)state;
+    static const expected e[] = {{"n", 0}, {"w", 0.5}, {NULL, 0}};
+    run_all(MODEL("Real y, w(start=0, fixed=true);\nBoolean b;\n"
+                  "Integer n(start=0, fixed=true);\nequation\ny = 1 + 1.9*sin(time);\n"
+                  "b = (if y > 0.5 then y - 0.5 else 0) >= 0.5;\n"
+                  "when b then\n  n = pre(n) + 1;\nend when;\nder(w) = if b then 1 else y;"),
+            0.5, e);
+}
+
 /* 2 sin(t) touches 2, and errors of interpolants pass it: that is not an event. Closed form. */
 static void test_touch(void **state)
 {
@@ -171,9 +184,13 @@ static void test_impulse_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equality_on_a_plateau), cmocka_unit_test(test_what_stops_itself),
-        cmocka_unit_test(test_integers_at_the_start), cmocka_unit_test(test_touch),
-        cmocka_unit_test(test_rows_at_events),        cmocka_unit_test(test_impulse_is_told),
+        cmocka_unit_test(test_equality_on_a_plateau),
+        cmocka_unit_test(test_what_stops_itself),
+        cmocka_unit_test(test_integers_at_the_start),
+        cmocka_unit_test(test_equal_at_the_start),
+        cmocka_unit_test(test_touch),
+        cmocka_unit_test(test_rows_at_events),
+        cmocka_unit_test(test_impulse_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

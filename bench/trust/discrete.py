@@ -68,7 +68,7 @@ def discrete(spec):
 
 
 def by_grid(b, f, stop):
-    """How often b becomes true, and the integral of f, which jumps and is else smooth, as a function; Invalid if it cannot be told."""
+    """How often b becomes true, and the integral of f, which jumps and has kinks, as a function; Invalid if it cannot be told."""
     h, count, sums, flips = stop/GRID, 0, [0.0], []
     was = b(EPS)
     if was != b(0.0): raise Invalid  # what becomes true at the very start is not judged
@@ -88,16 +88,16 @@ def by_grid(b, f, stop):
 
 
 def piece(f, a, e):
-    """The integral between a and e, with at most one jump between."""
-    d = (e - a)*1e-7
-    l, m, r = f(a + d), f((a + e)/2), f(e - d)
-    if abs(l - 2*m + r) < 1e-2 and abs(r - l) < .1: return (e - a)*(l + 4*m + r)/6
-    lo, hi = a, e
-    for _ in range(45):
-        mid = (lo + hi)/2
-        if abs(f(mid) - l) < abs(f(mid) - r): lo = mid
-        else: hi = mid
-    return (lo - a)*(l + f(lo - d))/2 + (e - hi)*(f(hi + d) + r)/2
+    """The integral between a and e by Simpson's rule, halved until it agrees with itself: at a kink or a jump to the last digits of time."""
+    def halved(a, m, e, fa, fm, fe, whole, depth):
+        l, r = (a + m)/2, (m + e)/2
+        fl, fr = f(l), f(r)
+        left, right = (m - a)*(fa + 4*fl + fm)/6, (e - m)*(fm + 4*fr + fe)/6
+        if depth == 0 or abs(left + right - whole) <= 1e-13*(e - a): return left + right
+        return halved(a, l, m, fa, fl, fm, left, depth - 1) + halved(m, r, e, fm, fr, fe, right, depth - 1)
+    m = (a + e)/2
+    fa, fm, fe = f(a), f(m), f(e)
+    return halved(a, m, e, fa, fm, fe, (e - a)*(fa + 4*fm + fe)/6, 40)
 
 
 # ---- a linear system under hysteresis: exact switching times ----------------------------------------------------------------------

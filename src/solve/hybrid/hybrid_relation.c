@@ -167,7 +167,8 @@ static bool side_of(hybrid *h, size_t r, double digits, bool *below)
 {
     const model_form *f = h->instance->form;
     double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
-    if (h->at_start && (!f->rounded[r] || f->flat->relations[r].steps)) {
+    const bool equal = fabs(now) <= digits && !h->trace[r].met;
+    if (h->at_start && (!f->rounded[r] || f->flat->relations[r].steps || equal)) {
         *below =
             fabs(now) <= fmax(noise_of(h, r), digits) ? !f->flat->relations[r].strict : now < 0.0;
         return !isnan(now);
@@ -438,16 +439,28 @@ void relations_cross(dae_solver *s, double t)
     h->alone = is_alone(s, t, moment);
 }
 
-/* First guess of the relations, from the start values alone. */
-void relations_start(dae_solver *s, double t)
+/* The relations by their crossing functions at hand; whether one has changed. */
+static bool take_sides(const dae_solver *s)
 {
     const flat_model *m = flat_of(s);
     hybrid *h = s->hybrid;
-    if (m->relation_count == 0) return;
-    model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
+    bool changed = false;
     for (size_t r = 0; r < m->relation_count; r++) {
-        double c = h->crossing[r];
-        h->instance->memory[m->relations[r].memory] = m->relations[r].strict ? c < 0.0 : c <= 0.0;
+        double c = h->crossing[r], side = m->relations[r].strict ? c < 0.0 : c <= 0.0;
+        if (memory_store(&h->instance->memory[m->relations[r].memory], side)) changed = true;
+    }
+    return changed;
+}
+
+/* First guess of the relations, from the start values alone. One that reads another through its
+ * crossing function follows in the next pass. */
+void relations_start(dae_solver *s, double t)
+{
+    bool changed = flat_of(s)->relation_count > 0;
+    for (size_t r = 0; r < flat_of(s)->relation_count && changed; r++) {
+        model_instance_crossings(s->hybrid->instance, t, s->bound.y, s->bound.yp,
+                                 s->hybrid->crossing);
+        changed = take_sides(s);
     }
 }
 
