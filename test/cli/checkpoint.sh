@@ -130,7 +130,7 @@ kill -TERM $pid 2>/dev/null
 wait $pid
 code=$?
 if [ $code = 143 ]; then
-    says "checkpoint 'term.ck' is of t = .*--resume term.ck\|before its first checkpoint"
+    says "checkpoint 'term.ck' is of t = .*--resume term.ck\|before its first checkpoint\|during the translation"
 fi
 
 # ---- what cannot be used is named, and nothing is lost ----
