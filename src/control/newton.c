@@ -514,12 +514,12 @@ static attempt_status iterate(newton *nw, const corrector *c)
         double factor = m == 0 ? fmax(nw->rate_factor, BEST_OLD_RATE) : nw->rate_factor;
         bool small = factor * size * c->tightness <= nw->tolerance;
         if (met && (slow || small || is_round_off(nw, c, size))) {
-            bool confirmed;
-            status = confirm(nw, c, m, sizes, &confirmed);
-            if (status != ATTEMPT_OK) return status;
-            if (!confirmed) return iterate_on(nw, c);
+            const bool ends = ends_within_bounds(nw, c, &outside, &status);
+            bool confirmed = true;
+            if (ends && status == ATTEMPT_OK) status = confirm(nw, c, m, sizes, &confirmed);
+            if (!confirmed && status == ATTEMPT_OK) return iterate_on(nw, c);
             if (m == 0) nw->rate_factor = fmin(RATE_FADES * nw->rate_factor, UNKNOWN_RATE_FACTOR);
-            if (ends_within_bounds(nw, c, &outside, &status)) return status;
+            if (ends) return status;
         }
         keep_within_bounds(nw, c);
     }
