@@ -476,10 +476,9 @@ static attempt_status confirm(newton *nw, const corrector *c, int m, correction_
 /* Newton's iteration with a matrix of every iterate, from the iterate at hand on. */
 static attempt_status iterate_on(newton *nw, const corrector *c)
 {
-    attempt_status status = ATTEMPT_OK;
     int outside = 0;
-    for (int m = 0; m < 2 * nw->max_iterations && status == ATTEMPT_OK; m++) {
-        status = evaluate_prediction(nw, c); /* at the iterate */
+    for (int m = 0; m < 2 * nw->max_iterations; m++) {
+        attempt_status status = evaluate_prediction(nw, c); /* at the iterate */
         if (status == ATTEMPT_OK) status = renew_matrix(nw, c, true);
         if (status == ATTEMPT_OK) status = newton_direction(nw, c, true);
         if (status != ATTEMPT_OK) return status;
@@ -489,7 +488,7 @@ static attempt_status iterate_on(newton *nw, const corrector *c)
         if (small && ends_within_bounds(nw, c, &outside, &status)) return status;
         keep_within_bounds(nw, c);
     }
-    return status == ATTEMPT_OK ? ATTEMPT_CONVERGENCE : status;
+    return outside > 0 ? ATTEMPT_BOUND : ATTEMPT_CONVERGENCE;
 }
 
 /* Iterate from the prediction until the iteration error is below the tolerance (5.2.15). */
