@@ -118,6 +118,8 @@ typedef struct hybrid {
     double *tangent;          /* y' where that moment begins, */
     double *further;          /* y further along it, */
     double *further_yp;       /* and y' there */
+    double *onward;           /* work: y some moments later, */
+    double *onward_yp;        /* and y' there */
     double *after, *after_yp; /* y and y' after the last event, */
     double *left, *left_yp;   /* weights and y' before it; while one at a seam is due, y and y', */
     double left_at;           /* the time of these */
