@@ -89,6 +89,7 @@ typedef struct hybrid {
     double *zero;             /* per relation: its crossing function at its last event */
     bool *decided;            /* per relation: by the event at hand */
     bool alone;               /* one relation has made it, and nothing else */
+    bool at_seam;             /* it is one at a seam, whose time no crossing has told */
     bool *came;               /* per relation: it was away from zero before the event at hand */
     relation_trace *trace;    /* per relation */
     relation_ranges *ranges;  /* owned; NULL: not needed so far */

@@ -256,6 +256,15 @@ static bool goes_on(dae_solver *s, double t, size_t r, bool *below)
     return !isnan(onward);
 }
 
+/* Whether relation r, at a seam, has yet to cross: by the last digits of the time, as time >= next
+ * where next is not rounded as the seam is. Clauses that act now would read values before it; the
+ * search finds it next. */
+static bool has_yet_to_cross(const hybrid *h, size_t r, bool held)
+{
+    const double c = h->crossing[r];
+    return h->at_seam && !h->instance->form->rounded[r] && c != 0.0 && held == (c < 0.0);
+}
+
 /* Whether relation r is turned over, to *below. One that goes to its other side in a moment, and is
  * far from zero now, is not: the equations are faster than a moment, and it crosses behind the
  * event, if at all. */
@@ -266,6 +275,7 @@ static bool turns(dae_solver *s, double t, size_t r, bool *below)
     const bool held = h->instance->memory[flat_of(s)->relations[r].memory] != 0.0;
     const bool start = h->at_start && h->instance->form->rounded[r];
     if (!side_of(h, r, start ? last_digits(s, t, r) : 0.0, below) || *below == held) return false;
+    if (has_yet_to_cross(h, r, held)) return false;
     if (!goes_on(s, t, r, below) || *below == held) return false;
     bool there = held == (now < 0.0) && fabs(now) > noise_of(h, r);
     if (!there || !h->instance->form->rounded[r]) return true;
@@ -335,6 +345,7 @@ bool relations_leave(dae_solver *s, double t)
 {
     if (flat_of(s)->relation_count == 0) return false;
     relations_decide(s, false);
+    s->hybrid->at_seam = false;
     return any_turns(s, t);
 }
 
@@ -354,6 +365,7 @@ bool relations_pass_seam(dae_solver *s, double t)
     hybrid *h = s->hybrid;
     if (flat_of(s)->relation_count == 0) return false;
     relations_decide(s, false);
+    h->at_seam = true;
     model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing_entry);
     return any_turns(s, t);
 }
@@ -446,6 +458,7 @@ void relations_cross(dae_solver *s, double t)
     bool found = s->bound.events && h->pending == EVENT_CROSSING;
     const int *flags = found ? event_finder_flags(s->bound.events) : NULL;
     if (m->relation_count == 0) return;
+    h->at_seam = h->pending == EVENT_SEAM;
     model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
     double moment = flags ? look_around(s, t) : 0.0;
     for (size_t r = 0; r < m->relation_count; r++) {
@@ -473,6 +486,7 @@ void relations_start(dae_solver *s, double t)
 {
     const flat_model *m = flat_of(s);
     hybrid *h = s->hybrid;
+    h->at_seam = false;
     if (m->relation_count == 0) return;
     model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
     for (size_t r = 0; r < m->relation_count; r++) {
