@@ -244,7 +244,8 @@ static void pendulum_of_index_1(void **state)
 }
 
 /* Two tanks come to one level in finite time; from there on q |q| = 0, and corrections of q are
- * noise. The rates that noise seems to have must not hold the step: at 1e-6 it stayed 1e-7. */
+ * noise. The rates that noise seems to have must not hold the step: at 1e-6 it stayed 1e-7. (With
+ * tighter tolerances the rounding of h1 - h2, 1e-9 in q, is above what they permit.) */
 static void tanks_at_one_level(void **state)
 {
     (void)state;
@@ -252,7 +253,7 @@ static void tanks_at_one_level(void **state)
         "model TwoTanks\n  Real h1(start = 3, fixed = true), h2(start = 1, fixed = true), q;\n"
         "equation\n  q*abs(q) = 0.05^2*(h1 - h2);\n  2*der(h1) = -q;\n  der(h2) = q;\n"
         "end TwoTanks;\n";
-    for (int k = FIRST; k <= LAST; k++) {
+    for (int k = FIRST; k <= 7; k++) {
         dae_problem *p;
         dae_solver *s;
         dae_options o = dae_options_default();
@@ -260,7 +261,7 @@ static void tanks_at_one_level(void **state)
         o.method = "radau";
         o.rtol = pow(10.0, -k);
         o.atol = 1e-3 * o.rtol;
-        o.max_steps = 3000;
+        o.max_steps = 300;
         assert_int_equal(dae_problem_from_model(&(dae_model){.text = text}, &p, NULL), DAE_OK);
         assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
         assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
