@@ -135,6 +135,29 @@ static void test_touch(void **state)
             6.0, e);
 }
 
+/* A ball that is stopped at a height, and let go there, is at that height with no speed: a moment
+ * later it is there, too, but not at rest. Closed forms; the same with a jerk in place of a weight,
+ * and for a variable that is solved for. */
+static void test_let_go(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        MODEL("Real x(start=1, fixed=true), v(start=0, fixed=true);\nequation\nder(x) = v;\n"
+              "der(v) = -1;\nwhen x < 0.5 then\n  reinit(v, 0);\nend when;"),
+        MODEL("Real x(start=1, fixed=true), v(start=0, fixed=true), a(start=0, fixed=true);\n"
+              "equation\nder(x) = v;\nder(v) = a;\nder(a) = -1;\n"
+              "when x < 0.5 then\n  reinit(v, 0);\n  reinit(a, 0);\nend when;"),
+        MODEL("Real x(start=1, fixed=true), v(start=0, fixed=true), y;\nequation\nder(x) = v;\n"
+              "der(v) = -1;\ny^3 + y = x - 0.5;\nwhen y < 0 then\n  reinit(v, 0);\nend when;")};
+    const double late = 3.0 - cbrt(3.0);
+    const expected fallen[] = {{"x", -1.5}, {"v", -2.0}, {NULL, 0}};
+    const expected jerked[] = {
+        {"x", 0.5 - late * late * late / 6.0}, {"v", -0.5 * late * late}, {NULL, 0}};
+    run_all(texts[0], 3.0, fallen);
+    run_all(texts[1], 3.0, jerked);
+    run_all(texts[2], 3.0, fallen);
+}
+
 /* Rows at events are limits of the solution: the sawtooth is in [0, 1) before and after each of its
  * jumps, and its sign is not that of a rounding below zero. */
 static void test_rows_at_events(void **state)
@@ -189,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_integers_at_the_start),
         cmocka_unit_test(test_equal_at_the_start),
         cmocka_unit_test(test_touch),
+        cmocka_unit_test(test_let_go),
         cmocka_unit_test(test_rows_at_events),
         cmocka_unit_test(test_impulse_is_told),
     };

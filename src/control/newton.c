@@ -476,10 +476,9 @@ static attempt_status confirm(newton *nw, const corrector *c, int m, correction_
 /* Newton's iteration with a matrix of every iterate, from the iterate at hand on. */
 static attempt_status iterate_on(newton *nw, const corrector *c)
 {
-    attempt_status status = ATTEMPT_OK;
     int outside = 0;
-    for (int m = 0; m < 2 * nw->max_iterations && status == ATTEMPT_OK; m++) {
-        status = evaluate_prediction(nw, c); /* at the iterate */
+    for (int m = 0; m < 2 * nw->max_iterations; m++) {
+        attempt_status status = evaluate_prediction(nw, c); /* at the iterate */
         if (status == ATTEMPT_OK) status = renew_matrix(nw, c, true);
         if (status == ATTEMPT_OK) status = newton_direction(nw, c, true);
         if (status != ATTEMPT_OK) return status;
@@ -489,7 +488,7 @@ static attempt_status iterate_on(newton *nw, const corrector *c)
         if (small && ends_within_bounds(nw, c, &outside, &status)) return status;
         keep_within_bounds(nw, c);
     }
-    return status == ATTEMPT_OK ? ATTEMPT_CONVERGENCE : status;
+    return outside > 0 ? ATTEMPT_BOUND : ATTEMPT_CONVERGENCE;
 }
 
 /* Iterate from the prediction until the iteration error is below the tolerance (5.2.15). */
@@ -514,12 +513,12 @@ static attempt_status iterate(newton *nw, const corrector *c)
         double factor = m == 0 ? fmax(nw->rate_factor, BEST_OLD_RATE) : nw->rate_factor;
         bool small = factor * size * c->tightness <= nw->tolerance;
         if (met && (slow || small || is_round_off(nw, c, size))) {
-            bool confirmed;
-            status = confirm(nw, c, m, sizes, &confirmed);
-            if (status != ATTEMPT_OK) return status;
-            if (!confirmed) return iterate_on(nw, c);
+            const bool ends = ends_within_bounds(nw, c, &outside, &status);
+            bool confirmed = true;
+            if (ends && status == ATTEMPT_OK) status = confirm(nw, c, m, sizes, &confirmed);
+            if (!confirmed && status == ATTEMPT_OK) return iterate_on(nw, c);
             if (m == 0) nw->rate_factor = fmin(RATE_FADES * nw->rate_factor, UNKNOWN_RATE_FACTOR);
-            if (ends_within_bounds(nw, c, &outside, &status)) return status;
+            if (ends) return status;
         }
         keep_within_bounds(nw, c);
     }

@@ -115,6 +115,7 @@ static void begin(const stage_task *k)
     stage_newton *nw = k->newton;
     nw->iterations = 0;
     nw->theta = 0.0;
+    nw->noisy = false;
     nw->eta = faded(nw->eta);
     if (k->equations->begin) k->equations->begin(k);
 }
@@ -166,8 +167,10 @@ static attempt_status iterate(const stage_task *k)
             q = 0.0; /* the next one tells */
             continue;
         }
-        if (slow || (measured && !nw->patient && !will_converge(nw, size, nw->most - 1 - i)))
-            return nw->fresh && size <= nw->noise ? ATTEMPT_OK : diverged(k);
+        if (slow || (measured && !nw->patient && !will_converge(nw, size, nw->most - 1 - i))) {
+            nw->noisy = nw->fresh && size <= nw->noise;
+            return nw->noisy ? ATTEMPT_OK : diverged(k);
+        }
     }
     nw->shrink = 0.5;
     return diverged(k);
@@ -228,6 +231,9 @@ attempt_status stage_newton_iterate(const stage_task *k)
         status = m < MOST_DOUBTS && nw->iterations < nw->most ? go_on(k) : ATTEMPT_CONVERGENCE;
     }
     nw->sizes.first = first; /* what the prediction was off by */
+    /* The quotient of corrections that noise makes is not a rate: a step control that took it for
+     * one would hold h, and with it the noise, for ever. */
+    if (status == ATTEMPT_OK && nw->noisy) nw->theta = 0.0;
     return status;
 }
 

@@ -28,7 +28,8 @@ typedef struct stage_newton {
     bool ahead; /* at a predicted point */
     /* of the last solve */
     int iterations;
-    double theta;           /* contraction; 0: one iteration did */
+    double theta;           /* contraction; 0: one iteration did, or noise hides it */
+    bool noisy;             /* it ended in noise of F */
     correction_sizes sizes; /* norms of corrections */
     double shrink;          /* after a failure: what it says of h */
 } stage_newton;

@@ -29,10 +29,11 @@ static void free_unknowns(hybrid *h)
 /* The same for n unknowns in place of what there was; false: memory, and nothing changes. */
 static bool allocate_unknowns(hybrid *h, int n)
 {
-    double **const values[] = {
-        &h->reset,    &h->ahead, &h->ahead_yp, &h->tangent,    &h->further, &h->after,
-        &h->after_yp, &h->track, &h->track_yp, &h->further_yp, &h->branch,  &h->branch_yp,
-        &h->start,    &h->entry, &h->entry_yp, &h->left,       &h->left_yp};
+    double **const values[] = {&h->reset,    &h->ahead,      &h->ahead_yp, &h->tangent,
+                               &h->further,  &h->after,      &h->after_yp, &h->track,
+                               &h->track_yp, &h->further_yp, &h->branch,   &h->branch_yp,
+                               &h->start,    &h->entry,      &h->entry_yp, &h->left,
+                               &h->left_yp,  &h->onward,     &h->onward_yp};
     enum { LISTS = sizeof values / sizeof values[0] };
     double *block = DAE_ARRAY(double, LISTS *(size_t)n);
     bool *marks = DAE_ARRAY(bool, 2 * (size_t)n);

@@ -89,6 +89,7 @@ typedef struct hybrid {
     double *zero;             /* per relation: its crossing function at its last event */
     bool *decided;            /* per relation: by the event at hand */
     bool alone;               /* one relation has made it, and nothing else */
+    bool at_seam;             /* it is one at a seam, whose time no crossing has told */
     bool *came;               /* per relation: it was away from zero before the event at hand */
     relation_trace *trace;    /* per relation */
     relation_ranges *ranges;  /* owned; NULL: not needed so far */
@@ -118,6 +119,8 @@ typedef struct hybrid {
     double *tangent;          /* y' where that moment begins, */
     double *further;          /* y further along it, */
     double *further_yp;       /* and y' there */
+    double *onward;           /* work: y some moments later, */
+    double *onward_yp;        /* and y' there */
     double *after, *after_yp; /* y and y' after the last event, */
     double *left, *left_yp;   /* weights and y' before it; while one at a seam is due, y and y', */
     double left_at;           /* the time of these */

@@ -219,6 +219,65 @@ static double crossing_tolerance(dae_solver *s, double t, size_t r)
     return sum;
 }
 
+/* y and y' so many Euler steps of the equations after t, in `onward`; false: they have no solution.
+ */
+static bool step_onward(dae_solver *s, double t, double delta, int steps)
+{
+    hybrid *h = s->hybrid;
+    vector_copy(s->bound.n, s->bound.y, h->onward);
+    vector_copy(s->bound.n, h->tangent, h->onward_yp);
+    for (int k = 1; k <= steps; k++) {
+        for (int i = 0; i < s->bound.n; i++)
+            if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->onward[i] += delta * h->onward_yp[i];
+        if (initializer_project(s->bound.init, t + k * delta, delta, s->bound.kinds,
+                                s->bound.norm.weights, h->onward, h->onward_yp) != EVAL_OK)
+            return false;
+    }
+    return true;
+}
+
+/* Where the crossing function of relation r goes that y' does not move from zero at t: a ball that
+ * is let go at its limit has no speed yet, but is not at rest. k Euler steps show what its first k
+ * derivatives make of it. They are longer than a moment, since that is small to the power k, but so
+ * short that a step of the method is long against them. 0: it stays; NAN: that is not known. */
+static double crossing_onward(dae_solver *s, double t, size_t r)
+{
+    static const double longer[] = {1e3, 1e4, 1e5};
+    hybrid *h = s->hybrid;
+    const double least = fmax(noise_of(h, r), last_digits(s, t, r));
+    for (int k = 0; k < (int)(sizeof longer / sizeof *longer); k++) {
+        const double delta = (h->soon - t) * longer[k], end = t + (k + 2) * delta;
+        if (fabs(end - t) >= fabs(h->next_time - t)) break;
+        if (!step_onward(s, t, delta, k + 2)) return NAN;
+        const expr crossing = flat_of(s)->relations[r].crossing;
+        const double c = hybrid_value(s, end, h->onward, h->onward_yp, crossing) - h->zero[r];
+        if (!(fabs(c) <= least)) return c;
+    }
+    return 0.0;
+}
+
+/* Relation r would be turned to *below, the value of equality, since it is at zero and a moment
+ * later. Where it goes further on instead; false: nowhere that is known. */
+static bool goes_on(dae_solver *s, double t, size_t r, bool *below)
+{
+    const hybrid *h = s->hybrid;
+    const double noise = noise_of(h, r);
+    if (h->at_start || fabs(h->crossing[r] - h->zero[r]) > noise) return true;
+    if (fabs(h->crossing_ahead[r] - h->zero[r]) > noise) return true;
+    const double onward = crossing_onward(s, t, r);
+    if (onward != 0.0) *below = onward < 0.0;
+    return !isnan(onward);
+}
+
+/* Whether relation r, at a seam, has yet to cross: by the last digits of the time, as time >= next
+ * where next is not rounded as the seam is. Clauses that act now would read values before it; the
+ * search finds it next. */
+static bool has_yet_to_cross(const hybrid *h, size_t r, bool held)
+{
+    const double c = h->crossing[r];
+    return h->at_seam && !h->instance->form->rounded[r] && c != 0.0 && held == (c < 0.0);
+}
+
 /* Whether relation r is turned over, to *below. One that goes to its other side in a moment, and is
  * far from zero now, is not: the equations are faster than a moment, and it crosses behind the
  * event, if at all. */
@@ -229,6 +288,8 @@ static bool turns(dae_solver *s, double t, size_t r, bool *below)
     const bool held = h->instance->memory[flat_of(s)->relations[r].memory] != 0.0;
     const bool start = h->at_start && h->instance->form->rounded[r];
     if (!side_of(h, r, start ? last_digits(s, t, r) : 0.0, below) || *below == held) return false;
+    if (has_yet_to_cross(h, r, held)) return false;
+    if (!goes_on(s, t, r, below) || *below == held) return false;
     bool there = held == (now < 0.0) && fabs(now) > noise_of(h, r);
     if (!there || !h->instance->form->rounded[r]) return true;
     const double tolerance = crossing_tolerance(s, t, r);
@@ -297,6 +358,7 @@ bool relations_leave(dae_solver *s, double t)
 {
     if (flat_of(s)->relation_count == 0) return false;
     relations_decide(s, false);
+    s->hybrid->at_seam = false;
     return any_turns(s, t);
 }
 
@@ -316,6 +378,7 @@ bool relations_pass_seam(dae_solver *s, double t)
     hybrid *h = s->hybrid;
     if (flat_of(s)->relation_count == 0) return false;
     relations_decide(s, false);
+    h->at_seam = true;
     model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing_entry);
     return any_turns(s, t);
 }
@@ -417,6 +480,7 @@ void relations_cross(dae_solver *s, double t)
     bool found = s->bound.events && h->pending == EVENT_CROSSING;
     const int *flags = found ? event_finder_flags(s->bound.events) : NULL;
     if (m->relation_count == 0) return;
+    h->at_seam = h->pending == EVENT_SEAM;
     model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
     double moment = flags ? look_around(s, t) : 0.0;
     for (size_t r = 0; r < m->relation_count; r++) {
@@ -456,7 +520,8 @@ static bool take_sides(const dae_solver *s)
  * crossing function follows in the next pass. */
 void relations_start(dae_solver *s, double t)
 {
-    bool changed = flat_of(s)->relation_count > 0;
+    bool changed = true;
+    s->hybrid->at_seam = false;
     for (size_t r = 0; r < flat_of(s)->relation_count && changed; r++) {
         model_instance_crossings(s->hybrid->instance, t, s->bound.y, s->bound.yp,
                                  s->hybrid->crossing);

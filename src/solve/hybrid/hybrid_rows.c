@@ -2,6 +2,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/diag.h"
 #include "base/vector.h"
 #include "solve/hybrid/hybrid_parts.h"
 
@@ -28,6 +29,24 @@ static bool are_held(dae_solver *s, double t, const int *flags, bool strictly)
     return true;
 }
 
+/* at_y, at_yp = values at t as output has them, which knows better than the interpolant of some
+ * methods, and algebraic variables by the equations where relations read them. */
+static void take_output(dae_solver *s, double t)
+{
+    bool refined = false;
+    solver_interpolate(s, t, 0, s->bound.at_y);
+    solver_interpolate(s, t, 1, s->bound.at_yp);
+    if (!s->run.control.fixed && output_is_between(s, t) &&
+        refine_point(s, t, &refined) != DAE_OK) {
+        diag_clear(&s->diag);
+        solver_interpolate(s, t, 0, s->bound.at_y);
+        solver_interpolate(s, t, 1, s->bound.at_yp);
+    }
+    if (reads_solved(s)) /* left as they are where that fails */
+        initializer_project(s->bound.init, t, s->run.t_new - s->run.t_old, s->bound.kinds,
+                            s->bound.norm.weights, s->bound.at_y, s->bound.at_yp);
+}
+
 /* The limit from the left at an event that was located beyond its crossing: the last values at
  * which the relations have not changed, a few roundings before t. */
 static double take_before(dae_solver *s, double t, const int *flags)
@@ -38,7 +57,7 @@ static double take_before(dae_solver *s, double t, const int *flags)
         double before = t - copysign(back, s->run.t_new - s->run.t_old);
         const bool all = (before - s->run.t_old) * (t - before) < 0.0; /* of the step */
         if (all) before = s->run.t_old;
-        hybrid_values_at(s, before, s->bound.at_y, s->bound.at_yp);
+        take_output(s, before);
         if (are_held(s, before, flags, k < MOST_DOUBLINGS && !all)) return before;
         if (all) break;
     }
