@@ -176,12 +176,14 @@ static attempt_status iterate(const stage_task *k)
     return diverged(k);
 }
 
-/* What may be left over at the end, in tolerances: where corrections could not be smaller than
- * rounding makes them, some of those. */
-static double part_left(const stage_newton *nw, double last_size)
+/* What may be left over of each variable at the end, in tolerances: where corrections could not be
+ * smaller than rounding makes them, some of those, whose size is a root of a mean over n variables.
+ */
+static double part_left(const stage_newton *nw, double last_size, int n)
 {
     const double SPREAD = 4.0, noise = fmax(nw->fresh ? nw->noise : 0.0, nw->rounding);
-    return fmax(PROOF * nw->kappa, SPREAD * fmin(last_size, fmax(noise, nw->floor)));
+    const double most = sqrt((double)n) * fmin(last_size, fmax(noise, nw->floor));
+    return fmax(PROOF * nw->kappa, SPREAD * most);
 }
 
 /* Whether the last stage solves its equations where the iteration has ended: by the matrices that
@@ -193,7 +195,7 @@ static attempt_status confirm(const stage_task *k, bool *confirmed)
                          .matrix = nw->matrix,
                          .norm = k->ctx->norm,
                          .cj = nw->matrix->cj,
-                         .part = part_left(k->newton, nw->last_size),
+                         .part = part_left(k->newton, nw->last_size, k->ctx->norm->n),
                          .e = nw->delta,
                          .f = nw->first};
     k->equations->last_stage(k, &end);
