@@ -87,7 +87,8 @@ typedef struct method {
                                    steps */
         bool dim_multipliers;   /* its estimate hardly sees variables of index 2 */
         bool no_iteration; /* algebraic equations hold at the ends of steps to the tolerance only */
-        bool ends_unseen;  /* and the equations are not evaluated there */
+        bool confirms;    /* its iteration ends where the step does, and F has confirmed it there */
+        bool ends_unseen; /* and the equations are not evaluated there */
         bool rough_between; /* its error test says nothing of algebraic variables between the ends
                                of a step: where values are asked for, their equations are solved */
         bool raw_output;    /* values between steps are those of its polynomials, as its source has

@@ -278,7 +278,11 @@ static bool attempt_once(dae_solver *s, double h, attempt *a)
         a->status = ATTEMPT_STOP;
         s->bound.eval.failure = s->stop;
     }
-    if (a->status != ATTEMPT_OK || vector_finite(s->bound.n, a->y)) return true;
+    if (a->status != ATTEMPT_OK) return true;
+    if (vector_finite(s->bound.n, a->y)) {
+        a->status = step_end_look(s, a);
+        return true;
+    }
     a->status = ATTEMPT_EVALUATION;
     evaluate_residual(&s->bound.eval, a->t + a->h, a->y, a->yp, s->bound.work, &s->stats.residuals);
     return true;
