@@ -741,6 +741,10 @@ static dae_status recover(dae_solver *s, dae_status failure, double tend)
 {
     if (gmres_failed(s, failure)) return after_change(s, gmres_replace(s, "failed"));
     if (holds_to_rounding(s, failure, tend)) return DAE_OK;
+    if (s->hybrid && hybrid_reach(s, failure)) {
+        diag_clear(&s->diag);
+        return DAE_EVENT;
+    }
     if (s->hybrid && (hybrid_rescue(s, failure) || hybrid_fold(s, failure))) {
         tell_break(s, A_FOLD);
         return DAE_STEPPED;
