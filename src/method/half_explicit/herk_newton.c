@@ -92,6 +92,7 @@ static bool has_ended(double size, double rate, int since, double noise, double 
 attempt_status herk_newton(herk_work *w, const error_norm *norm, double t, double *x)
 {
     if (w->ng == 0) return ATTEMPT_OK;
+    const bool same = w->form->g_x_matrix.constant; /* at every point */
     bool renew = w->config.classical, renewed = false, far = false;
     correction_sizes sizes = {0};
     double last = 0.0;
@@ -105,7 +106,8 @@ attempt_status herk_newton(herk_work *w, const error_norm *norm, double t, doubl
         double rate = since > 0 ? size / last : w->rate, goal = fmax(LEFT_OVER, noise);
         if (since > 0) w->rate = fmax(fmin(0.5 * w->rate, 0.1), rate);
         if (has_ended(size, rate, since, noise, goal)) {
-            if ((renew && size <= goal) || iteration_is_local(norm, sizes)) return ATTEMPT_OK;
+            if ((renew && size <= goal) || same || iteration_is_local(norm, sizes))
+                return ATTEMPT_OK;
             renew = far = true;
             continue;
         }
