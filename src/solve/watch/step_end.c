@@ -17,11 +17,16 @@
 /* As much is left for what corrections are computed from. */
 static const double ROUNDING = 16.0 * DBL_EPSILON;
 
-static bool has_algebraic(const dae_solver *s)
+/* *algebraic: some variables are. False: some are of higher index, so that d has what belongs to
+ * other levels: a position's over h in its velocity. */
+static bool is_index_one(const dae_solver *s, bool *algebraic)
 {
-    for (int i = 0; i < s->bound.n; i++)
-        if (s->bound.kinds[i] != DAE_KIND_DIFFERENTIAL) return true;
-    return false;
+    *algebraic = false;
+    for (int i = 0; i < s->bound.n; i++) {
+        if (s->bound.kinds[i] > DAE_KIND_INDEX1) return false;
+        *algebraic = *algebraic || s->bound.kinds[i] == DAE_KIND_INDEX1;
+    }
+    return true;
 }
 
 /* Partial derivatives of a model are exact, and known to have no others; with those of callbacks by
@@ -31,8 +36,9 @@ static bool is_due(const dae_solver *s)
     const binding *b = &s->bound;
     const method *m = b->method;
     if (m->confirms || m->dassl || m->own_steps || s->run.control.fixed) return false;
-    if (b->ends_free || b->ends.matrix_free) return false;
-    return s->hybrid || (has_algebraic(s) && !b->ends.jac.undetected);
+    bool algebraic;
+    if (b->ends_free || b->ends.matrix_free || !is_index_one(s, &algebraic)) return false;
+    return s->hybrid || (algebraic && !b->ends.jac.undetected);
 }
 
 /* G of this point, for a derivative that moves with 1/h */
@@ -67,7 +73,7 @@ static double correction(dae_solver *s, const attempt *a, double by, double *d)
     for (int i = 0; i < b->n; i++)
         if (!b->ends.constraint_row[i]) d[i] = 0.0;
     if (iteration_solve(&b->ends, NULL, d) != ITERATION_OK) return NAN;
-    return norm_of(&b->norm, d, b->norm.newton);
+    return norm_of(&b->norm, d, b->norm.scale);
 }
 
 /* Where the matrix is nearly singular, as that of other states than the method has, rounding of y
@@ -78,7 +84,7 @@ static bool is_rounding(dae_solver *s, const attempt *a, double size)
     double *beside = b->end_beside;
     if (!isfinite(correction(s, a, ROUNDING, beside))) return false;
     for (int i = 0; i < b->n; i++) beside[i] -= b->end_off[i];
-    return 2.0 * norm_of(&b->norm, beside, b->norm.newton) >= size;
+    return 2.0 * norm_of(&b->norm, beside, b->norm.scale) >= size;
 }
 
 attempt_status step_end_look(dae_solver *s, attempt *a)
@@ -89,11 +95,13 @@ attempt_status step_end_look(dae_solver *s, attempt *a)
     if (made != ATTEMPT_OK) return made == ATTEMPT_CONVERGENCE ? ATTEMPT_OK : made;
     const double size = correction(s, a, 0.0, b->end_off);
     if (s->stop.code < 0) return ATTEMPT_STOP;
-    if (!(size > a->error) || (size > 1.0 && is_rounding(s, a, size))) return ATTEMPT_OK;
+    /* who iterates leaves over a part of the tolerance, which says nothing of the step */
+    if (!(size > (b->method->no_iteration ? a->error : 1.0))) return ATTEMPT_OK;
+    if (size > 1.0 && is_rounding(s, a, size)) return ATTEMPT_OK;
     a->error = size;
     a->estimate = b->end_off;
     a->error_constant = 1.0;
-    a->scale = b->norm.newton;
+    a->scale = b->norm.scale;
     a->next_factor = 0.0; /* the method's own does not know of it */
     return ATTEMPT_OK;
 }
