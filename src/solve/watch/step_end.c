@@ -14,7 +14,7 @@
 #include "base/vector.h"
 #include "solve/watch/watch.h"
 
-/* As much is left for what corrections are computed from. */
+/* By so many units in their last places the values of a step may differ without a reason. */
 static const double ROUNDING = 16.0 * DBL_EPSILON;
 
 /* *algebraic: some variables are. False: some are of higher index, so that d has what belongs to
@@ -91,7 +91,9 @@ attempt_status step_end_look(dae_solver *s, attempt *a)
 {
     binding *b = &s->bound;
     if (a->status != ATTEMPT_OK || !(a->error <= 1.0) || !is_due(s)) return a->status;
+    const eval_failure failure = b->eval.failure;
     const attempt_status made = make_matrix(s, a);
+    if (made == ATTEMPT_CONVERGENCE) b->eval.failure = failure; /* nothing can be said */
     if (made != ATTEMPT_OK) return made == ATTEMPT_CONVERGENCE ? ATTEMPT_OK : made;
     const double size = correction(s, a, 0.0, b->end_off);
     if (s->stop.code < 0) return ATTEMPT_STOP;
