@@ -79,6 +79,8 @@ typedef struct method {
         formula_use takes_formula; /* options->formula_a and ->formula_b; 0: it has its own */
     };
     struct {                   /* what its results are good for */
+        bool anew_at_one;      /* at order 1 its history tells less than y' does: after failures it
+                                  begins anew with the values at hand */
         bool tests_velocities; /* of second order: errors of velocities count at index 3, too: along
                                   the constraints they add up from step to step */
         bool tests_algebraic;  /* its error test sees algebraic variables at the ends of all steps:
