@@ -107,6 +107,15 @@ void event_finder_persist(event_finder *f, persist *p)
     PERSIST_ARRAY(p, f->fit, count);
 }
 
+void event_finder_claim(event_finder *f, int i, int flag)
+{
+    for (int k = 0; k < f->count; k++) {
+        f->flags[k] = k == i ? flag : 0;
+        f->unresolved[k] = f->jumped[k] = false;
+    }
+    f->eval->stats->events++;
+}
+
 const int *event_finder_flags(const event_finder *finder)
 {
     return finder->flags;

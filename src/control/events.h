@@ -77,6 +77,9 @@ eval_status event_finder_search(event_finder *finder, event_interpolant interpol
  */
 double event_finder_time(const event_finder *finder);
 
+/* Component i is at its zero where the search stands, by what the caller knows: the last find is
+ * that. */
+void event_finder_claim(event_finder *finder, int i, int flag);
 /* event_count flags of the last find: 0, +1 rising, -1 falling, seen in the direction of
  * integration. */
 const int *event_finder_flags(const event_finder *finder);

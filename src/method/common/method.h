@@ -79,6 +79,8 @@ typedef struct method {
         formula_use takes_formula; /* options->formula_a and ->formula_b; 0: it has its own */
     };
     struct {                   /* what its results are good for */
+        bool anew_at_one;      /* at order 1 its history tells less than y' does: after failures it
+                                  begins anew with the values at hand */
         bool tests_velocities; /* of second order: errors of velocities count at index 3, too: along
                                   the constraints they add up from step to step */
         bool tests_algebraic;  /* its error test sees algebraic variables at the ends of all steps:
@@ -87,7 +89,8 @@ typedef struct method {
                                    steps */
         bool dim_multipliers;   /* its estimate hardly sees variables of index 2 */
         bool no_iteration; /* algebraic equations hold at the ends of steps to the tolerance only */
-        bool ends_unseen;  /* and the equations are not evaluated there */
+        bool confirms;    /* its iteration ends where the step does, and F has confirmed it there */
+        bool ends_unseen; /* and the equations are not evaluated there */
         bool rough_between; /* its error test says nothing of algebraic variables between the ends
                                of a step: where values are asked for, their equations are solved */
         bool raw_output;    /* values between steps are those of its polynomials, as its source has

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/vector.h"
+#include "control/confirm.h"
 #include "method/half_explicit/herk_parts.h"
 
 /* What the iteration leaves over, in weights of the error test: a thousandth of what a step may
@@ -71,10 +72,29 @@ static bool too_slow(int k, double rate, double size, double goal)
     return k > 0 && (rate > 0.5 || size * pow(rate, 3.0) > goal);
 }
 
+static void add_size(correction_sizes *sizes, int k, double size)
+{
+    if (k == 0) sizes->first = size;
+    sizes->before = sizes->last;
+    sizes->last = size;
+}
+
+/* Whether corrections are as small as they have to be, or as rounding lets them be. */
+static bool has_ended(double size, double rate, int since, double noise, double goal)
+{
+    if (size <= noise) return true;
+    if (since > 0 && rate >= 0.9 && size <= STALLED * noise) return true;
+    return rate < 0.9 && rate / (1.0 - rate) * size <= goal;
+}
+
+/* Where the iteration came from afar small corrections prove nothing (control/confirm.h): then the
+ * last one is to be that of the classical method, by g_x of the very point. */
 attempt_status herk_newton(herk_work *w, const error_norm *norm, double t, double *x)
 {
     if (w->ng == 0) return ATTEMPT_OK;
-    bool renew = w->config.classical, renewed = false;
+    const bool same = w->form->g_x_matrix.constant; /* at every point */
+    bool renew = w->config.classical, renewed = false, far = false;
+    correction_sizes sizes = {0};
     double last = 0.0;
     for (int k = 0, since = 0; k < MOST_ITERATIONS; k++, since++) {
         attempt_status status = herk_evaluate(w, HERK_CONSTRAINTS, t, x, w->g);
@@ -82,14 +102,18 @@ attempt_status herk_newton(herk_work *w, const error_norm *norm, double t, doubl
         if (status != ATTEMPT_OK) return status;
         correct(w, x);
         double noise, size = correction_size(w, norm, x, &noise);
-        if (size <= noise) return ATTEMPT_OK;
+        add_size(&sizes, k, size);
         double rate = since > 0 ? size / last : w->rate, goal = fmax(LEFT_OVER, noise);
         if (since > 0) w->rate = fmax(fmin(0.5 * w->rate, 0.1), rate);
-        if (since > 0 && rate >= 0.9 && size <= STALLED * noise) return ATTEMPT_OK;
-        if (rate < 0.9 && rate / (1.0 - rate) * size <= goal) return ATTEMPT_OK;
-        if (since > 0 && renewed && !(rate < 0.9)) return diverged(w, norm);
+        if (has_ended(size, rate, since, noise, goal)) {
+            if ((renew && size <= goal) || same || iteration_is_local(norm, sizes))
+                return ATTEMPT_OK;
+            renew = far = true;
+            continue;
+        }
+        if (!far && since > 0 && renewed && !(rate < 0.9)) return diverged(w, norm);
         last = size;
-        renew = w->config.classical || (!renewed && too_slow(since, rate, size, goal));
+        renew = w->config.classical || far || (!renewed && too_slow(since, rate, size, goal));
         if (renew && !w->config.classical) {
             renewed = true;
             since = -1;

@@ -91,6 +91,16 @@ static void collect_nodes(const irk_state *s, irk_scratch *w, int n)
 /* ---- step -------------------------------------------------------------------------------------
  */
 
+/* Whether each step has to be led back to the constraints: where |R(infinity)| = 1 [AP91], and at
+ * index 1 wherever it does not end on them, as no error estimate sees how far it is off. */
+static bool has_to_project(const irk_table *table, const method_context *ctx)
+{
+    if (table->project || collocation_ends(table->m) || ctx->fixed_steps) return table->project;
+    for (int j = 0; j < ctx->n; j++)
+        if (ctx->norm->kinds[j] >= DAE_KIND_INDEX2) return false;
+    return true;
+}
+
 void irk_begin(const irk_table *table, void *state, void *scratch, const method_context *ctx,
                const start_point *at)
 {
@@ -99,7 +109,7 @@ void irk_begin(const irk_table *table, void *state, void *scratch, const method_
     const int n = ctx->n;
     method_clear(ctx, s, w);
     s->table = table;
-    s->project = table->project && ctx->projection != DAE_PROJECTION_NONE;
+    s->project = has_to_project(table, ctx) && ctx->projection != DAE_PROJECTION_NONE;
     w->step.m = table->m;
     s->t = s->t_old = at->t;
     s->step = 1;
@@ -109,6 +119,23 @@ void irk_begin(const irk_table *table, void *state, void *scratch, const method_
     vectors_begin(n, at->yp, s->yp, s->yp_old);
     if (table->m->pairs > 0) /* a failure shows at the first attempt */
         shifted_prepare(ctx->newton->matrix, table->m->pairs);
+}
+
+static bool projects(const irk_state *s, const irk_scratch *w)
+{
+    return s->project && !w->unprojected;
+}
+
+/* Before the first step that projects: whether it can. A table that does without goes on as it is.
+ */
+static void check_index(const irk_state *s, irk_scratch *w, const method_context *ctx,
+                        attempt *result)
+{
+    result->status = irk_check_index(s, w, ctx, result);
+    if (s->table->project || result->status != ATTEMPT_UNSUPPORTED) return;
+    w->unprojected = true;
+    result->status = ATTEMPT_OK;
+    result->reason = NULL;
 }
 
 static void irk_start(void *state, void *scratch, const method_context *ctx, const start_point *at)
@@ -260,9 +287,9 @@ static double further_error(const irk_state *s, irk_scratch *w, const method_con
     const bool ends = !collocation_ends(table->m);
     irk_trials *last = ends ? &w->at_end : &w->of_slope;
     if (!ends && (table->estimate != IRK_FIRST_STAGE || s->step == 1)) return 0.0;
-    result->status = ends ? defect_at_end(w, ctx, s->project) : defect_of_slope(s, w, ctx);
+    result->status = ends ? defect_at_end(w, ctx, projects(s, w)) : defect_of_slope(s, w, ctx);
     if (result->status != ATTEMPT_OK) return INFINITY;
-    bool again = rejected && !s->project; /* a projection leaves nothing of earlier steps */
+    bool again = rejected && !projects(s, w); /* a projection leaves nothing of earlier steps */
     double error = w->factor * norm_of(ctx->norm, w->work, w->scale);
     error = abrupt_error(s, w, &last->plain, stages_falling(&last->plain, error, w->step.h, again));
     return fmax(error, stiff_error(w, ctx, w->work, STIFF, again, last));
@@ -294,7 +321,7 @@ static double look(const void *state, void *scratch, const method_context *ctx, 
 static double error_between(const irk_state *s, irk_scratch *w, const method_context *ctx,
                             double error)
 {
-    bool on_constraints = collocation_ends(s->table->m) || s->project;
+    bool on_constraints = collocation_ends(s->table->m) || projects(s, w);
     bool few = s->table->m->stages < STAGES_ENOUGH || s->table->estimate == IRK_FIRST_STAGE ||
                s->table->power > 0;
     bool events = ctx->eval->problem->form.event_count > 0;
@@ -345,7 +372,7 @@ static void judge(const irk_state *s, irk_scratch *w, const method_context *ctx,
     result->error_constant = factor;
     result->next_factor =
         stages_next_factor(result->error, estimate_power(table), s->step == 1, rejected);
-    if (!s->project) return;
+    if (!projects(s, w)) return;
     vector_copy(ctx->n, w->error, w->step.R); /* the vectors serve the projection */
     result->estimate = w->step.R;
     result->status = irk_project(s, w, ctx, result);
@@ -414,7 +441,7 @@ void irk_attempt(const void *state, void *scratch, const method_context *ctx, do
     w->factor = error_factor(table, stages_relative_tolerance(ctx->norm, s->y));
     predict(s, w, ctx);
     w->rejected = true; /* until it is accepted */
-    if (s->project && s->step == 1) result->status = irk_check_index(s, w, ctx, result);
+    if (projects(s, w) && s->step == 1) check_index(s, w, ctx, result);
     if (result->status == ATTEMPT_OK) result->status = solve(w, ctx, result);
     if (result->status == ATTEMPT_OK) judge(s, w, ctx, rejected, result);
 }
@@ -460,23 +487,22 @@ void irk_interpolate(const void *state, const method_context *ctx, double t, int
     cubic_bend(n, x, h, derivative, 0.0, -1.0, s->yp, y);
 }
 
-#define IRK_METHOD(id, label, about, source, highest, range, projected, tableau, stage, kind)      \
+#define IRK_METHOD(id, label, about, source, highest, range, projected, tableau, stage, kind, ...) \
     const irk_table irk_##id = {                                                                   \
         .m = &(tableau), .stage_order = stage, .project = projected, .estimate = kind};            \
-    const method method_##id = {                                                                   \
-        .name = label,                                                                             \
-        .summary = about,                                                                          \
-        .citation = source,                                                                        \
-        .max_order = highest,                                                                      \
-        .fixed_order = true,                                                                       \
-        .rough_between = true,                                                                     \
-        .sharp_multipliers = projected,                                                            \
-        .dim_multipliers = (kind) == IRK_FIRST_STAGE,                                              \
-        .needs_rows = projected,                                                                   \
-        .index_range = range,                                                                      \
-        .table = &irk_##id,                                                                        \
-        METHOD_STEPS(irk),                                                                         \
-    }
+    const method method_##id = {.name = label,                                                     \
+                                .summary = about,                                                  \
+                                .citation = source,                                                \
+                                .max_order = highest,                                              \
+                                .fixed_order = true,                                               \
+                                .rough_between = true,                                             \
+                                .sharp_multipliers = projected,                                    \
+                                .dim_multipliers = (kind) == IRK_FIRST_STAGE,                      \
+                                .needs_rows = projected,                                           \
+                                .index_range = range,                                              \
+                                .table = &irk_##id,                                                \
+                                METHOD_STEPS(irk),                                                 \
+                                __VA_ARGS__}
 
 #define PROJECTED                                                                                  \
     "Ascher, Petzold: Projected implicit Runge-Kutta methods for differential-algebraic "          \
@@ -489,27 +515,28 @@ void irk_interpolate(const void *state, const method_context *ctx, double t, int
 IRK_METHOD(irk, "irk", "implicit Runge-Kutta by a table; without one Radau IIA of order 3",
            "Hairer, Wanner: Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, "
            "section IV.5",
-           3, "1 to 3", false, radau_iia_2, 2, IRK_LEFT_SLOPE);
+           3, "1 to 3", false, radau_iia_2, 2, IRK_LEFT_SLOPE, .confirms = true);
 IRK_METHOD(gauss2, "gauss:2", "Projected Gauss collocation of order 2 (midpoint rule)", PROJECTED,
-           2, "1 to 2", true, gauss_1, 1, IRK_LEFT_SLOPE);
+           2, "1 to 2", true, gauss_1, 1, IRK_LEFT_SLOPE, .confirms = false);
 IRK_METHOD(gauss4, "gauss:4", "Projected Gauss collocation of order 4; F(t,y,y') = 0", PROJECTED, 4,
-           "1 to 2", true, gauss_2, 2, IRK_LEFT_SLOPE);
+           "1 to 2", true, gauss_2, 2, IRK_LEFT_SLOPE, .confirms = false);
 IRK_METHOD(gauss6, "gauss:6", "Projected Gauss collocation of order 6; F(t,y,y') = 0", PROJECTED, 6,
-           "1 to 2", true, gauss_3, 3, IRK_LEFT_SLOPE);
+           "1 to 2", true, gauss_3, 3, IRK_LEFT_SLOPE, .confirms = false);
 IRK_METHOD(gauss8, "gauss:8", "Projected Gauss collocation of order 8; F(t,y,y') = 0", PROJECTED, 8,
-           "1 to 2", true, gauss_4, 4, IRK_LEFT_SLOPE);
+           "1 to 2", true, gauss_4, 4, IRK_LEFT_SLOPE, .confirms = false);
 IRK_METHOD(gauss10, "gauss:10", "Projected Gauss collocation of order 10; F(t,y,y') = 0", PROJECTED,
-           10, "1 to 2", true, gauss_5, 5, IRK_LEFT_SLOPE);
+           10, "1 to 2", true, gauss_5, 5, IRK_LEFT_SLOPE, .confirms = false);
 IRK_METHOD(lobattoc2, "lobattoc:2", "Lobatto IIIC of order 2, L-stable; F(t,y,y') = 0", CHIPMAN, 2,
-           "1 to 2", false, lobatto_iiic_2, 1, IRK_FIRST_STAGE);
+           "1 to 2", false, lobatto_iiic_2, 1, IRK_FIRST_STAGE, .confirms = true);
 IRK_METHOD(lobattoc4, "lobattoc:4", "Lobatto IIIC of order 4, L-stable; F(t,y,y') = 0", CHIPMAN, 4,
-           "1 to 3", false, lobatto_iiic_3, 2, IRK_FIRST_STAGE);
+           "1 to 3", false, lobatto_iiic_3, 2, IRK_FIRST_STAGE, .confirms = true);
 IRK_METHOD(lobattoc6, "lobattoc:6", "Lobatto IIIC of order 6, L-stable; F(t,y,y') = 0", CHIPMAN, 6,
-           "1 to 3", false, lobatto_iiic_4, 3, IRK_FIRST_STAGE);
+           "1 to 3", false, lobatto_iiic_4, 3, IRK_FIRST_STAGE, .confirms = true);
 IRK_METHOD(sirk22, "sirk:2", "Singly implicit method of order 2, L-stable; F(t,y,y') = 0", BURRAGE,
-           2, "1 to 3", false, sirk_l, 2, IRK_LEFT_SLOPE);
+           2, "1 to 3", false, sirk_l, 2, IRK_LEFT_SLOPE, .confirms = true);
 IRK_METHOD(sirk23, "sirk:3", "Singly implicit method of order 3, A-stable, a stage beyond the step",
-           BURRAGE, 3, "1 (2, 3: constant steps)", false, sirk_a, 2, IRK_LEFT_SLOPE);
+           BURRAGE, 3, "1 (2, 3: constant steps)", false, sirk_a, 2, IRK_LEFT_SLOPE,
+           .confirms = false);
 IRK_METHOD(sirk33, "sirk:3:lstable",
            "Singly implicit method of order 3, L-stable, all stages in the step", BURRAGE, 3,
-           "1 to 3", false, sirk_t, 2, IRK_LEFT_SLOPE);
+           "1 to 3", false, sirk_t, 2, IRK_LEFT_SLOPE, .confirms = true);

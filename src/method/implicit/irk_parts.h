@@ -31,9 +31,10 @@ typedef struct irk_state {
 typedef struct irk_scratch {
     collocation_step step; /* stages and Newton's method */
     bool rejected;         /* the last attempt was not accepted */
-    double first_h;        /* size of the first try since the last accepted step; 0: none */
-    double factor;         /* weight of the estimate in the error test */
-    double plain_error;    /* by the estimate alone */
+    bool unprojected;   /* by a table that does without: the equations have no constraints apart */
+    double first_h;     /* size of the first try since the last accepted step; 0: none */
+    double factor;      /* weight of the estimate in the error test */
+    double plain_error; /* by the estimate alone */
     irk_trials estimated, at_end, of_slope;
     stages_trial quiet;
     double *P;      /* increments at the nodes */

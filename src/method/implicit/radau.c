@@ -455,6 +455,7 @@ static void radau_persist(void *state, const method_context *ctx, persist *p)
         .fixed_order = true,                                                                       \
         .projects = true,                                                                          \
         .rough_between = true,                                                                     \
+        .confirms = true,                                                                          \
         .gives_way = (stages) == 0,                                                                \
         .index_range = "1 to 3",                                                                   \
         .table = (stages) ? &(const int){stages} : NULL,                                           \

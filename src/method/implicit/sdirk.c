@@ -330,6 +330,7 @@ static void sdirk_interpolate(const void *state, const method_context *ctx, doub
         .max_order = highest,                                                                      \
         .fixed_order = true,                                                                       \
         .rough_between = true,                                                                     \
+        .confirms = true,                                                                          \
         .constant_steps = constant,                                                                \
         .index_range = range,                                                                      \
         .table = &sdirk_##id,                                                                      \

@@ -413,6 +413,7 @@ const method method_bdf = {
     .citation = "Brenan, Campbell, Petzold: Numerical Solution of Initial-Value Problems in "
                 "Differential-Algebraic Equations, SIAM 1996, chapter 5",
     .tests_algebraic = true,
+    .confirms = true,
     .kinds_asked = true,
     .max_order = MAX_ORDER,
     .usual_order = USUAL_ORDER,

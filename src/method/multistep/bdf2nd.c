@@ -555,6 +555,7 @@ const method method_bdf2nd = {
     .forms = FORM_SECOND_ORDER,
     .index_range = "3",
     .tests_velocities = true,
+    .anew_at_one = true,
     METHOD_STEPS(direct),
     METHOD_CACHE(bdf2nd),
 };

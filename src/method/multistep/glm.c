@@ -550,6 +550,7 @@ const method method_glm3 = {
     .max_order = 3,
     .fixed_order = true,
     .rough_between = true,
+    .confirms = true,
     .index_range = "1 to 3",
     .table = &glm_peer4,
     METHOD_STEPS(glm),
@@ -568,6 +569,7 @@ const method method_glm3 = {
         .fixed_order = true,                                                                       \
         .constant_steps = true,                                                                    \
         .rough_between = true,                                                                     \
+        .confirms = true,                                                                          \
         .index_range = indices,                                                                    \
         .table = &coefficients,                                                                    \
         METHOD_STEPS(glm),                                                                         \

@@ -293,6 +293,7 @@ static void multistep_interpolate(const void *state, const method_context *ctx, 
         .fixed_order = true,                                                                       \
         .constant_steps = true,                                                                    \
         .equal_steps = needs_equal,                                                                \
+        .confirms = true,                                                                          \
         .rough_between = true,                                                                     \
         .takes_formula = use,                                                                      \
         .index_range = "1",                                                                        \

@@ -26,6 +26,9 @@ static bool allocate_work(binding *b)
     b->jumps = DAE_ARRAY(jump_trace, b->n);
     b->extent = DAE_ARRAY(double, b->n);
     b->step_start = (step_start){.y = DAE_ARRAY(double, b->n), .yp = DAE_ARRAY(double, b->n)};
+    b->end_off = DAE_ARRAY(double, b->n);
+    b->end_beside = DAE_ARRAY(double, b->n);
+    if (!b->end_off || !b->end_beside) return false;
     return b->step_start.y && b->step_start.yp && b->kinds && b->jumps && b->extent;
 }
 
@@ -88,17 +91,19 @@ void binding_empty(binding *b)
     initializer_free(b->init);
     newton_free(&b->newton);
     iteration_free(&b->matrix);
+    iteration_free(&b->ends);
     norm_free(&b->norm);
     dae_free_all(b->state, b->scratch, b->kinds, b->y, b->yp, b->work, b->at_y, b->at_yp, b->jumps,
-                 b->extent, b->step_start.y, b->step_start.yp);
+                 b->extent, b->step_start.y, b->step_start.yp, b->end_off, b->end_beside);
     b->events = NULL;
     b->init = NULL;
     b->newton = (newton){0};
-    b->matrix = (iteration){0};
+    b->matrix = b->ends = (iteration){0};
+    b->ends_free = false;
     b->norm = (error_norm){0};
     b->state = b->scratch = NULL;
     b->kinds = NULL;
-    b->y = b->yp = b->work = b->at_y = b->at_yp = NULL;
+    b->y = b->yp = b->work = b->at_y = b->at_yp = b->end_off = b->end_beside = NULL;
     b->jumps = NULL;
     b->extent = NULL;
     b->step_start = (step_start){0};
@@ -123,11 +128,21 @@ static dae_status make_matrix(binding *b, dae_diag *diag)
     return iteration_new(&b->matrix, &b->eval, &b->options, diag);
 }
 
+/* That of the ends of steps, for methods whose iteration does not look at F there. */
+static dae_status make_ends(binding *b, dae_diag *diag)
+{
+    iteration_free(&b->ends);
+    b->ends = (iteration){0};
+    b->ends_free = false;
+    return b->method->confirms ? DAE_OK : iteration_new_idle(&b->ends, &b->eval, &b->options, diag);
+}
+
 /* Matrices, norms, Newton, the search for consistent values and for events. */
 static dae_status make_tools(binding *b, dae_diag *diag)
 {
     if (!norm_new(&b->norm, b->n, &b->options)) return out_of_memory(b, diag);
     dae_status status = make_matrix(b, diag);
+    if (status == DAE_OK) status = make_ends(b, diag);
     if (status != DAE_OK) return status;
     if (!newton_new(&b->newton, &b->eval, &b->matrix, &b->norm, &b->options))
         return out_of_memory(b, diag);
@@ -237,6 +252,7 @@ dae_status binding_repattern(binding *b, const dae_problem *problem, dae_diag *d
     b->matrix = (iteration){0};
     drop_output_projector(b);
     dae_status status = make_matrix(b, diag);
+    if (status == DAE_OK) status = make_ends(b, diag);
     b->matrix.jac.layout_version = version + 1; /* methods keep maps of the layout before */
     newton_reset(&b->newton);
     if (status == DAE_OK && binding_second_order(b)) status = renew_second(b, diag);

@@ -53,6 +53,9 @@ typedef struct binding {
     initializer *init;
     iteration view;                /* matrices of the output projector, */
     initializer *output_projector; /* which has its own: looking at a run must not change it */
+    iteration ends;                /* matrices of the ends of steps (watch/step_end.c), */
+    double *end_off, *end_beside;  /* corrections there; */
+    bool ends_free;                /* it has no rows without y' */
     struct refiner *refiner; /* values between steps, where the interpolant will not do; a part, or
                                 NULL */
     event_finder *events;    /* NULL if the problem has none */

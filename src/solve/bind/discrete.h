@@ -126,6 +126,7 @@ typedef struct hybrid {
     double left_at;           /* the time of these */
     double event_time;        /* which was then */
     double pace, paced;       /* mean time between the last events, and the last; NAN: none */
+    double reached;           /* time of the last event that no step reached; NAN: none */
     double thrown;            /* when reinit acted last; NAN: never */
     double first_step;        /* the first step from there is at most this; 0: no limit */
     double soon;              /* when that is */

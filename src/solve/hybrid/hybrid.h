@@ -70,6 +70,9 @@ bool hybrid_take_back(struct dae_solver *s);
 /* The first step after an event has failed: go on in another mode, if one holds where this one
  * determines nothing. */
 bool hybrid_rescue(struct dae_solver *s, dae_status status);
+/* A step has failed: whether that was at an event, nearer than times can be told apart, which is
+ * due then. */
+bool hybrid_reach(struct dae_solver *s, dae_status status);
 /* A step has failed: whether the algebraic equations have another solution where it begins, on
  * which the run goes on. */
 bool hybrid_fold(struct dae_solver *s, dae_status status);

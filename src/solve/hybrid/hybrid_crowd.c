@@ -63,7 +63,8 @@ void crowd_start(hybrid *h)
     h->fold_reported = false;
     h->beyond_reported = h->impulse_told = false;
     h->approaches = 0;
-    h->event_time = h->rescued = h->fold = h->thrown = h->cut = h->cut_from = h->close_from = NAN;
+    h->event_time = h->rescued = h->fold = h->thrown = h->reached = h->cut = h->cut_from =
+        h->close_from = NAN;
     h->first_step = 0.0;
     h->pace = h->paced = NAN;
 }

@@ -228,7 +228,8 @@ static bool go_on(dae_solver *s, double t)
     return true;
 }
 
-/* The last step passed the fold: come closer to it from before, with shorter ones. */
+/* The last step passed the fold: come closer to it from before, with shorter ones. What is no
+ * longer on the branch, by the sign of a determinant, is not before it. */
 static bool approach(dae_solver *s, double end)
 {
     hybrid *h = s->hybrid;
@@ -236,6 +237,7 @@ static bool approach(dae_solver *s, double end)
     if (h->approaches >= MOST_APPROACHES ||
         beyond <= CLOSE_TO_FOLD * fabs(s->run.t_new - h->started))
         return false;
+    if (!rank_watch_agrees(s, end, h->branch, h->branch_yp)) return false;
     h->approaches++;
     vector_copy(s->bound.n, h->branch, s->bound.y);
     vector_copy(s->bound.n, h->branch_yp, s->bound.yp);

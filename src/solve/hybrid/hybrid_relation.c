@@ -111,13 +111,13 @@ static void see_past_rounding(dae_solver *s, double t, size_t r)
     h->crossing_ahead[r] = now + (noise > 0.0 ? change : change * (p.delta / delta));
 }
 
-/* Whether the method has variables without a derivative. herk differentiates their equations: all
- * it has is on its tangent. */
-static bool any_algebraic(const dae_solver *s)
+/* Whether a form has the derivatives of all its variables: tangents tell where they go, and its
+ * rows, which no method looks at, need not determine them. */
+static bool is_all_tangents(const dae_solver *s)
 {
     for (int i = 0; i < s->bound.n; i++)
-        if (s->bound.kinds[i] != DAE_KIND_DIFFERENTIAL) return true;
-    return false;
+        if (s->bound.kinds[i] != DAE_KIND_DIFFERENTIAL) return false;
+    return binding_uses_forms(&s->bound);
 }
 
 /* Crossing functions at t and a moment later; solve: there by the equations, too;
@@ -126,7 +126,7 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
 {
     hybrid *h = s->hybrid;
     h->soon = look_ahead(s, t, solve, keep);
-    h->stands = h->foreseen || !reads_ahead(s) || !any_algebraic(s);
+    h->stands = h->foreseen || !reads_ahead(s) || is_all_tangents(s);
     h->window =
         fmin(1.0, 2.0 * event_finder_resolution(s->bound.events, t, 0.0) / fabs(h->soon - t));
     model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);

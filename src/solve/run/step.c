@@ -278,7 +278,11 @@ static bool attempt_once(dae_solver *s, double h, attempt *a)
         a->status = ATTEMPT_STOP;
         s->bound.eval.failure = s->stop;
     }
-    if (a->status != ATTEMPT_OK || vector_finite(s->bound.n, a->y)) return true;
+    if (a->status != ATTEMPT_OK) return true;
+    if (vector_finite(s->bound.n, a->y)) {
+        a->status = step_end_look(s, a);
+        return true;
+    }
     a->status = ATTEMPT_EVALUATION;
     evaluate_residual(&s->bound.eval, a->t + a->h, a->y, a->yp, s->bound.work, &s->stats.residuals);
     return true;
@@ -323,6 +327,19 @@ static dae_status explain_gmres(dae_solver *s)
                     s->run.t_new);
 }
 
+/* Failures have taken the order from `before` to 1: of a second order form the polynomial through x
+ * has the velocity to O(H^2) then, H being the step before, however short the next one is. The
+ * method starts from x, x', x'' where it stands, and control goes on. */
+static void begin_anew(dae_solver *s, int before)
+{
+    const step_control *c = &s->run.control;
+    if (!s->bound.method->anew_at_one || before <= 1 || c->order > 1 || c->min_order > 1) return;
+    solver_interpolate(s, s->run.t_new, 0, s->bound.y);
+    solver_interpolate(s, s->run.t_new, 1, s->bound.yp);
+    start_point at = {.t = s->run.t_new, .h = c->h, .y = s->bound.y, .yp = s->bound.yp};
+    s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
+}
+
 /* Try until an attempt passes; on DAE_OK s->run.last holds it. */
 static dae_status attempt_until_accepted(dae_solver *s)
 {
@@ -354,7 +371,10 @@ static dae_status attempt_until_accepted(dae_solver *s)
         bool jumps = !lost && a->status == ATTEMPT_OK && !s->bound.method->dassl;
         jump_result jump = jumps ? jump_exempt(s, a) : JUMP_NONE;
         if (jump == JUMP_AGAIN) continue;
-        if (jump == JUMP_NONE) control_reject(&s->run.control, a);
+        if (jump == JUMP_NONE) {
+            control_reject(&s->run.control, a);
+            begin_anew(s, a->order);
+        }
         if (jump == JUMP_NONE && jumps && is_stuck(s)) jump = jump_last_resort(s, a);
         if (jump == JUMP_ROUNDING) return explain_growth(s, DAE_ERR_TOLERANCE);
         if (jump == JUMP_AGAIN) {
@@ -737,6 +757,10 @@ static dae_status recover(dae_solver *s, dae_status failure, double tend)
 {
     if (gmres_failed(s, failure)) return after_change(s, gmres_replace(s, "failed"));
     if (holds_to_rounding(s, failure, tend)) return DAE_OK;
+    if (s->hybrid && hybrid_reach(s, failure)) {
+        diag_clear(&s->diag);
+        return DAE_EVENT;
+    }
     if (s->hybrid && (hybrid_rescue(s, failure) || hybrid_fold(s, failure))) {
         tell_break(s, A_FOLD);
         return DAE_STEPPED;

@@ -265,6 +265,16 @@ static bool make_room(const dae_solver *s, rank_watch *w)
     return w->y;
 }
 
+bool rank_watch_agrees(dae_solver *s, double t, const double *y, const double *yp)
+{
+    rank_watch *w = watch_of(s);
+    if (!w || w->fresh || !w->y) return true;
+    evaluate(s, w, t, y, yp);
+    for (int k = 0; k < w->count; k++)
+        if (block_determinant(w, &w->block[k]) * w->block[k].before < 0.0) return false;
+    return true;
+}
+
 dae_status rank_watch_step(dae_solver *s)
 {
     rank_watch *w = watch_of(s);

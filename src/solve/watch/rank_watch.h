@@ -16,6 +16,9 @@ struct dae_solver;
 
 /* The method starts: what was seen before belongs to another stretch. */
 void rank_watch_restart(struct dae_solver *s);
+/* Whether determinants have the signs there that they had where the last step ended: else a
+ * singular point lies between. */
+bool rank_watch_agrees(struct dae_solver *s, double t, const double *y, const double *yp);
 /* After an accepted step: DAE_OK, or DAE_ERR_SINGULAR at a singular point within it, with its
  * equations and variables. */
 dae_status rank_watch_step(struct dae_solver *s);

@@ -40,6 +40,10 @@ bool jump_outgrown(const dae_solver *s, int i, double y);
 
 /* unwatched.c: after an accepted step, multipliers that are far off. */
 void unwatched_note(dae_solver *s);
+/* step_end.c: whether equations without y' hold where an attempt ends that passes its test so far;
+ * else the error is what a correction onto them takes. */
+attempt_status step_end_look(dae_solver *s, attempt *a);
+
 /* threads.c: a note, once, where fewer threads are at work than were asked for */
 void threads_note(dae_solver *s);
 

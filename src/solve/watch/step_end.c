@@ -1,0 +1,109 @@
+/* Whether equations without derivatives hold where a step ends.
+ *
+ * Error estimates compare two results of a method, and iterations their corrections. Neither sees a
+ * step that ends beside the algebraic equations and hidden constraints: matrices of another point,
+ * a last stage that is not the end of the step, or factors of an iterate where an exponential is
+ * larger by powers of ten make both small. So F itself is asked there, with partial derivatives of
+ * that very point: d = G^-1 (F_i of the rows without y', 0 of the others) is Newton's correction
+ * onto them [BCP96 (5.2.11)], and part of the error of the step. It holds for all methods but those
+ * whose iteration has asked F already (control/confirm.h), and for steps whose errors are
+ * controlled. */
+#include <float.h>
+#include <math.h>
+
+#include "base/vector.h"
+#include "solve/watch/watch.h"
+
+/* By so many units in their last places the values of a step may differ without a reason. */
+static const double ROUNDING = 16.0 * DBL_EPSILON;
+
+/* *algebraic: some variables are. False: some are of higher index, so that d has what belongs to
+ * other levels: a position's over h in its velocity. */
+static bool is_index_one(const dae_solver *s, bool *algebraic)
+{
+    *algebraic = false;
+    for (int i = 0; i < s->bound.n; i++) {
+        if (s->bound.kinds[i] > DAE_KIND_INDEX1) return false;
+        *algebraic = *algebraic || s->bound.kinds[i] == DAE_KIND_INDEX1;
+    }
+    return true;
+}
+
+/* Partial derivatives of a model are exact, and known to have no others; with those of callbacks by
+ * differences a step would cost n evaluations more. */
+static bool is_due(const dae_solver *s)
+{
+    const binding *b = &s->bound;
+    const method *m = b->method;
+    if (m->confirms || m->dassl || m->own_steps || s->run.control.fixed) return false;
+    bool algebraic;
+    if (b->ends_free || b->ends.matrix_free || !is_index_one(s, &algebraic)) return false;
+    return s->hybrid || (algebraic && !b->ends.jac.undetected);
+}
+
+/* G of this point, for a derivative that moves with 1/h */
+static attempt_status make_matrix(dae_solver *s, const attempt *a)
+{
+    const double cj = 1.0 / a->h;
+    iteration_status status = iteration_evaluate(&s->bound.ends, a->t + a->h, a->y, a->yp, cj, a->h,
+                                                 s->bound.norm.weights, NULL);
+    if (status == ITERATION_OK) {
+        int rows = 0;
+        for (int i = 0; i < s->bound.n; i++) rows += s->bound.ends.constraint_row[i];
+        s->bound.ends_free = s->hybrid && rows == 0;
+        if (rows == 0) return ATTEMPT_CONVERGENCE;
+        status = iteration_factor(&s->bound.ends, cj, NULL);
+    }
+    return status == ITERATION_OK       ? ATTEMPT_OK
+           : status == ITERATION_STOP   ? ATTEMPT_STOP
+           : status == ITERATION_MEMORY ? ATTEMPT_MEMORY
+                                        : ATTEMPT_CONVERGENCE;
+}
+
+/* d at y, moved by the part `by` of itself, one way or the other; its norm, NAN: there is none */
+static double correction(dae_solver *s, const attempt *a, double by, double *d)
+{
+    binding *b = &s->bound;
+    const eval_failure failure = b->eval.failure;
+    for (int i = 0; i < b->n; i++) b->work[i] = a->y[i] * (1.0 + (i % 2 ? by : -by));
+    eval_status status =
+        evaluate_residual(&b->eval, a->t + a->h, b->work, a->yp, d, &s->stats.residuals);
+    if (status == EVAL_RETRY) b->eval.failure = failure;
+    if (status != EVAL_OK) return NAN;
+    for (int i = 0; i < b->n; i++)
+        if (!b->ends.constraint_row[i]) d[i] = 0.0;
+    if (iteration_solve(&b->ends, NULL, d) != ITERATION_OK) return NAN;
+    return norm_of(&b->norm, d, b->norm.scale);
+}
+
+/* Where the matrix is nearly singular, as that of other states than the method has, rounding of y
+ * makes a correction of any size. */
+static bool is_rounding(dae_solver *s, const attempt *a, double size)
+{
+    binding *b = &s->bound;
+    double *beside = b->end_beside;
+    if (!isfinite(correction(s, a, ROUNDING, beside))) return false;
+    for (int i = 0; i < b->n; i++) beside[i] -= b->end_off[i];
+    return 2.0 * norm_of(&b->norm, beside, b->norm.scale) >= size;
+}
+
+attempt_status step_end_look(dae_solver *s, attempt *a)
+{
+    binding *b = &s->bound;
+    if (a->status != ATTEMPT_OK || !(a->error <= 1.0) || !is_due(s)) return a->status;
+    const eval_failure failure = b->eval.failure;
+    const attempt_status made = make_matrix(s, a);
+    if (made == ATTEMPT_CONVERGENCE) b->eval.failure = failure; /* nothing can be said */
+    if (made != ATTEMPT_OK) return made == ATTEMPT_CONVERGENCE ? ATTEMPT_OK : made;
+    const double size = correction(s, a, 0.0, b->end_off);
+    if (s->stop.code < 0) return ATTEMPT_STOP;
+    /* who iterates leaves over a part of the tolerance, which says nothing of the step */
+    if (!(size > (b->method->no_iteration ? a->error : 1.0))) return ATTEMPT_OK;
+    if (size > 1.0 && is_rounding(s, a, size)) return ATTEMPT_OK;
+    a->error = size;
+    a->estimate = b->end_off;
+    a->error_constant = 1.0;
+    a->scale = b->norm.scale;
+    a->next_factor = 0.0; /* the method's own does not know of it */
+    return ATTEMPT_OK;
+}
