@@ -53,6 +53,7 @@ static void set_scales(initializer *init)
 {
     const iteration *it = init->matrix;
     bool stored = !it->matrix_free && it->jac.valid;
+    if (stored && init->slope_of) scales_slopes(init, &it->jac.layout, it->jac.dfdy);
     init->rate = stored ? scales_rate(&it->jac.layout, it->jac.dfdy, it->jac.dfdyp, init->weights,
                                       init->ynew, init->ypnew)
                         : 0.0;

@@ -67,6 +67,7 @@ dae_status initializer_new(initializer **init, evaluator *eval, iteration *matri
 void initializer_persist(initializer *init, persist *p)
 {
     PERSIST_STRUCT(p, init, GAPS(initializer, eval, options), GAP(initializer, call),
+                   GAP(initializer, slope_of),
                    GAPS(initializer, weights, yp_tags), GAPS(initializer, rows.unit, rows.variable),
                    GAP(initializer, fixed), GAPS(initializer, rank_matrix, general));
     persist_block(p, init->weights); /* and what is behind it */
@@ -97,6 +98,12 @@ void initializer_nearest(initializer *init, bool nearest)
 void initializer_rescued(initializer *init, bool rescued)
 {
     init->rescued = rescued;
+}
+
+void initializer_slopes(initializer *init, int first, const int *slope_of)
+{
+    init->slope_of = slope_of;
+    init->first_slope = first;
 }
 
 int initializer_other(const initializer *init, double *value, bool *slope)

@@ -106,6 +106,31 @@ static void row_extents(const matrix_layout *layout, const double *values, const
     }
 }
 
+void scales_slopes(const initializer *init, const matrix_layout *layout, const double *dfdy)
+{
+    double *row = init->cy; /* set anew with the units */
+    vector_zero(layout->n, row);
+    for (int j = 0; j < init->first_slope; j++) {
+        matrix_column column = layout_column(layout, j);
+        for (int k = 0; k < column.count; k++) {
+            double *most = &row[column_row(&column, k)];
+            *most = fmax(*most, fabs(dfdy[column.first + (size_t)k]) * init->weights[j]);
+        }
+    }
+    for (int j = init->first_slope; j < init->n; j++) {
+        matrix_column column = layout_column(layout, j);
+        double strictest = INFINITY;
+        for (int k = 0; k < column.count; k++) {
+            double entry = fabs(dfdy[column.first + (size_t)k]);
+            double most = row[column_row(&column, k)];
+            if (entry > 0.0 && most > 0.0) strictest = fmin(strictest, most / entry);
+        }
+        double relative = relative_tolerance(init, j) * fabs(init->y[j]);
+        if (strictest < INFINITY && strictest > 0.0)
+            init->weights[j] = fmax(strictest, relative);
+    }
+}
+
 double scales_rate(const matrix_layout *layout, const double *dfdy, const double *dfdyp,
                    const double *weights, double *row_y, double *row_yp)
 {

@@ -64,6 +64,8 @@ struct initializer {
     bool *fixed;                 /* n: y_j is never moved */
     bool nearest;                /* of several solutions the one near the guess is sought */
     bool rescued;                /* who calls has a better engine for what Newton cannot do */
+    const int *slope_of;         /* borrowed, NULL: no unknown is the derivative of another; */
+    int first_slope;             /* else from here on each is that of slope_of[j] */
     int other;                   /* variable of which there is another solution, -1: none seen */
     double other_value;          /* its value there, or that of its derivative */
     double *rank_matrix;         /* owned, as the vectors: one block, at weights */
@@ -87,6 +89,10 @@ double scales_difference_time(const initializer *init);
 void scales_spread(const initializer *init, double factor, const double *y, const double *yp);
 /* Tolerance unit of y'_j: max(w_j/T, rtol_j |y'_j|) */
 double scales_derivative_unit(const initializer *init, int j, double yp);
+/* init->weights_j of unknowns that are derivatives: the largest change that the weights of values
+ * allow in a row with x'_j, the strictest of these rows; or rtol_j |x'_j| if that is larger. No unit
+ * of time enters. */
+void scales_slopes(const initializer *init, const matrix_layout *layout, const double *dfdy);
 /* Row scales of F at (y, yp) from stored partial derivatives. */
 void scales_rows(const initializer *init, row_scales *rows, const matrix_layout *layout,
                  const double *dfdy, const double *dfdyp, const double *y, const double *yp);
