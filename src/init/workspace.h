@@ -115,6 +115,8 @@ int scales_outside(const initializer *init, const double *y);
 engine_outcome damped_newton(initializer *init);
 /* The same along the curve of engine_follow(). */
 engine_outcome followed_newton(initializer *init);
+/* From a solution at the iterate to one that is as good as rounding lets it be. */
+void newton_polish(initializer *init);
 /* New partial derivatives at the iterate, factored in units: ready for newton_correction. */
 engine_outcome newton_matrix(initializer *init, bool reuse_derivatives);
 /* Whether the factors of the last newton_matrix are still there, for the unknowns at hand; then
