@@ -90,8 +90,8 @@ void scales_spread(const initializer *init, double factor, const double *y, cons
 /* Tolerance unit of y'_j: max(w_j/T, rtol_j |y'_j|) */
 double scales_derivative_unit(const initializer *init, int j, double yp);
 /* init->weights_j of unknowns that are derivatives: the largest change that the weights of values
- * allow in a row with x'_j, the strictest of these rows; or rtol_j |x'_j| if that is larger. No unit
- * of time enters. */
+ * allow in a row with x'_j, the strictest of these rows; or rtol_j |x'_j| if that is larger. No
+ * unit of time enters. */
 void scales_slopes(const initializer *init, const matrix_layout *layout, const double *dfdy);
 /* Row scales of F at (y, yp) from stored partial derivatives. */
 void scales_rows(const initializer *init, row_scales *rows, const matrix_layout *layout,

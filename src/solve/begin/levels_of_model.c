@@ -154,27 +154,13 @@ static void tag_values(const dae_solver *s, bool initial, level_values *w)
     if (initial) tag_starts(s, tag);
 }
 
-/* The tolerances of unknown i of the base form. */
-static double rtol_of(const dae_solver *s, int i)
-{
-    const dae_options *o = &s->base_options;
-    return o->rtol_by_unknown ? o->rtol_by_unknown[i] : o->rtol;
-}
-
-static double atol_of(const dae_solver *s, int i)
-{
-    const dae_options *o = &s->base_options;
-    return o->atol_by_unknown ? o->atol_by_unknown[i]
-                              : o->atol * model_form_nominal(s->base->model, i);
-}
-
 /* Unknown j of the levels is number i of the user, who allows start values a part of the tolerance;
  * nobody has asked for one of those that are none of the user's, i < 0. */
 static void tolerate(const dae_solver *s, level_values *w, int j, int i)
 {
     const double part = s->bound.options.init_tolerance;
-    w->relative[j] = i < 0 ? 0.0 : part * rtol_of(s, i);
-    w->absolute[j] = i < 0 ? (double)INFINITY : part * atol_of(s, i);
+    w->relative[j] = i < 0 ? 0.0 : part * model_rtol(s, i);
+    w->absolute[j] = i < 0 ? (double)INFINITY : part * model_atol(s, i);
 }
 
 /* What does not matter of all unknowns. */
