@@ -126,8 +126,7 @@ void scales_slopes(const initializer *init, const matrix_layout *layout, const d
             if (entry > 0.0 && most > 0.0) strictest = fmin(strictest, most / entry);
         }
         double relative = relative_tolerance(init, j) * fabs(init->y[j]);
-        if (strictest < INFINITY && strictest > 0.0)
-            init->weights[j] = fmax(strictest, relative);
+        if (strictest < INFINITY && strictest > 0.0) init->weights[j] = fmax(strictest, relative);
     }
 }
 
