@@ -35,10 +35,9 @@ static double ascribed_size(const initializer *init, int j, double y)
     return fmax(fabs(y), init->weights[j] / fmax(relative_tolerance(init, j), 1e-8));
 }
 
-void scales_spread(const initializer *init, double factor, const double *y, const double *yp)
+void scales_spread(const initializer *init, double factor, const double *y)
 {
-    for (int j = 0; j < init->n; j++)
-        init->spread[j] = factor * fmax(ascribed_size(init, j, y[j]), fabs(init->T * yp[j]));
+    for (int j = 0; j < init->n; j++) init->spread[j] = factor * ascribed_size(init, j, y[j]);
 }
 
 double scales_time(const initializer *init, double rate, const double *y, const double *yp)

@@ -85,8 +85,9 @@ double scales_time(const initializer *init, double rate, const double *y, const 
  * small a time costs nothing, since most F are linear in y'; too large a one lets increments drown.
  */
 double scales_difference_time(const initializer *init);
-/* spread_j = factor max(|y_j|, |T y'_j|, w_j/rtol_j): what to move y_j by in differences */
-void scales_spread(const initializer *init, double factor, const double *y, const double *yp);
+/* spread_j = factor max(|y_j|, w_j/rtol_j): what to move y_j by in differences. Not by what T y'_j
+ * is: y' may be a guess, and differences over many times y_j tell of another function. */
+void scales_spread(const initializer *init, double factor, const double *y);
 /* Tolerance unit of y'_j: max(w_j/T, rtol_j |y'_j|) */
 double scales_derivative_unit(const initializer *init, int j, double yp);
 /* init->weights_j of unknowns that are derivatives: the largest change that the weights of values
