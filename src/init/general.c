@@ -419,14 +419,24 @@ static void measure_rows(general_work *g)
         }
 }
 
-/* How far guesses may move at equal cost: in proportion to their sizes, of which 1 is the least.
- * Tolerance units would hold what happens to be near 0 a thousand times harder. */
-static void equal_reach(general_work *g, const general_task *task)
+/* The size of y_j, of which 1 is the least, or by how much its absolute tolerance is another than
+ * the common one. */
+static double size_of(const initializer *init, int j)
 {
+    const dae_options *o = init->options;
+    bool own = o->atol_by_unknown && o->atol > 0.0 && o->atol_by_unknown[j] > 0.0;
+    return fmax(fabs(init->general->x[j]), own ? o->atol_by_unknown[j] / o->atol : 1.0);
+}
+
+/* How far guesses may move at equal cost: in proportion to their sizes. Tolerance units would hold
+ * what happens to be near 0 a thousand times harder. */
+static void equal_reach(const initializer *init, const general_task *task)
+{
+    general_work *g = init->general;
     double part = 0.0;
-    for (int j = 0; j < g->n; j++) part = fmax(part, g->unit[j] / fmax(fabs(g->x[j]), 1.0));
+    for (int j = 0; j < g->n; j++) part = fmax(part, g->unit[j] / size_of(init, j));
     for (int j = 0; j < g->n; j++)
-        if (tag_of(g, task, j) == DAE_TAG_GUESS) g->reach[j] = part * fmax(fabs(g->x[j]), 1.0);
+        if (tag_of(g, task, j) == DAE_TAG_GUESS) g->reach[j] = part * size_of(init, j);
 }
 
 static engine_outcome source_linearise(engine *e)
@@ -441,7 +451,7 @@ static engine_outcome source_linearise(engine *e)
         g->reach[j] = tag_of(g, c->task, j) == DAE_TAG_FIXED ? 0.0 : g->unit[j];
         g->size[j] = j < 2 * g->n ? g->unit[j] : (double)INFINITY;
     }
-    equal_reach(g, c->task);
+    equal_reach(c->init, c->task);
     return manifold_factor(&g->space, g->space.A) ? ENGINE_MET : ENGINE_MEMORY;
 }
 
