@@ -305,8 +305,8 @@ engine_outcome damped_newton(initializer *init)
     return run(init, engine_solve);
 }
 
-/* Full corrections with the factors at hand from dx on, as long as each is less than half of the one
- * before it: what does not shrink so is rounding. */
+/* Full corrections with the factors at hand from dx on, as long as each is less than half of the
+ * one before it: what does not shrink so is rounding. */
 static void correct(initializer *init)
 {
     enum { MOST = 6 };

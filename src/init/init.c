@@ -67,9 +67,9 @@ dae_status initializer_new(initializer **init, evaluator *eval, iteration *matri
 void initializer_persist(initializer *init, persist *p)
 {
     PERSIST_STRUCT(p, init, GAPS(initializer, eval, options), GAP(initializer, call),
-                   GAP(initializer, slope_of),
-                   GAPS(initializer, weights, yp_tags), GAPS(initializer, rows.unit, rows.variable),
-                   GAP(initializer, fixed), GAPS(initializer, rank_matrix, general));
+                   GAP(initializer, slope_of), GAPS(initializer, weights, yp_tags),
+                   GAPS(initializer, rows.unit, rows.variable), GAP(initializer, fixed),
+                   GAPS(initializer, rank_matrix, general));
     persist_block(p, init->weights); /* and what is behind it */
     if (init->rows.variable) PERSIST_ARRAY(p, init->rows.variable, init->n);
     if (init->derivative) PERSIST_ARRAY(p, init->derivative, init->n);

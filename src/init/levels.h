@@ -33,7 +33,7 @@ typedef struct level_request {
     /* n each, or NULL: a correction of relative_j |u_j| + absolute_j matters to nobody. A point
      * where Newton's correction is larger is no solution, however small residuals are there. */
     const double *relative, *absolute;
-    int iterations;      /* at most, in each stage */
+    int iterations; /* at most, in each stage */
     /* n, or NULL: unknowns of lower rank move only for equations that have no higher ones, so that
      * a jump of velocities leaves positions alone. */
     const int *rank;

@@ -171,8 +171,8 @@ static engine_outcome judge(level_problem *p, double *misfit)
     return outcome;
 }
 
-/* Whether all rows are met, and no unknown is far from where Newton's iteration leads: where one is,
- * and the residual is all rounding, that has not been measured yet. */
+/* Whether all rows are met, and no unknown is far from where Newton's iteration leads: where one
+ * is, and the residual is all rounding, that has not been measured yet. */
 static engine_outcome is_met(level_problem *p, bool *met)
 {
     engine_outcome outcome = judge(p, &p->misfits);
