@@ -6,8 +6,9 @@
 #include <float.h>
 #include <string.h>
 
-/* A row's size is at least this part of the largest seen, so that x^2 = 0 can be met, but only where
- * Newton's correction is this small: exp(u) far from its root has been larger still, and is not met. */
+/* A row's size is at least this part of the largest seen, so that x^2 = 0 can be met, but only
+ * where Newton's correction is this small: exp(u) far from its root has been larger still, and is
+ * not met. */
 static const double SIZE_FLOOR = 1e-8, NEAR_ROOT = 1e-4;
 /* How much larger a row may become than it was at first, unless its terms do: else a b = 1 would
  * count as met for a = 0 and b large enough, since a might be 1. */
