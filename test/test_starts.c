@@ -233,6 +233,59 @@ static void roots_of_all_sizes_are_found(void **state)
     }
 }
 
+/* ---- sizes ------------------------------------------------------------------------------------
+ */
+
+/* x = S at the start, at a loose tolerance, whatever S is. */
+static const char *const sized[] = {
+    "x = S;\nequation\nder(x) + x + 0.6*S*sin(x/S) = S;",
+    "x/S + (x/S)^3 = 2;\nequation\nder(x) = -x;",
+    /* S follows from its slope, which one tolerance of x changes by 1e5 of it */
+    "der(x) = 0;\nequation\nder(x) + 1e5*S*(sinh(x/S) - sinh(1)) = 0;",
+    "der(x) = 0;\nequation\n1e9*der(x) = S - x - 0.1*(x^2/S - S);",
+};
+
+static void initial_equations_hold_for_all_sizes(void **state)
+{
+    (void)state;
+    for (int power = -12; power <= 12; power += 3)
+        for (size_t k = 0; k < sizeof sized / sizeof *sized; k++) {
+            char text[400];
+            snprintf(text, sizeof text,
+                     "model M\nparameter Real S = 1e%d;\nReal x(start=1.2*S, nominal=S);\n"
+                     "initial equation\n%s\nend M;\n",
+                     power, sized[k]);
+            run r;
+            prepare(&r, text);
+            r.options.rtol = 1e-4;
+            r.options.atol = 1e-7;
+            OK(start_at(&r, 0.0));
+            expect_near(&r, "x", pow(10.0, power), 1e-6 * pow(10.0, power), __LINE__);
+            end(&r);
+        }
+}
+
+/* Constraints of index 2 with residuals that are small beside other terms, or beside 1, at values
+ * that are wrong in their first digits. */
+static void hidden_constraints_hold_for_all_sizes(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real x(start=1e6, fixed=true), b(start=0, nominal=1e-7), f;\nequation\n"
+                       "der(x) = 0;\nx + b = 1e6 + 1e-7 + 1e-7*time;\nder(b) = f;")));
+    expect_near(&r, "b", 1e-7, 2.4e-10, __LINE__); /* two roundings of 1e6 */
+    end(&r);
+    prepare(&r, MODEL("Real x(start=0.97e-15), f;\nequation\nx = 1e-15*cos(time);\nder(x) = f;"));
+    double atol[4];
+    const int n = dae_problem_size(r.problem);
+    assert_in_range(n, 1, 4);
+    OK(dae_problem_atol(r.problem, r.options.rtol, r.options.atol, true, atol));
+    r.options.atol_by_unknown = atol;
+    OK(start_at(&r, 0.0));
+    expect_near(&r, "x", 1e-15, 1e-21, __LINE__);
+    end(&r);
+}
+
 /* ---- definitions in their order -----------------------------------------------------------------
  */
 
@@ -543,6 +596,8 @@ int main(void)
         cmocka_unit_test(consistent_positions_stay),
         cmocka_unit_test(multipliers_move_before_positions),
         cmocka_unit_test(roots_of_all_sizes_are_found),
+        cmocka_unit_test(initial_equations_hold_for_all_sizes),
+        cmocka_unit_test(hidden_constraints_hold_for_all_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

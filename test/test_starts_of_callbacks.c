@@ -272,12 +272,66 @@ static void index_is_told(void **state)
         }
 }
 
+/* ---- sizes: x = 0.7, z = -0.4, x' = -0.3 in units of any size ----------------------------------
+ */
+
+static int of_any_size(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t;
+    const double *size = user, x = y[0] / size[0], z = y[1] / size[1];
+    f[0] = yp[0] / size[0] + x + x * x * x + (0.3 - 0.7 - 0.343);
+    f[1] = z + sinh(z) + sin(x) - (-0.4 + sinh(-0.4) + sin(0.7)); /* inf at 1e3, as at -1e3 */
+    return 0;
+}
+
+/* From guesses a fifth off: with x given; with x' given; with x' given by a tag; and with a guess
+ * of z' that is off by any factor, which need not lead to values, but not to wrong ones. */
+static void start_of_size(double *size, int way)
+{
+    static const dae_kind kinds[2] = {[1] = DAE_KIND_INDEX1};
+    static const dae_tag tags[2] = {DAE_TAG_GUESS, DAE_TAG_FREE},
+                         slopes[2] = {DAE_TAG_FIXED, DAE_TAG_FREE};
+    static const dae_init ways[4] = {DAE_INIT_DIFFERENTIAL, DAE_INIT_DERIVATIVE, DAE_INIT_GENERAL,
+                                     DAE_INIT_GENERAL};
+    const double atol[2] = {1e-9 * size[0], 1e-9 * size[1]};
+    double y[2] = {0.7 * size[0] * (way == 0 ? 1.0 : 1.2), -0.48 * size[1]};
+    double yp[2] = {way == 0 ? 0.0 : -0.3 * size[0], way == 3 ? 1.0 : 0.0};
+    dae_options o = dae_options_default();
+    dae_problem *p;
+    dae_solver *s;
+    o.atol_by_unknown = atol;
+    o.init = ways[way];
+    if (way >= 2) o.y_tags = tags, o.yp_tags = slopes;
+    dae_residual r = {.n = 2, .f = of_any_size, .kinds = kinds, .user = size};
+    assert_int_equal(dae_problem_from_residual(&r, &p, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+    dae_status status = dae_solver_start(s, 0.0, y, yp);
+    if (status != DAE_OK && way < 3)
+        print_error("sizes %g, %g, way %d: %s\n", size[0], size[1], way, dae_solver_diag(s)->text);
+    if (way < 3) assert_int_equal(status, DAE_OK);
+    dae_solver_at(s, 0.0, 0, y);
+    bool right = fabs(y[0] / size[0] - 0.7) < 1e-6 && fabs(y[1] / size[1] + 0.4) < 1e-6;
+    assert_true(status != DAE_OK || right);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
+static void sizes_do_not_matter(void **state)
+{
+    (void)state;
+    for (int k = -12; k <= 12; k += 6)
+        for (int l = -12; l <= 12; l += 6)
+            for (int way = 0; way < 4; way++)
+                start_of_size((double[]){pow(10.0, k), pow(10.0, l)}, way);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(velocities_give_way),       cmocka_unit_test(near_the_guess),
         cmocka_unit_test(nothing_is_asked_outside),  cmocka_unit_test(steps_without_a_length),
         cmocka_unit_test(more_unknowns_than_memory), cmocka_unit_test(index_is_told),
+        cmocka_unit_test(sizes_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

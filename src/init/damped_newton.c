@@ -53,6 +53,7 @@ static void set_scales(initializer *init)
 {
     const iteration *it = init->matrix;
     bool stored = !it->matrix_free && it->jac.valid;
+    if (stored && init->slope_of) scales_slopes(init, &it->jac.layout, it->jac.dfdy);
     init->rate = stored ? scales_rate(&it->jac.layout, it->jac.dfdy, it->jac.dfdyp, init->weights,
                                       init->ynew, init->ypnew)
                         : 0.0;
@@ -302,6 +303,35 @@ static engine_outcome run(initializer *init, engine_outcome (*way)(engine *))
 engine_outcome damped_newton(initializer *init)
 {
     return run(init, engine_solve);
+}
+
+/* Full corrections with the factors at hand from dx on, as long as each is less than half of the
+ * one before it: what does not shrink so is rounding. */
+static void correct(initializer *init)
+{
+    enum { MOST = 6 };
+    double size = newton_norm(init->n, init->dx);
+    for (int k = 0; k < MOST && size > 0.0 && newton_room(init, 1.0, init->dx) >= 1.0; k++) {
+        newton_move(init, 1.0, init->dx);
+        eval_status status = evaluate_residual(init->eval, init->call->t, init->ynew, init->ypnew,
+                                               init->fnew, &init->eval->stats->residuals);
+        if (status != EVAL_OK || newton_correction(init, init->fnew, init->dxbar) != ENGINE_MET)
+            return;
+        double next = newton_norm(init->n, init->dxbar);
+        if (!(next < 0.5 * size)) return;
+        size = next;
+        vector_copy(init->n, init->ynew, init->y);
+        vector_copy(init->n, init->ypnew, init->yp);
+        vector_copy(init->n, init->dxbar, init->dx);
+    }
+}
+
+void newton_polish(initializer *init)
+{
+    eval_status status = evaluate_residual(init->eval, init->call->t, init->y, init->yp, init->f,
+                                           &init->eval->stats->residuals);
+    if (status != EVAL_OK || newton_matrix(init, false) != ENGINE_MET) return;
+    if (newton_correction(init, init->f, init->dx) == ENGINE_MET) correct(init);
 }
 
 engine_outcome followed_newton(initializer *init)

@@ -322,11 +322,11 @@ static eval_status differentiate(initializer *init, double t, double *z, const d
     double *copy = g->space.scaled; /* the factors are old */
     g->dfdy = copy;
     g->dfdyp = copy + (size_t)n * (size_t)n;
-    scales_spread(init, cube_root, z, z + n);
+    scales_spread(init, cube_root, z);
     eval_status status = EVAL_OK;
     for (int c = 0; c < 2 * n && status == EVAL_OK; c++) {
-        double d =
-            c < n ? init->spread[c] : init->spread[c - n] / fabs(scales_difference_time(init));
+        double d = init->spread[c % n];
+        if (c >= n) d = fmax(d / fabs(scales_difference_time(init)), cube_root * fabs(z[c]));
         status = difference_column(init, t, z, f, c, d, copy + (size_t)c * (size_t)n);
     }
     init->eval->stats->jacobians++;
@@ -419,14 +419,24 @@ static void measure_rows(general_work *g)
         }
 }
 
-/* How far guesses may move at equal cost: in proportion to their sizes, of which 1 is the least.
- * Tolerance units would hold what happens to be near 0 a thousand times harder. */
-static void equal_reach(general_work *g, const general_task *task)
+/* The size of y_j, of which 1 is the least, or by how much its absolute tolerance is another than
+ * the common one. */
+static double size_of(const initializer *init, int j)
 {
+    const dae_options *o = init->options;
+    bool own = o->atol_by_unknown && o->atol > 0.0 && o->atol_by_unknown[j] > 0.0;
+    return fmax(fabs(init->general->x[j]), own ? o->atol_by_unknown[j] / o->atol : 1.0);
+}
+
+/* How far guesses may move at equal cost: in proportion to their sizes. Tolerance units would hold
+ * what happens to be near 0 a thousand times harder. */
+static void equal_reach(const initializer *init, const general_task *task)
+{
+    general_work *g = init->general;
     double part = 0.0;
-    for (int j = 0; j < g->n; j++) part = fmax(part, g->unit[j] / fmax(fabs(g->x[j]), 1.0));
+    for (int j = 0; j < g->n; j++) part = fmax(part, g->unit[j] / size_of(init, j));
     for (int j = 0; j < g->n; j++)
-        if (tag_of(g, task, j) == DAE_TAG_GUESS) g->reach[j] = part * fmax(fabs(g->x[j]), 1.0);
+        if (tag_of(g, task, j) == DAE_TAG_GUESS) g->reach[j] = part * size_of(init, j);
 }
 
 static engine_outcome source_linearise(engine *e)
@@ -441,7 +451,7 @@ static engine_outcome source_linearise(engine *e)
         g->reach[j] = tag_of(g, c->task, j) == DAE_TAG_FIXED ? 0.0 : g->unit[j];
         g->size[j] = j < 2 * g->n ? g->unit[j] : (double)INFINITY;
     }
-    equal_reach(g, c->task);
+    equal_reach(c->init, c->task);
     return manifold_factor(&g->space, g->space.A) ? ENGINE_MET : ENGINE_MEMORY;
 }
 
@@ -489,6 +499,29 @@ static const engine_source general_source = {.linearise = source_linearise,
                                              .room = source_room,
                                              .last = source_last};
 
+/* What rounding and differences may have made of row i of b. */
+static double row_noise(const general_work *g, const general_task *task, int i)
+{
+    if (i < g->n) return 100.0 * DBL_EPSILON * g->f_rows.roundoff[i];
+    return task->differentiate && i < 2 * g->n ? 10.0 * g->uncertainty[i] : 0.0;
+}
+
+/* Where no damping factor has helped, whether that is since x is a solution up to noise: there the
+ * correction for what noise does not explain, by derivatives and units of x itself, is small. */
+static engine_outcome look_at_halt(engine *e)
+{
+    const general_call *c = e->user;
+    general_work *g = c->init->general;
+    engine_outcome outcome = source_linearise(e);
+    if (outcome != ENGINE_MET) return engine_ends(outcome) ? outcome : ENGINE_STALLED;
+    for (int i = 0; i < g->rows; i++) {
+        double excess = fmax(0.0, fabs(g->b[i]) - row_noise(g, c->task, i));
+        g->bnew[i] = copysign(excess, g->b[i]);
+    }
+    manifold_step(&g->space, g->bnew, g->next);
+    return engine_length(e, g->next) <= 10.0 * e->tolerance ? ENGINE_MET : ENGINE_STALLED;
+}
+
 /* The path's step is chosen at the start and, since the start may have been far away, once more at
  * the solution. */
 static engine_outcome gauss_newton(general_call *c)
@@ -516,6 +549,7 @@ static engine_outcome gauss_newton(general_call *c)
         g->step = 0.0;
         outcome = engine_solve(&e);
     }
+    if (outcome == ENGINE_STALLED) outcome = look_at_halt(&e);
     init->iterations = e.taken;
     init->tried += e.taken;
     init->eval->stats->newton_iterations += e.taken;
@@ -532,10 +566,7 @@ static bool judge(const initializer *init, const general_task *task)
     double allowed = fmin(1.0, 10.0 * init->options->init_tolerance);
     bool met = true;
     for (int i = 0; i < g->rows; i++) {
-        bool of_path = task->differentiate && i >= g->n && i < 2 * g->n;
-        double noise = i < g->n ? 100.0 * DBL_EPSILON * g->f_rows.roundoff[i] : 0.0;
-        if (of_path) noise = 10.0 * g->uncertainty[i];
-        double excess = fmax(0.0, fabs(g->b[i]) - noise);
+        double excess = fmax(0.0, fabs(g->b[i]) - row_noise(g, task, i));
         g->misfit[i] =
             g->row_unit[i] > 0.0 ? excess / g->row_unit[i] : (excess > 0.0 ? INFINITY : 0.0);
         met = met && g->misfit[i] <= allowed;
@@ -574,7 +605,7 @@ static dae_status attempt(general_call *c, double rcond, dae_diag *diag)
     if (outcome == ENGINE_MEMORY) return report_memory(diag);
     if (outcome == ENGINE_UNDEFINED) return evaluator_report(init->eval, EVAL_RETRY, diag);
     if (outcome == ENGINE_STOP) return evaluator_report(init->eval, EVAL_STOP, diag);
-    if (judge(init, c->task)) return DAE_OK; /* a halt on values that meet all is at round-off */
+    if (judge(init, c->task) && outcome == ENGINE_MET) return DAE_OK;
     init->conflict = outcome == ENGINE_MET;
     return report_general(init, c->task, g->misfit, g->b, g->row_variable, diag);
 }

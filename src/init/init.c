@@ -67,8 +67,9 @@ dae_status initializer_new(initializer **init, evaluator *eval, iteration *matri
 void initializer_persist(initializer *init, persist *p)
 {
     PERSIST_STRUCT(p, init, GAPS(initializer, eval, options), GAP(initializer, call),
-                   GAPS(initializer, weights, yp_tags), GAPS(initializer, rows.unit, rows.variable),
-                   GAP(initializer, fixed), GAPS(initializer, rank_matrix, general));
+                   GAP(initializer, slope_of), GAPS(initializer, weights, yp_tags),
+                   GAPS(initializer, rows.unit, rows.variable), GAP(initializer, fixed),
+                   GAPS(initializer, rank_matrix, general));
     persist_block(p, init->weights); /* and what is behind it */
     if (init->rows.variable) PERSIST_ARRAY(p, init->rows.variable, init->n);
     if (init->derivative) PERSIST_ARRAY(p, init->derivative, init->n);
@@ -97,6 +98,12 @@ void initializer_nearest(initializer *init, bool nearest)
 void initializer_rescued(initializer *init, bool rescued)
 {
     init->rescued = rescued;
+}
+
+void initializer_slopes(initializer *init, int first, const int *slope_of)
+{
+    init->slope_of = slope_of;
+    init->first_slope = first;
 }
 
 int initializer_other(const initializer *init, double *value, bool *slope)
@@ -400,9 +407,14 @@ static dae_status start_derivative(initializer *init, const start *s, dae_diag *
     init->kept = 0;
     engine_outcome newton = run_newton(init, s, true);
     if (newton == ENGINE_MET) nearest_solution(init);
-    if (newton == ENGINE_MET || engine_ends(newton) || init->rescued)
+    bool found = newton == ENGINE_MET;
+    if (!found && (engine_ends(newton) || init->rescued))
         return finish_newton(init, s, newton, diag);
-    if (found_elsewhere(init)) return finish_newton(init, s, ENGINE_MET, diag);
+    if (found || found_elsewhere(init)) {
+        /* der(x) = c holds for a stiff x only where x has many more digits than are asked for */
+        if (init->slope_of) newton_polish(init);
+        return finish_newton(init, s, ENGINE_MET, diag);
+    }
     if (newton != ENGINE_SINGULAR || init->n > FALLBACK_LIMIT)
         return finish_newton(init, s, run_newton(init, s, true), diag);
     for (int j = 0; j < init->n; j++) {

@@ -22,6 +22,9 @@ bool *initializer_fixed(initializer *init);
 void initializer_nearest(initializer *init, bool nearest);
 /* The caller has a better engine for what Newton's iteration cannot do: it is to fail then. */
 void initializer_rescued(initializer *init, bool rescued);
+/* Unknowns from `first` on are derivatives, unknown j that of slope_of[j] (borrowed), although F
+ * sees values in all of them: tolerances of values say nothing of them. NULL: there are none. */
+void initializer_slopes(initializer *init, int first, const int *slope_of);
 
 /* Whether the search for values had to leave its start, and there is another solution: its
  * variable (-1: none was seen), the value there, and whether that is of its derivative. */

@@ -30,6 +30,15 @@ static engine_outcome look_at_rank(level_problem *p, int *rank)
     return p->work->request->count_rank ? level_rank(p, rank) : level_jacobian(p, p->u);
 }
 
+/* Whether what is left of the residual at the problem's point, whose Jacobian is known, matters to
+ * no unknown. */
+static bool level_near(level_problem *p)
+{
+    if (!p->work->request->absolute) return true;
+    level_scale(p);
+    return kkt_factor(p->solver, p->B, LEVEL_RANK, 0.0) == LINEAR_OK && level_close(p);
+}
+
 /* Whether preferred unknowns are where they were given and all rows are met. *known: then
  * look_at_rank would evaluate the same once more. */
 static bool already_consistent(level_problem *p, bool *known)
@@ -44,7 +53,8 @@ static bool already_consistent(level_problem *p, bool *known)
     if (suspicious && level_measure_noise(p, p->u, p->r) == ENGINE_MET)
         misfit = level_misfit(p, p->r);
     *known = !suspicious && !p->work->request->count_rank;
-    return misfit <= p->work->tolerance;
+    if (!(misfit <= p->work->tolerance)) return false;
+    return misfit == 0.0 || level_near(p);
 }
 
 /* The problem of the rows with core[i] == wanted, core = NULL: of all, with `held` unknowns
@@ -211,6 +221,7 @@ static int hold_unmoved(level_work *work, bool *held)
         double way = fabs(work->u[j] - work->origin[j]);
         if (work->request->tag[j] != DAE_TAG_GUESS) continue;
         if (way > UNMOVED * work->request->scale[j]) continue;
+        if (way > level_allowed(work->request, j, work->u[j])) continue;
         held[j] = true;
         work->u[j] = work->origin[j];
         back += way > 0.0;

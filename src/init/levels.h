@@ -30,7 +30,10 @@ typedef struct level_request {
     const double *scale; /* n: > 0, nominal sizes: all tests are relative to them */
     const double *reach; /* n: > 0, how far preferred values go for the same price; NULL: scale */
     double tolerance;    /* of unknowns, relative to scale: 1e-12, say */
-    int iterations;      /* at most, in each stage */
+    /* n each, or NULL: a correction of relative_j |u_j| + absolute_j matters to nobody. A point
+     * where Newton's correction is larger is no solution, however small residuals are there. */
+    const double *relative, *absolute;
+    int iterations; /* at most, in each stage */
     /* n, or NULL: unknowns of lower rank move only for equations that have no higher ones, so that
      * a jump of velocities leaves positions alone. */
     const int *rank;

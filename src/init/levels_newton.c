@@ -39,6 +39,29 @@ static void tangential_step(level_problem *p, double *du)
     for (int j = 0; j < p->n; j++) du[j] = (du[j] - p->w[j]) * p->columns[j];
 }
 
+double level_allowed(const level_request *q, int j, double u)
+{
+    return q->absolute ? q->relative[j] * fabs(u) + q->absolute[j] : (double)INFINITY;
+}
+
+bool level_close(level_problem *p)
+{
+    const level_work *work = p->work;
+    bool any = false;
+    for (int i = 0; i < p->m; i++) {
+        double excess = fabs(p->r[i]) - work->noise[p->row[i]];
+        p->rhs[i] = excess > 0.0 ? -p->rows[i] * copysign(excess, p->r[i]) : 0.0;
+        any = any || p->rhs[i] != 0.0;
+    }
+    if (!any || !work->request->absolute) return true;
+    kkt_solve(p->solver, p->rhs, p->w);
+    for (int j = 0; j < p->n; j++) {
+        double allowed = level_allowed(work->request, p->column[j], p->u[j]);
+        if (!(fabs(p->w[j]) * p->columns[j] <= allowed)) return false;
+    }
+    return true;
+}
+
 /* Up to `most` normal corrections of u (residual in r) with the factors at hand, while they help;
  * returns the misfit reached. */
 static double correct(level_problem *p, double *u, double *r, int most)
@@ -148,6 +171,19 @@ static engine_outcome judge(level_problem *p, double *misfit)
     return outcome;
 }
 
+/* Whether all rows are met, and no unknown is far from where Newton's iteration leads: where one
+ * is, and the residual is all rounding, that has not been measured yet. */
+static engine_outcome is_met(level_problem *p, bool *met)
+{
+    engine_outcome outcome = judge(p, &p->misfits);
+    *met = outcome == ENGINE_MET && p->misfits <= p->work->tolerance;
+    if (!*met || level_close(p)) return outcome;
+    outcome = level_measure_noise(p, p->u, p->r);
+    if (outcome == ENGINE_MET) level_misfit(p, p->r);
+    *met = outcome == ENGINE_MET && level_close(p);
+    return outcome;
+}
+
 /* The end of an iteration that has met all rows; p->good stays if coming nearer goes wrong. */
 static engine_outcome settle(level_problem *p, double rcond)
 {
@@ -189,10 +225,7 @@ static engine_outcome source_evaluate(engine *e)
 
 static engine_outcome source_met(engine *e, bool *met)
 {
-    level_problem *p = e->user;
-    engine_outcome outcome = judge(p, &p->misfits);
-    *met = outcome == ENGINE_MET && p->misfits <= p->work->tolerance;
-    return outcome;
+    return is_met(e->user, met);
 }
 
 /* The longest part of the normal step that stays near. */

@@ -80,6 +80,11 @@ engine_outcome level_measure_noise(level_problem *p, const double *u, const doub
 bool level_suspicious(const level_problem *p, double misfit);
 /* B from the Jacobian: rows scaled to 1, unknowns in their scales, free ones in their own sizes. */
 void level_scale(level_problem *p);
+/* Whether Newton's correction for p->r, less rounding errors, with the factors at hand, is so small
+ * that it matters to nobody. */
+bool level_close(level_problem *p);
+/* How far unknown j of the system may be moved from u without mattering to anybody. */
+double level_allowed(const level_request *q, int j, double u);
 /* Unknowns of the problem to work->u. */
 void level_store(level_problem *p);
 

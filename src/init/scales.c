@@ -35,10 +35,9 @@ static double ascribed_size(const initializer *init, int j, double y)
     return fmax(fabs(y), init->weights[j] / fmax(relative_tolerance(init, j), 1e-8));
 }
 
-void scales_spread(const initializer *init, double factor, const double *y, const double *yp)
+void scales_spread(const initializer *init, double factor, const double *y)
 {
-    for (int j = 0; j < init->n; j++)
-        init->spread[j] = factor * fmax(ascribed_size(init, j, y[j]), fabs(init->T * yp[j]));
+    for (int j = 0; j < init->n; j++) init->spread[j] = factor * ascribed_size(init, j, y[j]);
 }
 
 double scales_time(const initializer *init, double rate, const double *y, const double *yp)
@@ -103,6 +102,30 @@ static void row_extents(const matrix_layout *layout, const double *values, const
             int i = column_row(&column, k);
             row[i] = fmax(row[i], fabs(values[column.first + (size_t)k]) * weights[j]);
         }
+    }
+}
+
+void scales_slopes(const initializer *init, const matrix_layout *layout, const double *dfdy)
+{
+    double *row = init->cy; /* set anew with the units */
+    vector_zero(layout->n, row);
+    for (int j = 0; j < init->first_slope; j++) {
+        matrix_column column = layout_column(layout, j);
+        for (int k = 0; k < column.count; k++) {
+            double *most = &row[column_row(&column, k)];
+            *most = fmax(*most, fabs(dfdy[column.first + (size_t)k]) * init->weights[j]);
+        }
+    }
+    for (int j = init->first_slope; j < init->n; j++) {
+        matrix_column column = layout_column(layout, j);
+        double strictest = INFINITY;
+        for (int k = 0; k < column.count; k++) {
+            double entry = fabs(dfdy[column.first + (size_t)k]);
+            double most = row[column_row(&column, k)];
+            if (entry > 0.0 && most > 0.0) strictest = fmin(strictest, most / entry);
+        }
+        double relative = relative_tolerance(init, j) * fabs(init->y[j]);
+        if (strictest < INFINITY && strictest > 0.0) init->weights[j] = fmax(strictest, relative);
     }
 }
 

@@ -64,6 +64,8 @@ struct initializer {
     bool *fixed;                 /* n: y_j is never moved */
     bool nearest;                /* of several solutions the one near the guess is sought */
     bool rescued;                /* who calls has a better engine for what Newton cannot do */
+    const int *slope_of;         /* borrowed, NULL: no unknown is the derivative of another; */
+    int first_slope;             /* else from here on each is that of slope_of[j] */
     int other;                   /* variable of which there is another solution, -1: none seen */
     double other_value;          /* its value there, or that of its derivative */
     double *rank_matrix;         /* owned, as the vectors: one block, at weights */
@@ -83,10 +85,15 @@ double scales_time(const initializer *init, double rate, const double *y, const 
  * small a time costs nothing, since most F are linear in y'; too large a one lets increments drown.
  */
 double scales_difference_time(const initializer *init);
-/* spread_j = factor max(|y_j|, |T y'_j|, w_j/rtol_j): what to move y_j by in differences */
-void scales_spread(const initializer *init, double factor, const double *y, const double *yp);
+/* spread_j = factor max(|y_j|, w_j/rtol_j): what to move y_j by in differences. Not by what T y'_j
+ * is: y' may be a guess, and differences over many times y_j tell of another function. */
+void scales_spread(const initializer *init, double factor, const double *y);
 /* Tolerance unit of y'_j: max(w_j/T, rtol_j |y'_j|) */
 double scales_derivative_unit(const initializer *init, int j, double yp);
+/* init->weights_j of unknowns that are derivatives: the largest change that the weights of values
+ * allow in a row with x'_j, the strictest of these rows; or rtol_j |x'_j| if that is larger. No
+ * unit of time enters. */
+void scales_slopes(const initializer *init, const matrix_layout *layout, const double *dfdy);
 /* Row scales of F at (y, yp) from stored partial derivatives. */
 void scales_rows(const initializer *init, row_scales *rows, const matrix_layout *layout,
                  const double *dfdy, const double *dfdyp, const double *y, const double *yp);
@@ -109,6 +116,8 @@ int scales_outside(const initializer *init, const double *y);
 engine_outcome damped_newton(initializer *init);
 /* The same along the curve of engine_follow(). */
 engine_outcome followed_newton(initializer *init);
+/* From a solution at the iterate to one that is as good as rounding lets it be. */
+void newton_polish(initializer *init);
 /* New partial derivatives at the iterate, factored in units: ready for newton_correction. */
 engine_outcome newton_matrix(initializer *init, bool reuse_derivatives);
 /* Whether the factors of the last newton_matrix are still there, for the unknowns at hand; then

@@ -402,6 +402,11 @@ static eval_status evaluate_perturbed(jacobian *j, const difference_point *p, co
     return status;
 }
 
+static void restore_column(const jacobian *j, const difference_point *p, int c)
+{
+    (p->derivative ? j->yp : j->y)[c] = (p->derivative ? p->yp : p->y)[c];
+}
+
 /* Column c of the matrix from f1 - f0. Restores x[c]. */
 static void store_column(const jacobian *j, const difference_point *p, int c)
 {
@@ -500,8 +505,12 @@ static eval_status difference_groups(jacobian *j, const difference_point *p, boo
         }
         if (count == 0) continue;
         eval_status status = evaluate_perturbed(j, p, j->missed, count, wide);
-        if (status) return status;
-        for (int k = 0; k < count; k++) store(j, p, j->missed[k]);
+        if (status && !(wide && status == EVAL_RETRY)) return status;
+        for (int k = 0; k < count; k++)
+            if (status) /* so far away there are no values; a column that tells little stays */
+                restore_column(j, p, j->missed[k]);
+            else
+                store(j, p, j->missed[k]);
     }
     return EVAL_OK;
 }

@@ -285,10 +285,10 @@ double model_instance_value(model_instance *instance, double t, const double *y,
 /* The same with the memory as it is. */
 double model_instance_value_now(const model_instance *instance, double t, const double *y,
                                 const double *yp, expr e);
-/* Initial equation k at (y, y') of the base form, with the graph entered: *off = |its residual|, 0
- * where it has no value; *reach: by how much that changes as its unknowns move by their sizes. y
- * and yp are moved meanwhile. False: memory. */
-bool model_condition_misfit(const model_instance *m, size_t k, double t, double *y, double *yp,
-                            double *off, double *reach);
+/* Initial equation k at y, y' of the base form (2n in one array, as the units), with the graph
+ * entered: *off = |its residual|, 0 where it has no value; *reach: by how much that changes as each
+ * of its unknowns moves by its unit, and by rounding. y is moved meanwhile. False: memory. */
+bool model_condition_misfit(const model_instance *m, size_t k, double t, double *y,
+                            const double *unit, double *off, double *reach);
 
 #endif

@@ -1,37 +1,58 @@
 /* How far the initial equations of a model are from being met. */
+#include <float.h>
 #include <math.h>
 
 #include "expr/walk.h"
 #include "model/model.h"
 
+/* Rounding errors of an equation: this many ulp of both of its sides. */
+static const double ROUNDING = 4.0 * DBL_EPSILON;
+
 /* A point of the base form that is moved along one unknown at a time. */
 typedef struct moved_point {
     const model_instance *m;
-    double t, *y, *yp; /* as they were, after each look */
-    expr e;            /* over flat variables */
-    double value;      /* of it there */
+    double t, *y;       /* y and y', as they were after each look */
+    const double *unit; /* of each */
+    expr e;             /* over flat variables */
+    double value;       /* of it there */
 } moved_point;
 
-/* The change of the equation as one unknown moves by its size; INFINITY where it has no value
+static double value_of(const moved_point *p, expr e)
+{
+    return model_instance_value_now(p->m, p->t, p->y, p->y + p->m->form->n, e);
+}
+
+/* The change of the equation as one unknown moves by its unit; INFINITY where it has no value
  * there, so that it is not judged. */
 static double change_by(const moved_point *p, const expr_node *unknown)
 {
-    double *x = &(unknown->order ? p->yp : p->y)[unknown->index], before = *x;
-    *x += fmax(fabs(before), model_form_nominal(p->m->form, unknown->index));
-    double value = model_instance_value_now(p->m, p->t, p->y, p->yp, p->e);
-    *x = before;
+    const int j = unknown->index + (unknown->order ? p->m->form->n : 0);
+    const double before = p->y[j];
+    p->y[j] += p->unit[j];
+    double value = value_of(p, p->e);
+    p->y[j] = before;
     return isfinite(value) ? fabs(value - p->value) : INFINITY;
 }
 
-bool model_condition_misfit(const model_instance *m, size_t k, double t, double *y, double *yp,
-                            double *off, double *reach)
+/* Rounding errors of equation q there. */
+static double rounding_of(const moved_point *p, const flat_equation *q)
+{
+    if (q->left == EXPR_NONE || q->right == EXPR_NONE) return 0.0;
+    double size = fabs(value_of(p, q->left)) + fabs(value_of(p, q->right));
+    return isfinite(size) ? ROUNDING * size : 0.0;
+}
+
+bool model_condition_misfit(const model_instance *m, size_t k, double t, double *y,
+                            const double *unit, double *off, double *reach)
 {
     const model_form *f = m->form;
-    moved_point p = {.m = m, .t = t, .y = y, .yp = yp, .e = f->flat->initial_equations[k].residual};
-    p.value = model_instance_value_now(m, t, y, yp, p.e);
+    const flat_equation *q = &f->flat->initial_equations[k];
+    moved_point p = {.m = m, .t = t, .y = y, .unit = unit, .e = q->residual};
+    p.value = value_of(&p, p.e);
     *off = isfinite(p.value) ? fabs(p.value) : 0.0;
     *reach = 0.0;
     if (*off == 0.0) return true;
+    *reach = rounding_of(&p, q);
     walk w = {0};
     bool ok = walk_from(&w, f->flat->graph, &f->condition.e[k], 1);
     for (size_t i = 0; ok && i < w.count; i++) {

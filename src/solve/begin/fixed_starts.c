@@ -5,8 +5,15 @@
 #include "base/memory.h"
 #include "solve/begin/begin.h"
 
-/* How far a value may be from the fixed one it stands for, relative to 1 or its size. */
-static const double SAME = 1e-6;
+/* How far a value may be from the fixed one it stands for, relative to its size and to its nominal
+ * value; and the part of the latter that is rounding, whatever the absolute tolerance is. */
+static const double SAME = 1e-6, ROUNDING = 1e-12;
+
+static double allowed_way(const dae_solver *s, int i, double start)
+{
+    const double nominal = model_form_nominal(s->base->model, i), atol = model_atol(s, i);
+    return SAME * fabs(start) + fmin(fmax(atol, ROUNDING * nominal), SAME * nominal);
+}
 
 /* Whether reinit has set unknown i of the model in the event at hand. */
 static bool is_set(const dae_solver *s, int i)
@@ -39,8 +46,8 @@ dae_status check_fixed_starts(dae_solver *s, double t)
     dae_status status = DAE_OK;
     for (int i = 0; status == DAE_OK && i < f->n; i++) {
         int v = fixed_by[i];
-        double size = SAME * fmax(1.0, fabs(start[i]));
-        if (v < 0 || is_set(s, i) || !(fabs(y[i] - start[i]) > size)) continue;
+        if (v < 0 || is_set(s, i) || !(fabs(y[i] - start[i]) > allowed_way(s, i, start[i])))
+            continue;
         int sign = f->alias[v].top_sign;
         status = refuse_moved(s, t, v, sign * start[i], sign * y[i]);
     }

@@ -86,6 +86,7 @@ static bool level_context_new(level_context *c, model_instance *m, double t, int
 /* What one search for consistent values needs beside the equations. */
 typedef struct level_values {
     double *given, *scale, *reach, *u, *spare; /* spare: twice the number of unknowns */
+    double *relative, *absolute;               /* corrections that do not matter */
     dae_tag *tag;
     int *rank, *fixed_by;
     bool *open, *state, *guessed;
@@ -153,10 +154,34 @@ static void tag_values(const dae_solver *s, bool initial, level_values *w)
     if (initial) tag_starts(s, tag);
 }
 
+/* Unknown j of the levels is number i of the user, who allows start values a part of the tolerance;
+ * nobody has asked for one of those that are none of the user's, i < 0. */
+static void tolerate(const dae_solver *s, level_values *w, int j, int i)
+{
+    const double part = s->bound.options.init_tolerance;
+    w->relative[j] = i < 0 ? 0.0 : part * model_rtol(s, i);
+    w->absolute[j] = i < 0 ? (double)INFINITY : part * model_atol(s, i);
+}
+
+/* What does not matter of all unknowns. */
+static void take_tolerances(const dae_solver *s, level_values *w)
+{
+    const model_form *f = form_of_levels(s->modes->current->plan.form);
+    double *user[2] = {w->spare, w->spare + f->initial->n}; /* of values and slopes: 1 + number */
+    vector_zero(2 * f->initial->n, w->spare);
+    for (int i = 0; i < s->base->form.n; i++)
+        if (f->place[i].unknown >= 0) user[f->place[i].slope][f->place[i].unknown] = 1 + i;
+    for (int j = 0; j < f->initial->n; j++) {
+        bool slope = j >= f->n;
+        tolerate(s, w, j, (int)user[slope][slope ? f->initial->slope_of[j] : j] - 1);
+    }
+}
+
 /* Nominal sizes; where there are none, the size of the value given. That may be small by chance, as
  * of a position that passes zero, or sin(pi): such a value may move like others, as far as 1. */
-static void size_values(const dae_solver *s, const double *given, double *scale, double *reach)
+static void size_values(const dae_solver *s, const level_values *w)
 {
+    const double *given = w->given;
     /* a value computed to be zero is no size: below this the absolute tolerance counts */
     double ratio =
         s->bound.options.rtol > 0.0 ? s->bound.options.atol / s->bound.options.rtol : 1.0;
@@ -165,8 +190,11 @@ static void size_values(const dae_solver *s, const double *given, double *scale,
     for (int i = 0; i < f->initial->n; i++) {
         int of = i < f->n ? i : f->initial->slope_of[i];
         double nominal = f->formulated->set.nominal[of];
-        scale[i] = nominal != 1.0 || given[i] == 0.0 ? nominal : fmax(fabs(given[i]), least);
-        reach[i] = fmax(scale[i], nominal);
+        /* and where it is smaller for this one than for others, down to this one */
+        double own = w->relative[i] > 0.0 ? w->absolute[i] / w->relative[i] : least;
+        double size = fmax(fabs(given[i]), fmin(least, own));
+        w->scale[i] = nominal != 1.0 || given[i] == 0.0 ? nominal : size;
+        w->reach[i] = fmax(w->scale[i], nominal);
     }
 }
 
@@ -374,7 +402,7 @@ static void level_values_free(level_values *w)
 
 static bool level_values_new(level_values *w, int n)
 {
-    double *values = DAE_ARRAY(double, 6 * (size_t)n);
+    double *values = DAE_ARRAY(double, 8 * (size_t)n);
     bool *marks = DAE_ARRAY(bool, 3 * (size_t)n);
     *w = (level_values){.given = values,
                         .tag = DAE_ARRAY(dae_tag, n),
@@ -389,6 +417,8 @@ static bool level_values_new(level_values *w, int n)
     w->reach = values + 2 * n;
     w->u = values + 3 * n;
     w->spare = values + 4 * n;
+    w->relative = values + 6 * n;
+    w->absolute = values + 7 * n;
     w->state = marks + n;
     w->guessed = marks + 2 * n;
     w->fixed_by = w->rank + n;
@@ -409,7 +439,8 @@ static bool describe_values(const dae_solver *s, bool initial, level_values *w)
 {
     tag_values(s, initial, w);
     if (!initial && !give_seen(s, w->tag, w->given)) return false;
-    size_values(s, w->given, w->scale, w->reach);
+    take_tolerances(s, w);
+    size_values(s, w);
     if (initial) {
         note_wishes(s, w->wish);
         prefer_states(s, w);
@@ -439,6 +470,8 @@ static fact_key levels_key(const dae_solver *s, const level_context *c, bool ini
     fact_key_add_numbers(&key, w->given, n);
     fact_key_add_numbers(&key, w->scale, n);
     fact_key_add_numbers(&key, w->reach, n);
+    fact_key_add_numbers(&key, w->relative, n);
+    fact_key_add_numbers(&key, w->absolute, n);
     fact_key_add(&key, w->tag, n * sizeof *w->tag);
     fact_key_add(&key, w->open, n * sizeof *w->open);
     return key;
@@ -553,6 +586,8 @@ static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, 
                              .scale = w->scale,
                              .reach = w->reach,
                              .tolerance = 1e-12,
+                             .relative = w->relative,
+                             .absolute = w->absolute,
                              .iterations = s->bound.options.init_iterations,
                              .rank = initial ? NULL : w->rank,
                              .open = w->open,

@@ -127,18 +127,43 @@ dae_status hybrid_check_fixed(dae_solver *s)
 
 /* ---- the initial system ---- */
 
+/* Tolerances of the run for the unknowns of the initial system, those of y for y', too. */
+static double *initial_tolerances(const model_form *initial, int n, const double *of)
+{
+    double *all = of ? DAE_ARRAY(double, initial->n) : NULL;
+    for (int i = 0; all && i < initial->n; i++) all[i] = of[i < n ? i : initial->slope_of[i]];
+    return all;
+}
+
+/* A solver for the initial system, as accurate as the run. */
+static dae_status new_initial_solver(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    const model_form *initial = h->instance->form->initial;
+    const dae_options *of = &s->bound.options;
+    double *rtol = initial_tolerances(initial, s->bound.n, of->rtol_by_unknown);
+    double *atol = initial_tolerances(initial, s->bound.n, of->atol_by_unknown);
+    dae_options options = dae_options_default();
+    options.rtol = of->rtol;
+    options.atol = of->atol;
+    options.rtol_by_unknown = rtol;
+    options.atol_by_unknown = atol;
+    options.init = DAE_INIT_DERIVATIVE;
+    options.init_iterations = of->init_iterations;
+    options.init_tolerance = of->init_tolerance;
+    bool ok = (rtol || !of->rtol_by_unknown) && (atol || !of->atol_by_unknown);
+    dae_status status = ok ? solver_new(h->initial_problem, &options, &h->initial_solver, &s->diag)
+                           : plan_exhausted(&s->diag);
+    dae_free_all(rtol, atol);
+    return status;
+}
+
 /* A problem and a solver for the initial system. */
 static dae_status new_initial(dae_solver *s)
 {
     hybrid *h = s->hybrid;
     model_form *form = h->instance->form->initial;
     dae_residual r;
-    dae_options options = dae_options_default();
-    options.rtol = s->bound.options.rtol;
-    options.atol = s->bound.options.atol;
-    options.init = DAE_INIT_DERIVATIVE;
-    options.init_iterations = s->bound.options.init_iterations;
-    options.init_tolerance = s->bound.options.init_tolerance;
     h->initial = model_instance_new(form);
     h->initial_y = DAE_ARRAY(double, form->n);
     h->initial_yp = DAE_ARRAY(double, form->n);
@@ -148,11 +173,12 @@ static dae_status new_initial(dae_solver *s)
     r.user = h->initial;
     dae_status status = dae_problem_from_residual(&r, &h->initial_problem, &s->diag);
     if (status != DAE_OK) return status;
-    status = solver_new(h->initial_problem, &options, &h->initial_solver, &s->diag);
+    status = new_initial_solver(s);
     if (status != DAE_OK) return status;
     h->initial_solver->bound.values_only = true;
     h->initial_solver->bound.eval.instance = h->initial;
     initializer_rescued(h->initial_solver->bound.init, levels_may_help(s));
+    initializer_slopes(h->initial_solver->bound.init, s->bound.n, form->slope_of);
     return DAE_OK;
 }
 
