@@ -384,7 +384,26 @@ class Work:
     def run(self, spec, rows, name):
         path = self.trial.path(name)
         with open(path, "w") as f: f.write(model_text(spec))
-        return verdict(rows, *command([self.trial.daedal, "run", path, "-o", "-", "--points", str(POINTS), "--rtol", "1e-9"]))
+        code, out, err = command([self.trial.daedal, "run", path, "-o", "-", "--points", str(POINTS), "--rtol", "1e-9"] + ["--vars", "*,der(s)"]*spec["state"])
+        what, why = verdict(rows, code, out, err)
+        return self.judged(path, rows, out) if what == "right" and self.options.judge else (what, why)
+
+    def judged(self, path, rows, out):
+        """What the interpreter of src/judge says of the rows, at times at which nothing jumps: every equation holds."""
+        with open(path + ".csv", "w") as f: f.write(out)
+        code, said, _ = command([self.options.judge, path, path + ".csv", "-r"])
+        os.remove(path + ".csv")
+        if code: return "JUDGE", "exit code %s: %s" % (code, " ".join(said.split()))
+        times = [float(l.split(",")[0]) for l in out.splitlines()[1:]]
+        for line in said.splitlines():
+            word, t, residual, size, where, what = line.split("\t", 5)
+            if word == "gap": return "JUDGE", "line %s is not covered: %s" % (where, what)
+            t = float(t)
+            row = [r for s, r in rows if abs(s - t) < 1e-9]
+            if not row or None in row[0].values() or sum(abs(s - t) < 1e-9 for s in times) > 1: continue
+            if word == "error" or abs(float(residual)) > max([1e-9*float(size)] + [right[1] for right in row[0].values()]):
+                return "JUDGE", "line %s at %.6g: %s" % (where, t, what)
+        return "right", ""
 
     def __call__(self, i):
         spec, rows = described(self.options.seed, i)
@@ -434,6 +453,7 @@ def simpler_trees(spec):
 def main():
     a = argparse.ArgumentParser(description=__doc__)
     a.add_argument("daedal")
+    a.add_argument("--judge", help="trial_judge_rows of test/: the interpreter of src/judge evaluates the rows, too")
     a.add_argument("--texts", type=int, default=200, help="how many (200)")
     a.add_argument("--seed", type=int, help="the same texts again; else one from the clock, which is printed")
     a.add_argument("--only", type=int, help="the text of this number alone, printed")
@@ -456,12 +476,12 @@ def main():
             print("%-7s %d: %s" % (failure[1], failure[0], failure[2]), flush=True)
         if time.time() - began > options.seconds: break
     groups = collections.defaultdict(list)
-    for f in failures: groups[f[1], kind_of(f[2]) if f[1] == "refused" else ""].append(f)
+    for f in failures: groups[f[1], kind_of(f[2]) if f[1] in ("refused", "JUDGE") else ""].append(f)
     for failure, small, why in in_parallel(work.shrunk, [f for g in groups.values() for f in g[:options.shrink]], options.jobs):
         print("\n%s, number %d: %s\n%s" % (failure[1], failure[0], why, small), flush=True)
     total = sum(counts.values())
     print("%d texts: %s" % (total, ", ".join("%d %s" % (n, w) for w, n in counts.most_common())))
-    return 1 if any(counts[w] for w in BAD) or counts["refused"] + counts["noted"] > options.refused/100*total else 0
+    return 1 if any(counts[w] for w in BAD + ("JUDGE",)) or counts["refused"] + counts["noted"] > options.refused/100*total else 0
 
 
 if __name__ == "__main__": sys.exit(main())
