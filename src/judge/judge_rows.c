@@ -41,8 +41,20 @@ static void emit(machine *m, const cell *left, const cell *right, base_type type
     if (isnan(r->spread)) r->spread = INFINITY;
 }
 
+/* Types of sides are the same, or both numbers; no Integer variable equals a Real (Modelica 3.6,
+ * 6.7 and 8.3.1). */
+static void check_types(machine *m, const value *left, const value *right, int line)
+{
+    const base_type a = left->type->base, b = right->type->base;
+    const bool numbers = a <= BASE_INTEGER && b <= BASE_INTEGER;
+    const bool alone = judge_cells(left) > 0 && left->cells->index > 0;
+    if (numbers ? a == BASE_INTEGER && b == BASE_REAL && alone : a != b)
+        judge_fail(m, line, "the sides of an equation have different types");
+}
+
 static void emit_values(machine *m, const value *left, const value *right, int line)
 {
+    check_types(m, left, right, line);
     if (left->type->cells != right->type->cells || !judge_same_shape(&left->shape, &right->shape))
         judge_fail(m, line, "the sides of an equation have different sizes");
     bool lists = left->type->base == BASE_RECORD;
@@ -157,6 +169,7 @@ void judge_run_equation(machine *m, jitem *i)
 void judge_run_binding(machine *m, const binding *b)
 {
     value right = judge_eval(m, b->value), left = judge_eval(m, b->target);
+    check_types(m, &left, &right, b->line);
     value all = judge_make(m, left.type, &left.shape);
     int count = judge_cells(&all);
     for (int k = 0; k < count; k++) all.cells[k] = (cell){0};

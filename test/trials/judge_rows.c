@@ -1,10 +1,10 @@
 /* Rows of a result against the text of their model, by the interpreter of the language alone:
  *   trial_judge_rows MODEL.mo ROWS.csv   the largest residual of every equation over the rows
- *   trial_judge_rows MODEL.mo ROWS.csv -r  the equations that do not hold to 1e-12 of their size, row
- *                                        by row, for programs: time, residual, size, line, text; gaps
- *   trial_judge_rows MODEL.mo            the lists of the model, and its gaps
- *   trial_judge_rows MODEL.mo -e EXPR T..  an expression over start values at the times T
- * Columns der(x) give derivatives; without them equations with derivatives are not judged. */
+ *   trial_judge_rows MODEL.mo ROWS.csv -r  the equations that do not hold to 1e-12 of their size,
+ * row by row, for programs: time, residual, size, line, text; gaps trial_judge_rows MODEL.mo the
+ * lists of the model, and its gaps trial_judge_rows MODEL.mo -e EXPR T..  an expression over start
+ * values at the times T Columns der(x) give derivatives; without them equations with derivatives
+ * are not judged. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
