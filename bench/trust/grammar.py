@@ -274,7 +274,7 @@ class Statements:
         arrays = [v for v, t in self.targets.items() if "[" in t]
         if arrays and self.R.random() < .3:
             v = self.R.choice(arrays)
-            return ["set", v, [["lit", "Integer", self.R.randint(1, shape(self.targets[v])[0])]], self.g.expr(base(self.targets[v]), 2)]
+            return ["set", v, [["lit", "Integer", self.R.randint(1, n)] for n in shape(self.targets[v])], self.g.expr(base(self.targets[v]), 2)]
         v = self.R.choice(list(self.targets))
         return ["set", v, self.g.expr(self.targets[v], 3)]
 

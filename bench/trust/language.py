@@ -64,7 +64,7 @@ def text(e, level=0):
         return "(%s)" % s if level > 0 else s
     if op == "array": return "{%s}" % ", ".join(text(a) for a in args)
     if op == "matrix": return "[%s]" % "; ".join(", ".join(text(a) for a in row[2:]) for row in args)
-    if op == "index": return "%s[%s]" % (text(args[0], 9) if args[0][0] == "var" else "(%s)" % text(args[0]), ", ".join(subscript(a) for a in args[1:]))
+    if op == "index": return "%s[%s]" % (text(args[0], 9) if args[0][0] == "var" and not args[0][2].endswith(".a") else "(%s)" % text(args[0]), ", ".join(subscript(a) for a in args[1:]))
     if op == "field": return "%s.%s" % (args[0], args[1])
     if op == "values": return args[0]
     if op == "comp":
@@ -415,8 +415,13 @@ def assign(s, env):
     else:
         whole = env[s[1]]
         i = [value(k, env) for k in s[2]]
-        if not 1 <= i[0] <= len(whole): raise Undefined
-        env[s[1]] = whole[:i[0] - 1] + [v] + whole[i[0]:]
+        env[s[1]] = replaced(whole, i, v)
+
+
+def replaced(whole, i, v):
+    if not i: return v
+    if not 1 <= i[0] <= len(whole): raise Undefined
+    return whole[:i[0] - 1] + [replaced(whole[i[0] - 1], i[1:], v)] + whole[i[0]:]
 
 
 def loop(s, env):

@@ -99,7 +99,8 @@ class Maker:
         """A function that is given to another one."""
         found = [i[1] for i in self.items if i[0] == "fun" and i[2] == [["a", "Real"]] and [t for _, t in i[3]] == ["Real"]]
         if not found: return None
-        return ["high", self.declared(self.name(), "Real"), self.R.choice(found), self.g.expr("Real", 2), len(self.items)]
+        f, e = self.R.choice(found), self.g.expr("Real", 2)
+        return ["high", self.declared(self.name(), "Real"), f, e, len(self.items)]
 
     def make_slice(self):
         n = self.R.randint(2, 4)
@@ -322,7 +323,8 @@ OTHERS = {"slope": slope_text, "pairs": pairs_text, "outer": outer_text, "high":
 def definition_text(item, lines, equations):
     _, v, t, e, style = item
     lines.append(declaration(t, v, " = " + text(e) if style == "binding" else ""))
-    if style == "turned" and base(t) == "Real": equations.append("%s = %s;" % (text(e, 1), v))
+    # an Integer variable on the left wants one on the right
+    if style == "turned" and base(t) == "Real" and e[:2] != ["var", "Integer"]: equations.append("%s = %s;" % (text(e, 1), v))
     elif style == "sum" and t == "Real": equations.append("2*%s - %s = %s;" % (v, text(e, 6), v))
     elif style != "binding": equations.append("%s = %s;" % (v, text(e)))
 
@@ -491,7 +493,7 @@ def truth(spec):
         for c in values[0]:
             xs = [v[c] for v in values]
             if at[0]["doubtful"]: row[c] = None
-            else: row[c] = (xs[0], 1e-9*size) if max(xs) - min(xs) <= 1e-3*max(1.0, size) and (max(xs) - min(xs) < .5 or size > 1e3) else None
+            else: row[c] = (xs[0], (1e-8 if m.rounded else 1e-9)*size) if max(xs) - min(xs) <= 1e-3*max(1.0, size) and (max(xs) - min(xs) < .5 or size > 1e3) else None
         rows.append((t, row))
     wild = 0
     for i in range(10):  # it has a value everywhere, and does not jump everywhere

@@ -70,7 +70,7 @@ static void show_lists(judge *j)
 }
 
 typedef struct table {
-    size_t columns;
+    size_t columns, variables, derivatives;
     int variable[65536], derivative[65536]; /* of each column, -1: none */
 } table;
 
@@ -99,6 +99,16 @@ static bool of_start(const judge_equation *e)
     return e->kind == JUDGE_INITIAL_EQUATION || e->kind == JUDGE_INITIAL_ALGORITHM;
 }
 
+/* Whether rounding of the values may turn a switch of a group. */
+static bool on_edge(const judge_result *r, int group)
+{
+    for (size_t k = 0; k < r->switch_count; k++) {
+        const judge_switch *s = &r->switches[k];
+        if (s->group == group && !s->discrete && fabs(s->crossing) <= s->spread) return true;
+    }
+    return false;
+}
+
 /* A line for each equation that does not hold. */
 static void show_row(const judge_equation *e, const judge_row *r, double time)
 {
@@ -117,16 +127,24 @@ static void judge_line(judge *j, char *line, const table *t, double *values, dou
     const judge_equation *e;
     const judge_result *r;
     size_t n = judge_equations(j, &e), column = 0;
-    judge_point p = {.values = values, .derivatives = derivatives};
+    double *tolerances = values + t->variables, *rates = derivatives + t->derivatives;
+    judge_point p = {.values = values,
+                     .derivatives = derivatives,
+                     .tolerances = tolerances,
+                     .derivative_tolerances = rates,
+                     .time_tolerance = 1e-12};
     for (char *at = line, *f; (f = next_field(&at)) && column < t->columns; column++) {
         double v = strtod(f, NULL);
         if (column == 0) p.time = v;
         if (t->variable[column] >= 0) values[t->variable[column]] = v;
         if (t->derivative[column] >= 0) derivatives[t->derivative[column]] = v;
     }
+    for (size_t k = 0; k < t->variables; k++) tolerances[k] = 1e-11 * (fabs(values[k]) + 1.0);
+    for (size_t k = 0; k < t->derivatives; k++) rates[k] = 1e-11 * (fabs(derivatives[k]) + 1.0);
     if (judge_evaluate(j, &p, &r) != DAE_OK) return;
     if (!w) {
-        for (size_t k = 0; k < n; k++) show_row(&e[k], &r->rows[k], p.time);
+        for (size_t k = 0; k < n; k++)
+            if (!on_edge(r, e[k].group)) show_row(&e[k], &r->rows[k], p.time);
         return;
     }
     for (size_t k = 0; k < n; k++) {
@@ -163,14 +181,16 @@ static void show_gaps(judge *j)
 
 static int judge_rows_of(judge *j, const char *path, bool by_row)
 {
-    static table t;
+    static table t; /* values and, behind them, their tolerances */
     const judge_variable *v;
     const judge_equation *e;
     const judge_derivative *d;
     size_t variables = judge_variables(j, &v), n = judge_equations(j, &e),
            nd = judge_derivatives(j, &d);
-    double *values = calloc(variables + 1, sizeof *values);
-    double *derivatives = calloc(nd + 1, sizeof *derivatives);
+    double *values = calloc(2 * variables + 1, sizeof *values);
+    double *derivatives = calloc(2 * nd + 1, sizeof *derivatives);
+    t.variables = variables;
+    t.derivatives = nd;
     worst *w = calloc(n + 1, sizeof *w);
     char *line = malloc(LINE);
     FILE *f = fopen(path, "r");
