@@ -263,7 +263,7 @@ def evaluate(e, env):
     if op == "var": return env[args[0]]
     if op == "time": return env["time"]
     if op == "if": return branch(args, env)
-    if op == "initial": return False  # rows are those behind the start
+    if op == "initial": return env.get("initial", False)  # rows are those behind the start
     if op == "der": return slope(args[0], env)[1]
     if op == "and": return value(args[0], env) and value(args[1], env)
     if op == "or": return value(args[0], env) or value(args[1], env)
@@ -302,13 +302,16 @@ def evaluate(e, env):
 ELEMENTWISE = {"sin", "cos", "tanh", "atan", "abs"}
 
 
-WATCHED = set(COMPARE) | {"floor", "ceil", "integer", "mod", "rem", "div"}
+WATCHED = set(COMPARE) | {"sign", "floor", "ceil", "integer", "mod", "rem", "div"}
 
 
 def watch(op, xs, env):
     """Notes a value that rounding may have moved over a jump: it is not compared."""
     if not all(isinstance(x, (int, float)) for x in xs) or not any(isinstance(x, float) for x in xs): return
     if op in COMPARE: off = xs[0] - xs[1]
+    elif op == "sign":  # algebraic variables are solved for: their last digits are no sign
+        if abs(xs[0]) < 1e-9*max(1.0, env["largest"]): env["doubtful"] = True
+        return
     elif op in ("floor", "ceil", "integer"): off = xs[0] - round(xs[0])
     else: off = xs[0]/xs[1] - round(xs[0]/xs[1]) if xs[1] else 0
     if (off or env["rounded"]) and abs(off) < 1e-9*max(1.0, env["largest"]): env["doubtful"] = True

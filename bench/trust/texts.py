@@ -2,6 +2,7 @@
 """texts.py DAEDAL [options]: random texts over the grammar of the model language, run, and compared with the values that language.py
 gives them by the Modelica specification. README.md tells more."""
 import argparse, collections, json, os, random, sys, tempfile, time
+import covered
 from grammar import SCALARS, Grammar, Statements, smooth
 from language import COLORS, Leave, Undefined, array, base, each, execute, flat, number, real, shape, text, value, written
 from runs import BAD, Trial, command, in_parallel, random_of, told
@@ -37,7 +38,7 @@ class Maker:
         return v
 
     def make(self, count):
-        kinds = {"par": 3, "def": 8, "for": 2, "ifeq": 2, "alg": 3, "fun": 3, "rec": 1, "when": 1, "multi": 1, "text": 1, "tab": .5, "slope": .7, "pairs": .7, "outer": .5, "high": .7, "slice": .7, "grid": .5, "reinit": .6}
+        kinds = {"par": 3, "def": 8, "for": 2, "ifeq": 2, "alg": 3, "fun": 3, "rec": 1, "when": 1, "multi": 1.5, "text": 1, "tab": .5, "slope": .7, "pairs": .7, "outer": .5, "high": 2, "slice": .7, "grid": .5, "reinit": .6}
         if self.R.random() < .5: self.g.names["s"] = "Real"
         self.state = "s" in self.g.names
         if not self.state: kinds["slope"] = kinds["reinit"] = 0
@@ -373,7 +374,7 @@ class Meaning:
         count = 0
         list_of.append((-1.0, dict({v: converted(state[v], t) for v, t, _, _ in item[3]}, **{item[5][0]: 0} if item[5] else {})))
         for number, (t, es) in enumerate(ticks):
-            env = self.at(t, k)
+            env = self.at(t, k, number == 0 and t == START)
             old = list_of[-1][1]
             for v in state: env["pre(%s)" % v] = old[v]
             new = {v: converted(value(e, env), kind) for (v, kind, _, _), e in zip(item[3], es)}
@@ -396,8 +397,9 @@ class Meaning:
 
     def fresh(self, t): return {"functions": self.functions, "time": t, "largest": 1.0, "passes": 0, "doubtful": False, "rounded": self.rounded}
 
-    def at(self, t, until=None):
+    def at(self, t, until=None, initial=False):
         env = self.fresh(t)
+        if initial: env["initial"] = True
         if self.spec["state"]: env["s"] = self.state(t)
         for k, item in enumerate(self.spec["items"][:until]): self.step(env, k, item, t)
         return env
@@ -580,10 +582,10 @@ class Work:
         spec, rows = described(self.options.seed, i)
         what, why = self.run(spec, rows, i)
         if what == "right": os.remove(self.trial.path(i))
-        return i, what, why
+        return i, what, why, covered.found(model_text(spec)) if what == "right" else set()
 
     def shrunk(self, failure):
-        i, what, first = failure
+        i, what, first = failure[:3]
         seen = {}
 
         def fails(spec):
@@ -632,6 +634,7 @@ def main():
     a.add_argument("--keep", help="a folder for the texts that fail")
     a.add_argument("--seconds", type=float, default=1e9, help="stop after so long")
     a.add_argument("--shrink", type=int, default=4, help="make so many failures of each verdict small (4)")
+    a.add_argument("--covered", action="store_true", help="every element of covered.py must come out right in a text")
     a.add_argument("--refused", type=float, default=0, help="per cent of the texts that may be refused or noted (0)")
     options = a.parse_args()
     if options.seed is None: options.seed = int(time.time()*1000) % 10**9
@@ -640,8 +643,10 @@ def main():
     print("seed %d, texts in %s" % (options.seed, folder))
     if options.only: print(model_text(described(options.seed, options.only)[0]))
     work, counts, failures, began = Work(options, folder), collections.Counter(), [], time.time()
+    seen = set()
     for failure in in_parallel(work, [options.only] if options.only else range(1, options.texts + 1), options.jobs):
         counts[failure[1]] += 1
+        seen |= failure[3]
         if failure[1] != "right":
             failures.append(failure)
             print("%-7s %d: %s" % (failure[1], failure[0], failure[2]), flush=True)
@@ -651,8 +656,10 @@ def main():
     for failure, small, why in in_parallel(work.shrunk, [f for g in groups.values() for f in g[:options.shrink]], options.jobs):
         print("\n%s, number %d: %s\n%s" % (failure[1], failure[0], why, small), flush=True)
     total = sum(counts.values())
+    faults = covered.faults(seen) if options.covered else []
+    for fault in faults: print(fault)
     print("%d texts: %s" % (total, ", ".join("%d %s" % (n, w) for w, n in counts.most_common())))
-    return 1 if any(counts[w] for w in BAD + ("JUDGE",)) or counts["refused"] + counts["noted"] > options.refused/100*total else 0
+    return 1 if faults or any(counts[w] for w in BAD + ("JUDGE",)) or counts["refused"] + counts["noted"] > options.refused/100*total else 0
 
 
 if __name__ == "__main__": sys.exit(main())
