@@ -38,7 +38,7 @@ class Maker:
         return v
 
     def make(self, count):
-        kinds = {"par": 3, "def": 8, "for": 2, "ifeq": 2, "alg": 3, "fun": 3, "rec": 1, "when": 1, "multi": 1.5, "text": 1, "tab": .5, "slope": .7, "pairs": .7, "outer": .5, "high": 2, "slice": .7, "grid": .5, "reinit": .6}
+        kinds = {"par": 3, "def": 8, "for": 2, "ifeq": 2, "alg": 3, "fun": 3, "rec": 1, "when": 1, "multi": 1.5, "text": 1, "tab": .5, "slope": .7, "pairs": .7, "outer": .5, "high": .7, "slice": .7, "grid": .5, "reinit": .6}
         if self.R.random() < .5: self.g.names["s"] = "Real"
         self.state = "s" in self.g.names
         if not self.state: kinds["slope"] = kinds["reinit"] = 0
@@ -99,7 +99,10 @@ class Maker:
     def make_high(self):
         """A function that is given to another one."""
         found = [i[1] for i in self.items if i[0] == "fun" and i[2] == [["a", "Real"]] and [t for _, t in i[3]] == ["Real"]]
-        if not found: return None
+        if not found:
+            body = Grammar(self.R, {"a": "Real"}, self.g.functions, False, free=True).expr("Real", 3)
+            self.items.append(["fun", "f%d" % len(self.items), [["a", "Real"]], [["y", "Real"]], [], [], [["set", "y", body]], None, False])
+            found = [self.items[-1][1]]
         f, e = self.R.choice(found), self.g.expr("Real", 2)
         return ["high", self.declared(self.name(), "Real"), f, e, len(self.items)]
 
