@@ -161,7 +161,11 @@ class Maker:
 
     def make_multi(self):
         found = [i for i in self.items if i[0] == "fun" and len(i[3]) == 2 and base(i[3][0][1]) == "Real"]
-        if not found: return None
+        if not found:
+            g = Grammar(self.R, {"a": "Real", "b": "Integer"}, self.g.functions, False, free=True)
+            body = [["set", "y", g.expr("Real", 3)], ["set", "z", g.expr("Real", 2)]]
+            found = [["fun", "f%d" % len(self.items), [["a", "Real"], ["b", "Integer"]], [["y", "Real"], ["z", "Real"]], [], [], body, None, False]]
+            self.items += found
         f = self.R.choice(found)
         arguments = [self.g.expr(t, 2) for _, t in f[2]]
         return ["multi", [[self.declared(self.name(), t), t] for _, t in f[3]], f[1], arguments]
