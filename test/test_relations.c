@@ -204,6 +204,29 @@ static void test_impulse_is_told(void **state)
     end(&r);
 }
 
+/* Event by event floor has other relations at zero. Where one was met, a rounding off, is zero no
+ * more once a new value of floor has moved it: then a limit stops the argument at the next step. */
+static void test_limit_on_a_step(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double y; /* behind the limit */
+    } cases[] = {{MODEL("Real y = mod(min(2.0, time), 1.0);"), 0.0},
+                 {MODEL("Real y = mod(min(2.0, time), 0.5);"), 0.0},
+                 {MODEL("Real y = rem(min(2.0, time), 1.0);"), 0.0},
+                 {MODEL("Real y = 2*min(2.0, time) - floor(min(2.0, time));"), 2.0},
+                 {MODEL("Real y = min(2.0, time) + floor(min(2.0, time));"), 4.0}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        run r;
+        prepare(&r, cases[k].text);
+        OK(start_at(&r, 0.37));
+        OK(step_to(&r, 3.38));
+        NEAR("y", cases[k].y);
+        end(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_let_go),
         cmocka_unit_test(test_rows_at_events),
         cmocka_unit_test(test_impulse_is_told),
+        cmocka_unit_test(test_limit_on_a_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,7 @@ class Grammar:
         kind = R.randint(0, 17)
         if kind <= 3: return [R.choice(["+", "-", "*", "-", "*", ".*", ".+", ".-"]), t, x(), x()]
         if kind == 4: return [R.choice(["/", "./"]), t, x(), ["+", t, ["lit", t, 1.0], ["abs", t, x()]] if R.random() < .5 else ["lit", t, R.choice([2.0, 4.0, -3.0])]]
+        if kind == 5 and R.random() < .2: return ["^", t, ["+", t, ["lit", t, 0.5], ["abs", t, x()]], ["lit", t, R.choice([0.5, -1.0, 1.5])]]
         if kind == 5: return [R.choice(["^", ".^"]), t, x(), ["lit", "Integer", R.choice([2, 2, 3])]]
         if kind == 6: return ["neg", t, x()]
         if kind == 7: return [R.choice(ELEMENTARY), t, x()]
@@ -91,15 +92,31 @@ class Grammar:
         if kind == 4: return ["index", t, self.expr(array(base(t), 2, n), d), ["lit", "Integer", R.randint(1, 2)], ["lit", "Integer", R.randint(1, n)]]
         if kind == 5 and t == "Real": return ["scalar", t, self.expr(array("Real", 1, 1), d)]
         if kind == 6:
-            i = R.choice(["i", "j", "k"])
-            return ["comp", t, R.choice(["sum", "product", "min", "max"]), i, self.inside(i).expr(t, d), self.range(R.randint(1, 4))]
+            i, kind = R.choice(["i", "j", "k"]), R.choice(["sum", "product", "min", "max"])
+            if R.random() < .3: return ["comp", t, kind, i, *self.values(i, t, d)]
+            inner = self.inside(i)
+            if R.random() < .25: return ["comp", t, kind, i, inner.inside("n").expr(t, d), self.range(R.randint(1, 3)), "n", self.range(R.randint(1, 2))]
+            return ["comp", t, kind, i, inner.expr(t, d), self.range(R.randint(1, 4))]
+        if kind == 7 and R.random() < .5:  # an array over an enumeration or Boolean, which is its subscript
+            n, of = R.choice([(3, "Color"), (2, "Boolean")])
+            tables = [v for v, s in self.names.items() if s == "%s by %s" % (t, of)]
+            if tables: return ["index", t, ["var", array(t, n), R.choice(tables)], self.expr(of, d)]
         return ["sum", t, self.expr(v, d)]
 
-    def inside(self, i):
+    def inside(self, i, t="Integer"):
         """The same with a counter."""
         g = Grammar(self.R, self.names, self.functions, self.time, self.records, self.free)
-        g.names[i] = "Integer"
+        g.names[i] = t
         return g
+
+    def values(self, i, t, d):
+        """What a comprehension says of the values of a type, or of a range of them or of Reals."""
+        R = self.R
+        of = R.choice(["Color", "Color", "Boolean", "Boolean", "Real"])
+        if of == "Real": over = ["range", "Real[3]", ["lit", "Real", 0.25], ["lit", "Real", 0.5], ["lit", "Real", 1.25]]
+        elif of == "Color" and R.random() < .4: over = ["range", "Color[2]", ["lit", "Color", ["Color", 2]], ["lit", "Color", ["Color", 3]]]
+        else: over = ["values", "%s[%d]" % (of, 3 if of == "Color" else 2), of]
+        return self.inside(i, of).expr(t, d), over
 
     def range(self, n):
         if self.R.random() < .2: return ["range", array("Integer", n), ["lit", "Integer", 2*n - 1], ["lit", "Integer", -2], ["lit", "Integer", 1]]
@@ -130,14 +147,22 @@ class Grammar:
         if kind == 4: return ["not", t, self.expr(t, d)]
         if kind == 5: return [R.choice(["==", "<>", "<", ">="]), t, self.expr("Color", d), self.expr("Color", d)]
         if kind == 6: return [R.choice(["==", "<>"]), t, self.expr(t, d), self.expr(t, d)]
+        if self.time and not self.free and R.random() < .3: return ["initial", t]
         return ["noEvent" if self.free else "not", t, self.expr(t, d)]
 
-    def color(self, t, d): return self.conditional(t, d) if self.R.random() < .5 else self.leaf(t)
+    def color(self, t, d):
+        R = self.R
+        kind = R.random()
+        if kind < .15: return [R.choice(["min", "max"]), t, self.expr(t, d), self.expr(t, d)]
+        if kind < .25: return ["Color", t, ["lit", "Integer", R.randint(1, 3)]]
+        return self.conditional(t, d) if kind < .6 else self.leaf(t)
 
     def string(self, t, d):
         R = self.R
-        kind = R.randint(0, 3)
+        kind = R.randint(0, 4)
         if kind == 0: return ["+", t, self.expr(t, d), self.expr(t, d)]
+        if kind == 4: return ["String with", t, *R.choice([lambda: (self.expr("Real", d), "significantDigits", R.randint(1, 9)), lambda: (self.expr("Real", d), "format", R.choice(["8.3f", ".4e", "-9.2f", "12.5g"])),
+                                                          lambda: (self.expr("Integer", d), "format", R.choice(["05d", "d", "-6d"]))])()]
         if kind == 1: return ["String", t, self.expr(R.choice(["Integer", "Boolean", "Color", "Real"]), d)]
         if kind == 2: return ["String", t, self.expr("Integer", d), ["lit", "Integer", R.randint(0, 6)], ["lit", "Boolean", R.random() < .5]]
         return self.lit(t)
@@ -166,6 +191,8 @@ class Grammar:
         if len(n) == 1 and R.random() < .4:
             i = R.choice(["i", "j", "k"])
             return ["comp", t, "{}", i, self.inside(i).expr(inner, d), self.range(n[0])]
+        if len(n) == 2 and R.random() < .2:
+            return ["comp", t, "{}", "i", self.inside("i").inside("n").expr(b, d), self.range(n[1]), "n", self.range(n[0])]
         if len(n) == 2 and b == "Real" and R.random() < .4: return ["matrix", t] + [["array", inner] + [x(b) for _ in range(n[1])] for _ in range(n[0])]
         return self.leaf(t) if R.random() < .3 else ["array", t] + [x(inner) for _ in range(n[0])]
 
@@ -201,9 +228,27 @@ class Grammar:
 
     def joint(self, t, d):
         n = shape(t)
+        if len(n) == 2 and n[1] > 1 and self.R.random() < .5:
+            k, part = self.R.randint(1, n[1] - 1), lambda rows, m: self.expr(array("Real", rows, m), d)
+            if self.R.random() < .5: return ["cat", t, ["lit", "Integer", 2], part(n[0], k), part(n[0], n[1] - k)]
+            rows = [n[0]] if n[0] < 2 else [1, n[0] - 1]
+            return ["blocks", t, [[part(m, k), part(m, n[1] - k)] for m in rows]]
         if n[0] < 2: return self.leaf(t)
         k = self.R.randint(1, n[0] - 1)
         return ["cat", t, ["lit", "Integer", 1], self.expr(array("Real", k, *n[1:]), d), self.expr(array("Real", n[0] - k, *n[1:]), d)]
+
+
+def smooth(R, d):
+    """An expression of the state s and time whose derivative the language has."""
+    x = lambda: smooth(R, d - 1)
+    number = ["lit", "Real", R.choice([0.5, 2.0, 1.5, 3.0, -1.5])]
+    if d <= 0: return R.choice([["var", "Real", "s"], ["time", "Real"], number])
+    kind = R.randint(0, 6)
+    if kind <= 2: return [R.choice(["+", "-", "*", "*"]), "Real", x(), x()]
+    if kind == 3: return ["/", "Real", x(), ["+", "Real", ["lit", "Real", 2.0], ["^", "Real", x(), ["lit", "Integer", 2]]]]
+    if kind == 4: return ["neg", "Real", x()]
+    if kind == 5: return ["^", "Real", x(), ["lit", "Integer", R.choice([2, 3])]]
+    return [R.choice(["sin", "cos", "exp", "tanh", "atan"]), "Real", x()]
 
 
 class Statements:
@@ -229,7 +274,7 @@ class Statements:
         arrays = [v for v, t in self.targets.items() if "[" in t]
         if arrays and self.R.random() < .3:
             v = self.R.choice(arrays)
-            return ["set", v, [["lit", "Integer", self.R.randint(1, shape(self.targets[v])[0])]], self.g.expr(base(self.targets[v]), 2)]
+            return ["set", v, [["lit", "Integer", self.R.randint(1, n)] for n in shape(self.targets[v])], self.g.expr(base(self.targets[v]), 2)]
         v = self.R.choice(list(self.targets))
         return ["set", v, self.g.expr(self.targets[v], 3)]
 

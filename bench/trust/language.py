@@ -64,12 +64,15 @@ def text(e, level=0):
         return "(%s)" % s if level > 0 else s
     if op == "array": return "{%s}" % ", ".join(text(a) for a in args)
     if op == "matrix": return "[%s]" % "; ".join(", ".join(text(a) for a in row[2:]) for row in args)
-    if op == "index": return "%s[%s]" % (text(args[0], 9) if args[0][0] == "var" else "(%s)" % text(args[0]), ", ".join(subscript(a) for a in args[1:]))
+    if op == "index": return "%s[%s]" % (text(args[0], 9) if args[0][0] == "var" and not args[0][2].endswith(".a") else "(%s)" % text(args[0]), ", ".join(subscript(a) for a in args[1:]))
     if op == "field": return "%s.%s" % (args[0], args[1])
+    if op == "values": return args[0]
     if op == "comp":
-        s = "%s for %s in %s" % (text(args[2]), args[1], text(args[3]))
+        s = "%s for %s" % (text(args[2]), ", ".join("%s in %s" % (args[k], text(args[r])) for k, r in ((1, 3), (4, 5)) if k < len(args)))
         return "{%s}" % s if args[0] == "{}" else "%s(%s)" % (args[0], s)
     if op == "String" and len(args) > 1: return "String(%s, minimumLength = %s, leftJustified = %s)" % tuple(text(a) for a in args)
+    if op == "String with": return "String(%s, %s = %s)" % (text(args[0]), args[1], literal(args[2]))
+    if op == "blocks": return "[%s]" % "; ".join(", ".join(text(a) for a in row) for row in args[0])
     if op == "range": return ":".join(text(a, 5) for a in args)
     if op == "named": return "%s(%s)" % (args[0], ", ".join("%s = %s" % (n, text(a)) for n, a in zip(args[1], args[2:])))
     return "%s(%s)" % (op, ", ".join(text(a) for a in args)) if op != "call" else "%s(%s)" % (args[0], ", ".join(text(a) for a in args[1:]))
@@ -164,6 +167,38 @@ def string(x, **o):
     return s.ljust(n) if o.get("leftJustified", True) else s.rjust(n)
 
 
+SLOPES = {"sin": math.cos, "cos": lambda x: -math.sin(x), "exp": math.exp, "tanh": lambda x: 1 - math.tanh(x)**2, "atan": lambda x: 1/(1 + x*x)}
+
+
+def slope(e, env):
+    """Value and derivative by time of a smooth expression; that of the state s is 1."""
+    op, args = e[0], e[2:]
+    if op == "lit": return args[0], 0.0
+    if op in ("time", "var"): return (env["time"] if op == "time" else env[args[0]]), 1.0
+    (a, da), (b, db) = slope(args[0], env), slope(args[1], env) if len(args) > 1 else (0.0, 0.0)
+    if op in ("+", "-"): v, d = (a + b, da + db) if op == "+" else (a - b, da - db)
+    elif op == "*": v, d = a*b, da*b + a*db
+    elif op == "/": v, d = a/b, (da*b - a*db)/(b*b)
+    elif op == "neg": v, d = -a, -da
+    elif op == "^": v, d = a**b, b*a**(b - 1)*da
+    else:
+        if abs(a) > 20: raise Undefined
+        v, d = getattr(math, op)(a), SLOPES[op](a)*da
+    env["largest"] = max(env["largest"], abs(v), abs(d))
+    return number(v), number(d)
+
+
+def formatted(x, option, n):
+    """String(x, significantDigits = n), or a format as of C."""
+    if option == "significantDigits": return string(x, significantDigits=n)
+    return ("%" + n) % x
+
+
+def colour(i):
+    if not 1 <= i <= len(COLORS): raise Undefined
+    return ("Color", i)
+
+
 def power_of(a, n):
     """A matrix to a whole power."""
     r = [[1.0 if i == j else 0.0 for j in range(len(a))] for i in range(len(a))]
@@ -228,6 +263,8 @@ def evaluate(e, env):
     if op == "var": return env[args[0]]
     if op == "time": return env["time"]
     if op == "if": return branch(args, env)
+    if op == "initial": return env.get("initial", False)  # rows are those behind the start
+    if op == "der": return slope(args[0], env)[1]
     if op == "and": return value(args[0], env) and value(args[1], env)
     if op == "or": return value(args[0], env) or value(args[1], env)
     if op == "not": return not value(args[0], env)
@@ -238,6 +275,10 @@ def evaluate(e, env):
     if op == "field": return env[args[0]][args[1]]
     if op == "comp": return comprehension(args, env)
     if op == "range": return ranged([value(a, env) for a in args])
+    if op == "values": return [("Color", k + 1) for k in range(len(COLORS))] if args[0] == "Color" else [False, True]
+    if op == "blocks": return joined(1, [joined(2, [value(a, env) for a in row]) for row in args[0]])
+    if op == "String with": return formatted(value(args[0], env), args[1], args[2])
+    if op == "Color": return colour(value(args[0], env))
     xs = [value(a, env) for a in args[1:]] if op == "call" else [value(a, env) for a in args[2:]] if op == "named" else [value(a, env) for a in args]
     if op in WATCHED: watch(op, xs, env)
     if op in COMPARE: return COMPARE[op](*[plain(x) for x in xs])
@@ -248,7 +289,8 @@ def evaluate(e, env):
     if op == "named": return env["functions"][args[0]](env, dict(zip(args[1], xs)))
     if op == "call": return env["functions"][args[0]](env, xs)
     if op in ("min", "max"):
-        return (min if op == "min" else max)(flat(xs[0]) if len(xs) == 1 else xs)
+        xs = flat(xs[0]) if len(xs) == 1 else xs
+        return (min if op == "min" else max)(xs, key=plain)
     if op == "Integer": return plain(xs[0])
     if op in ("asin", "acos") and abs(xs[0]) > 1: raise Undefined
     if op == "String" and len(xs) > 1: return string(xs[0], minimumLength=xs[1], leftJustified=xs[2])
@@ -260,13 +302,16 @@ def evaluate(e, env):
 ELEMENTWISE = {"sin", "cos", "tanh", "atan", "abs"}
 
 
-WATCHED = set(COMPARE) | {"floor", "ceil", "integer", "mod", "rem", "div"}
+WATCHED = set(COMPARE) | {"sign", "floor", "ceil", "integer", "mod", "rem", "div"}
 
 
 def watch(op, xs, env):
     """Notes a value that rounding may have moved over a jump: it is not compared."""
     if not all(isinstance(x, (int, float)) for x in xs) or not any(isinstance(x, float) for x in xs): return
     if op in COMPARE: off = xs[0] - xs[1]
+    elif op == "sign":  # algebraic variables are solved for: their last digits are no sign
+        if abs(xs[0]) < 1e-9*max(1.0, env["largest"]): env["doubtful"] = True
+        return
     elif op in ("floor", "ceil", "integer"): off = xs[0] - round(xs[0])
     else: off = xs[0]/xs[1] - round(xs[0]/xs[1]) if xs[1] else 0
     if (off or env["rounded"]) and abs(off) < 1e-9*max(1.0, env["largest"]): env["doubtful"] = True
@@ -288,7 +333,7 @@ def indexed(a, subscripts, env):
     if not subscripts: return a
     s = subscripts[0]
     if s[0] == "all": return [indexed(x, subscripts[1:], env) for x in a]
-    i = len(a) if s[0] == "end" else value(s, env)
+    i = len(a) if s[0] == "end" else ordinal(value(s, env))
     if isinstance(i, list):
         if any(not 1 <= k <= len(a) for k in i): raise Undefined
         return [indexed(a[k - 1], subscripts[1:], env) for k in i]
@@ -296,7 +341,14 @@ def indexed(a, subscripts, env):
     return indexed(a[i - 1], subscripts[1:], env)
 
 
+def ordinal(i):
+    """The number of a subscript that is a Boolean or of an enumeration."""
+    return plain(i) if not isinstance(i, bool) else 1 + i
+
+
 def ranged(r):
+    if isinstance(r[0], float): return [r[0] + k*r[1] for k in range(int((r[2] - r[0])/r[1] + 1e-9) + 1)]
+    if isinstance(r[0], (tuple, list)): return [("Color", k) for k in range(r[0][1], r[1][1] + 1)]
     if len(r) == 2: return list(range(r[0], r[1] + 1))
     if not r[1]: raise Undefined
     return list(range(r[0], r[2] + sign(r[1]), r[1]))
@@ -304,11 +356,16 @@ def ranged(r):
 
 def comprehension(args, env):
     """{e for i in r}, sum(e for i in r) .."""
-    kind, name, e, r = args
+    kind, name, e, r = args[:4]
     inner, out = dict(env), []
-    for i in value(r, env):
-        inner[name] = i
-        out.append(value(e, inner))
+    # the last of several counters is that of the rows (10.4.1)
+    for j in value(args[5], env) if len(args) > 4 else [None]:
+        if j is not None: inner[args[4]] = j
+        row = []
+        for i in value(r, env):
+            inner[name] = i
+            row.append(value(e, inner))
+        out += [row] if len(args) > 4 and kind == "{}" else row
     env["largest"] = max(env["largest"], inner["largest"])
     env["doubtful"] = env["doubtful"] or inner["doubtful"]
     if kind == "{}": return out
@@ -361,8 +418,13 @@ def assign(s, env):
     else:
         whole = env[s[1]]
         i = [value(k, env) for k in s[2]]
-        if not 1 <= i[0] <= len(whole): raise Undefined
-        env[s[1]] = whole[:i[0] - 1] + [v] + whole[i[0]:]
+        env[s[1]] = replaced(whole, i, v)
+
+
+def replaced(whole, i, v):
+    if not i: return v
+    if not 1 <= i[0] <= len(whole): raise Undefined
+    return whole[:i[0] - 1] + [replaced(whole[i[0] - 1], i[1:], v)] + whole[i[0]:]
 
 
 def loop(s, env):

@@ -366,6 +366,8 @@ static bool compile_arguments(judge *j, const scope *s, const ast_expr *e, const
         n->kids[k] = judge_compile(j, s, named ? a->value : e->args[k]);
         n->inputs[k] = named ? input_index(f, a->name) : input_at(f, (int)k);
         if (n->inputs[k] < 0) return false;
+        for (size_t i = 0; i < k; i++)
+            if (n->inputs[i] == n->inputs[k]) return false; /* given twice */
     }
     return true;
 }

@@ -127,12 +127,15 @@ static value call_two(machine *m, const node *n, two_cells f, const jtype *type)
     return v;
 }
 
+/* In (-pi, pi], so that -0 is 0. */
 static cell atan2_cell(machine *m, cell a, cell b, const node *n, bool discrete)
 {
     (void)m, (void)n, (void)discrete;
-    double square = a.v * a.v + b.v * b.v, v = atan2(a.v, b.v);
-    if (square == 0.0) /* as in C; any angle is near */
-        return (cell){.v = v, .spread = a.spread + b.spread > 0.0 ? 6.2831853071795865 : 0.0};
+    double square = a.v * a.v + b.v * b.v, v = atan2(a.v + 0.0, b.v);
+    if (square == 0.0 || (a.v == 0.0 && b.v < 0.0)) /* as in C; other angles are near */
+        return (cell){.v = v,
+                      .size = fabs(v),
+                      .spread = a.spread + b.spread > 0.0 ? 6.2831853071795865 : 0.0};
     double da = fabs(b.v) / square, db = fabs(a.v) / square;
     return (cell){.v = v,
                   .size = fabs(v) + da * a.size + db * b.size,

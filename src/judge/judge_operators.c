@@ -140,13 +140,14 @@ static value matrix_power(machine *m, const value *a, const value *b, int line)
 
 /* ---- texts, records ---- */
 
-static value join(machine *m, const value *a, const value *b)
+static value join(machine *m, const value *a, const value *b, int line)
 {
-    size_t la = strlen(a->cells->text), lb = strlen(b->cells->text);
+    const char *first = judge_string_of(m, a, line), *second = judge_string_of(m, b, line);
+    size_t la = strlen(first), lb = strlen(second);
     if (la + lb > MOST_LENGTH) judge_fail(m, 0, "a String longer than %d", MOST_LENGTH);
     char *text = judge_stack_take(m, &m->scratch, la + lb + 1);
-    memcpy(text, a->cells->text, la);
-    memcpy(text + la, b->cells->text, lb + 1);
+    memcpy(text, first, la);
+    memcpy(text + la, second, lb + 1);
     value v = judge_make(m, &judge_string, &(shape){0});
     *v.cells = (cell){.text = text};
     return v;
@@ -192,7 +193,8 @@ static double relation_value(machine *m, ast_op op, const value *a, const value 
 {
     if (a->shape.ndims || b->shape.ndims) judge_fail(m, n->line, "a relation of arrays");
     if (a->type->base == BASE_STRING && b->type->base == BASE_STRING)
-        return relation_holds(op, strcmp(a->cells->text, b->cells->text));
+        return relation_holds(
+            op, strcmp(judge_string_of(m, a, n->line), judge_string_of(m, b, n->line)));
     double left = judge_number(m, a, n->line), right = judge_number(m, b, n->line);
     double difference = left > right ? 1.0 : left < right ? -1.0 : left == right ? 0.0 : NAN;
     bool holds = relation_holds(op, difference);
@@ -226,7 +228,7 @@ value judge_binary(machine *m, ast_op op, const value *a, const value *b, const 
         return judge_scalar(m, &judge_boolean, relation_value(m, op, a, b, n));
     if (op == OP_ADD && a->type->base == BASE_STRING && b->type->base == BASE_STRING &&
         !a->shape.ndims && !b->shape.ndims)
-        return join(m, a, b);
+        return join(m, a, b, n->line);
     if ((op == OP_ADD || op == OP_SUB) && a->type->base == BASE_RECORD &&
         b->type->base == BASE_RECORD)
         return add_records(m, op, a, b, n->line);

@@ -485,6 +485,7 @@ static inline cell *judge_cell(const selection *s, int k)
     return s->cells ? s->cells[k] : s->base + k;
 }
 double judge_number(machine *m, const value *v, int line);
+const char *judge_string_of(machine *m, const value *v, int line); /* never NULL */
 bool judge_numeric(const value *v);
 
 /* judge_operators.c */

@@ -41,8 +41,20 @@ static void emit(machine *m, const cell *left, const cell *right, base_type type
     if (isnan(r->spread)) r->spread = INFINITY;
 }
 
-static void emit_values(machine *m, const value *left, const value *right, int line)
+/* Types of sides are the same, or both numbers; no Integer variable equals a Real (Modelica 3.6,
+ * 6.7 and 8.3.1). */
+static void check_types(machine *m, const value *left, const value *right, bool alone, int line)
 {
+    const base_type a = left->type->base, b = right->type->base;
+    const bool numbers = a <= BASE_INTEGER && b <= BASE_INTEGER;
+    if (numbers ? a == BASE_INTEGER && b == BASE_REAL && alone : a != b)
+        judge_fail(m, line, "the sides of an equation have different types");
+}
+
+static void emit_values(machine *m, const node *target, const value *left, const value *right,
+                        int line)
+{
+    check_types(m, left, right, target->kind == NODE_COMPONENT, line);
     if (left->type->cells != right->type->cells || !judge_same_shape(&left->shape, &right->shape))
         judge_fail(m, line, "the sides of an equation have different sizes");
     bool lists = left->type->base == BASE_RECORD;
@@ -80,7 +92,7 @@ static void run_tuple(machine *m, const jitem *i)
     for (int k = 0; k < count; k++) {
         if (!wanted[k]) continue;
         value left = judge_eval(m, i->left->kids[k]);
-        emit_values(m, &left, &results[k], i->line);
+        emit_values(m, i->left->kids[k], &left, &results[k], i->line);
     }
 }
 
@@ -143,7 +155,7 @@ void judge_run_equation(machine *m, jitem *i)
             run_tuple(m, i);
         } else {
             value left = judge_eval(m, i->left), right = judge_eval(m, i->right);
-            emit_values(m, &left, &right, i->line);
+            emit_values(m, i->left, &left, &right, i->line);
         }
         return;
     case ITEM_IF: run_branches(m, i); return;
@@ -157,12 +169,13 @@ void judge_run_equation(machine *m, jitem *i)
 void judge_run_binding(machine *m, const binding *b)
 {
     value right = judge_eval(m, b->value), left = judge_eval(m, b->target);
+    check_types(m, &left, &right, true, b->line);
     value all = judge_make(m, left.type, &left.shape);
     int count = judge_cells(&all);
     for (int k = 0; k < count; k++) all.cells[k] = (cell){0};
     selection s = judge_select_value(&all);
     judge_spread(m, &s, &right, b->line);
-    emit_values(m, &left, &all, b->line);
+    emit_values(m, b->target, &left, &all, b->line);
 }
 
 /* ---- asserts ---- */

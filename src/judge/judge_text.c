@@ -56,8 +56,7 @@ static value call_string(machine *m, const node *n)
     char text[MOST_TEXT], padded[MOST_TEXT + MOST_WIDTH];
     if (n->kid_count > 4 && n->kids[4]) {
         value format = judge_eval(m, n->kids[4]);
-        if (format.type->base != BASE_STRING) judge_fail(m, n->line, "a format is a text");
-        formatted(m, n, format.cells->text, judge_number(m, &x, n->line), text);
+        formatted(m, n, judge_string_of(m, &format, n->line), judge_number(m, &x, n->line), text);
     } else {
         plain(m, n, &x, text);
     }
@@ -72,9 +71,13 @@ static value call_integer_of(machine *m, const node *n)
 {
     value v = judge_eval(m, n->kids[0]);
     if (v.type->base >= BASE_STRING) judge_fail(m, n->line, "the number of a text");
-    value w = judge_make(m, n->constant.type ? n->constant.type : &judge_integer, &v.shape);
+    const jtype *of = n->constant.type;
+    if (v.type->base == BASE_REAL) judge_fail(m, n->line, "Integer of a Real");
+    value w = judge_make(m, of ? of : &judge_integer, &v.shape);
     int count = judge_cells(&v);
     for (int k = 0; k < count; k++) {
+        if (of && !(v.cells[k].v >= 1.0 && v.cells[k].v <= of->literal_count))
+            judge_fail(m, n->line, "a number without a literal");
         w.cells[k] = v.cells[k];
         w.cells[k].index = 0;
     }

@@ -77,6 +77,14 @@ double judge_number(machine *m, const value *v, int line)
     return v->cells->v;
 }
 
+/* A String variable that no definition says has no text: a row has numbers alone. */
+const char *judge_string_of(machine *m, const value *v, int line)
+{
+    if (v->type->base != BASE_STRING || v->shape.ndims) judge_fail(m, line, "a text is expected");
+    if (!v->cells->text) judge_fail(m, line, "a text that is not known");
+    return v->cells->text;
+}
+
 selection judge_select_value(const value *v)
 {
     return (selection){v->type, v->shape, v->cells, NULL};

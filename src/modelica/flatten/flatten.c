@@ -164,7 +164,8 @@ static flat_model *flatten_given_within(const ast_file *file, const char *file_n
                                         const flatten_given *given, flatten_limits limits,
                                         message_list *messages)
 {
-    static const flatten_recursion recursion = {evaluate_expression, resolve_declaration};
+    static const flatten_recursion recursion = {expression_value, expression_results,
+                                                resolve_declaration};
     flattener f = {.recursion = &recursion,
                    .file = file,
                    .file_name = file_name,

@@ -121,8 +121,6 @@ static bool take_argument(flattener *f, const ast_class *fn, const ast_expr *e, 
                           function_interface(f, input_component(fn, k));
     a->values[k] = function ? function_value(f, e) : evaluate(f, e);
     a->given[k] = true;
-    if (a->values[k].type == VALUE_TUPLE && a->values[k].field_count)
-        a->values[k] = used_value(f, a->values[k].fields[0], NULL, e->place);
     return !value_is_error(&a->values[k]);
 }
 

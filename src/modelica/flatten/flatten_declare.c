@@ -44,6 +44,7 @@ static instance field_instance(flattener *f, const instance *in, const ast_compo
     child.siblings = record;
     child.binding = m && m->value ? m->value : c->value;
     child.binding_in_class = m && m->value ? in_class : true;
+    child.modified = m && m->value;
     child.final_ = in->final_ || c->final_ || (m && m->final_);
     child.protected_ = in->protected_ || c->protected_;
     if (c->variability == VAR_CONSTANT) child.role = ROLE_CONSTANT;
@@ -109,6 +110,7 @@ static void remember_binding(flattener *f, const instance *in, const value *targ
         .right = in->has_given ? NULL : in->binding,
         .known = in->given,
         .siblings = in->binding_in_class ? in->siblings : NULL,
+        .repeated = in->modified && !in->has_given,
         .place = in->binding ? in->binding->place : in->component->place,
         .comment = in->component->comment,
     };
@@ -419,6 +421,10 @@ static void bind_variable(flattener *f, const late_binding *b)
     value right = b->known;
     if (b->right) right = evaluate_in(f, b->right, b->siblings != NULL, b->siblings);
     if (value_is_error(&right)) return;
+    if (b->repeated && right.rank < b->target.rank) { /* r[2](each v = e) */
+        value all = broadcast_value(f, &right, b->target.rank, b->target.dims);
+        if (!value_is_error(&all)) right = all;
+    }
     if (b->target.type == VALUE_INTEGER && right.type == VALUE_REAL) {
         type_error(f, b->place, "value of an Integer", &right, "Integer");
         return;

@@ -22,7 +22,7 @@ typedef struct instance {
     const modifier *modifiers;
     const ast_expr *binding; /* expression, or */
     value given;             /* value that a record's binding gives; VALUE_ERROR: none */
-    bool has_given, binding_in_class;
+    bool has_given, binding_in_class, modified; /* modified: a modification says the binding */
     const value *siblings;
     const record_level *levels;
 } instance;

@@ -134,7 +134,8 @@ static void equation_by_text(flattener *f, const ast_item *item)
 {
     value left =
         item->left->kind == AST_TUPLE ? tuple_value(f, item->left) : evaluate(f, item->left);
-    value right = evaluate(f, item->right);
+    value right =
+        item->left->kind == AST_TUPLE ? evaluate_results(f, item->right) : evaluate(f, item->right);
     f->dropped += value_is_error(&left) || value_is_error(&right);
     equate(f, &left, &right, item->place, item->comment);
 }

@@ -172,12 +172,10 @@ bool assign_reference(flattener *f, const ast_expr *left, const value *v)
 static bool execute_assign(flattener *f, const ast_item *item)
 {
     if (!item->left || !item->right) return false;
-    value v = evaluate(f, item->right);
+    const bool list = item->left->kind == AST_TUPLE;
+    value v = list ? evaluate_results(f, item->right) : evaluate(f, item->right);
     if (value_is_error(&v)) return false;
-    if (item->left->kind != AST_TUPLE) {
-        if (v.type == VALUE_TUPLE && v.field_count) v = v.fields[0];
-        return assign_reference(f, item->left, &v);
-    }
+    if (!list) return assign_reference(f, item->left, &v);
     size_t have = v.type == VALUE_TUPLE ? v.field_count : 1;
     if (have < item->left->arg_count)
         return report_error(f, item->place, "%zu results are wanted, but there are %zu",
@@ -472,7 +470,7 @@ static bool execute_call(flattener *f, const ast_item *item)
     if (strcmp(name, "reinit") == 0)
         return report_error(f, call->place,
                             "reinit cannot stand in an algorithm: use a when-equation");
-    value v = evaluate(f, call);
+    value v = evaluate_results(f, call);
     return !value_is_error(&v);
 }
 

@@ -121,12 +121,6 @@ static value evaluate_simple(flattener *f, const ast_expr *e)
     return v;
 }
 
-/* In an expression, a call with several results stands for the first one. */
-static value first_result(value v)
-{
-    return v.type == VALUE_TUPLE && v.field_count ? v.fields[0] : v;
-}
-
 static value evaluate_kind(flattener *f, const ast_expr *e)
 {
     value v;
@@ -145,17 +139,17 @@ static value evaluate_kind(flattener *f, const ast_expr *e)
     case AST_COMPREHENSION: return evaluate_comprehension(f, e);
     case AST_SUBSCRIPT:
         if (e->arg_count < 1) return value_error();
-        v = first_result(evaluate(f, e->args[0]));
+        v = evaluate(f, e->args[0]);
         return subscript_value(f, &v, e->args + 1, e->arg_count - 1, e->place);
     case AST_MEMBER:
         if (e->arg_count != 1) return value_error();
-        v = first_result(evaluate(f, e->args[0]));
+        v = evaluate(f, e->args[0]);
         return member_value(f, &v, e);
     default: return evaluate_simple(f, e);
     }
 }
 
-value evaluate_expression(flattener *f, const ast_expr *e)
+value expression_results(flattener *f, const ast_expr *e)
 {
     if (!e || f->failed || f->stop) return value_error();
     if (f->depth >= FLATTEN_MAX_DEPTH) {
@@ -168,4 +162,12 @@ value evaluate_expression(flattener *f, const ast_expr *e)
     value v = used_value(f, evaluate_kind(f, e), NULL, e->place);
     f->depth--;
     return v;
+}
+
+/* A call with several results stands for the first one wherever no list of them is on the left
+ * (Modelica 3.6, 12.4.3). */
+value expression_value(flattener *f, const ast_expr *e)
+{
+    value v = expression_results(f, e);
+    return v.type == VALUE_TUPLE && v.field_count ? used_value(f, v.fields[0], NULL, e->place) : v;
 }

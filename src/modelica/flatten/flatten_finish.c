@@ -48,6 +48,7 @@ typedef struct candidate {
     expr value[2];
     size_t pair;
     int chosen; /* 0, 1, or -1 */
+    int whole;  /* an Integer variable alone on one side of a Real equation, or -1 */
 } candidate;
 
 /* v, -v or not v of a discrete variable: solved = right side solved for v */
@@ -172,6 +173,11 @@ static void unsolvable(flattener *f, const definitions *d, const candidate *c)
     int v = c->variable[0] >= 0 ? c->variable[0] : c->variable[1];
     if (v >= 0)
         defined_twice(f, d, v, p->place);
+    else if (c->whole >= 0)
+        report_error(f, p->place,
+                     "sides of this equation have different types: %s is an Integer, "
+                     "the other side a Real",
+                     f->m->variables[c->whole].name);
     else
         report_error(f, p->place,
                      "this discrete equation cannot be solved: it needs a variable alone on one "
@@ -205,6 +211,19 @@ static bool match_discretes(flattener *f, definitions *d)
     return true;
 }
 
+/* A Real expression gives no value to an Integer, whichever side the Integer is on. */
+static void leave_integers(flattener *f, candidate *c)
+{
+    c->whole = -1;
+    if (f->equations.items[c->pair].type != VALUE_REAL) return;
+    for (int side = 0; side < 2; side++) {
+        const int v = c->variable[side];
+        if (v < 0 || f->m->variables[v].type == FLAT_REAL) continue;
+        c->whole = v;
+        c->variable[side] = -1;
+    }
+}
+
 /* Discrete equations leave the list of continuous ones. */
 static void split_pairs(flattener *f, definitions *d)
 {
@@ -222,6 +241,7 @@ static void split_pairs(flattener *f, definitions *d)
         c->chosen = -1;
         c->variable[0] = bare_variable(f, items[k].left, items[k].right, &c->value[0]);
         c->variable[1] = bare_variable(f, items[k].right, items[k].left, &c->value[1]);
+        leave_integers(f, c);
     }
 }
 

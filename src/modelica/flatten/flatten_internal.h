@@ -78,6 +78,7 @@ typedef struct late_binding {
     const ast_expr *right; /* NULL: `known` is the value */
     value known;
     const value *siblings; /* record whose fields the expression may name, or NULL */
+    bool repeated;         /* a value of lower rank stands for every element */
     source_place place;
     const char *comment;
 } late_binding;
@@ -191,6 +192,7 @@ typedef struct flatten_scope {
  * an order. */
 typedef struct flatten_recursion {
     value (*expression)(struct flattener *f, const ast_expr *e);
+    value (*results)(struct flattener *f, const ast_expr *e);
     bool (*declaration)(struct flattener *f, symbol *s, source_place place);
 } flatten_recursion;
 
@@ -327,6 +329,12 @@ enum { DEPENDS_CONTINUOUS = 1, DEPENDS_MEMORY = 2, DEPENDS_PARAMETER = 4 };
 static inline value evaluate(flattener *f, const ast_expr *e)
 {
     return f->recursion->expression(f, e);
+}
+
+/* The same, but a call of a function with several outputs gives all of them, a tuple. */
+static inline value evaluate_results(flattener *f, const ast_expr *e)
+{
+    return f->recursion->results(f, e);
 }
 
 /* Make the symbol's value known; false if it is broken (reported). */
@@ -633,7 +641,9 @@ expr way_to_actual(flattener *f); /* a parameter: 0 simplified, 1 actual */
 /* builtin.c, flatten_expr.c: calls; all kinds of expressions */
 
 value evaluate_call(flattener *f, const ast_expr *e);
-value evaluate_expression(flattener *f, const ast_expr *e); /* what `recursion` holds */
+/* What `recursion` holds. */
+value expression_value(flattener *f, const ast_expr *e);
+value expression_results(flattener *f, const ast_expr *e);
 
 /* flatten_replay.c: passes of a loop of equations by formulas, or by the graph of the first one */
 

@@ -1,5 +1,6 @@
 /* Conditions, numbers and ranges that decide what is made: loops, sizes, branches. */
 #include <math.h>
+#include <string.h>
 
 #include "modelica/flatten/flatten_internal.h"
 
@@ -29,13 +30,29 @@ static bool range_bound(flattener *f, const ast_expr *e, double *out, value *v)
 {
     *v = evaluate(f, e);
     if (value_is_error(v)) return false;
-    if (v->rank || (!value_is_numeric(v) && v->type != VALUE_ENUMERATION))
+    if (v->rank || !value_is_simple(v) || v->type == VALUE_STRING)
         return type_error(f, e->place, "range", v, "Integer or Real");
     if (compile_time_value(f, value_element(v, 0), out)) return true;
     return report_error(
         f, e->place,
         "a range must be known before the run: it may only depend on parameters and "
         "constants");
+}
+
+/* Ends of a range are numbers, or both of one enumeration, or Booleans; these have no step. */
+static bool range_type(flattener *f, const ast_expr *e, const value *a, const value *s,
+                       const value *b, loop_range *out)
+{
+    const bool stepped = e->arg_count == 3;
+    out->type = a->type;
+    out->class_ = a->class_;
+    if (!value_is_numeric(a) || !value_is_numeric(b) || (stepped && !value_is_numeric(s)))
+        return (a->type == b->type && a->class_ == b->class_ && !stepped) ||
+               report_error(f, e->place,
+                            "the ends of this range have different types, or a step "
+                            "that only numbers have");
+    if (b->type == VALUE_REAL || (stepped && s->type == VALUE_REAL)) out->type = VALUE_REAL;
+    return true;
 }
 
 /* start : step : stop, without storing its elements. [MLS "Vector Construction"] */
@@ -47,10 +64,7 @@ static bool plain_range(flattener *f, const ast_expr *e, loop_range *out)
     if (e->arg_count < 2 || !range_bound(f, e->args[0], &out->start, &a)) return false;
     if (e->arg_count == 3 && !range_bound(f, e->args[1], &out->step, &s)) return false;
     if (!range_bound(f, e->args[e->arg_count - 1], &stop, &b)) return false;
-    bool real =
-        a.type == VALUE_REAL || b.type == VALUE_REAL || (e->arg_count == 3 && s.type == VALUE_REAL);
-    out->type = a.type == VALUE_ENUMERATION ? a.type : real ? VALUE_REAL : VALUE_INTEGER;
-    out->class_ = a.class_;
+    if (!range_type(f, e, &a, &s, &b, out)) return false;
     if (out->step == 0.0)
         return report_error(f, e->args[1]->place, "the step of a range must not be 0");
     double n = floor((stop - out->start) / out->step * (1.0 + 1e-15)) + 1.0;
@@ -60,9 +74,15 @@ static bool plain_range(flattener *f, const ast_expr *e, loop_range *out)
     return true;
 }
 
+/* All values of a type: for c in Color, for b in Boolean. [MLS 3.6, 11.2.2.2] */
 static bool type_range(flattener *f, const ast_expr *e, loop_range *out)
 {
     if (e->kind != AST_REFERENCE || find_local(f, e->parts[0].name)) return false;
+    if (e->part_count == 1 && !e->parts[0].subscript_count &&
+        strcmp(e->parts[0].name, "Boolean") == 0) {
+        *out = (loop_range){.count = 2, .step = 1.0, .type = VALUE_BOOLEAN};
+        return true;
+    }
     const ast_class *c = find_class(f, joined_name(f, e->parts, e->part_count));
     if (!class_is_enumeration(c)) return false;
     *out = (loop_range){.count = c->literal_count, .start = 1.0, .step = 1.0};

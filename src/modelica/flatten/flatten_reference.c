@@ -348,8 +348,7 @@ static bool follow_members(flattener *f, const ast_expr *e, size_t from, located
 
 value member_value(flattener *f, const value *v, const ast_expr *e)
 {
-    located l = {.base = v->type == VALUE_TUPLE && v->field_count ? v->fields[0] : *v,
-                 .local_index = -1};
+    located l = {.base = *v, .local_index = -1};
     if (value_is_error(&l.base)) return l.base;
     for (; l.subscript_count < (size_t)l.base.rank; l.subscript_count++)
         l.subscripts[l.subscript_count] =

@@ -74,9 +74,9 @@ static void assign_discrete(flattener *f, const ast_expr *left, const value *v, 
 void when_assign(flattener *f, const ast_item *item)
 {
     if (!item->left || !item->right) return;
-    value v = evaluate(f, item->right);
-    if (item->left->kind != AST_TUPLE) {
-        if (v.type == VALUE_TUPLE && v.field_count) v = v.fields[0];
+    const bool list = item->left->kind == AST_TUPLE;
+    value v = list ? evaluate_results(f, item->right) : evaluate(f, item->right);
+    if (!list) {
         assign_discrete(f, item->left, &v, item->place);
         return;
     }

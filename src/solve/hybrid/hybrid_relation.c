@@ -175,7 +175,9 @@ static bool side_of(hybrid *h, size_t r, double digits, bool *below)
     }
     double window = f->rounded[r] ? 1.0 : h->window;
     bool away = fabs(now) > window * fabs(later - now);
-    if (!f->rounded[r] && h->crossing[r] != h->crossing_entry[r]) { /* reinit moved it */
+    /* reinit moved it, or a new value of a discrete variable: where zero was met is zero no more */
+    if (!f->rounded[r] && h->crossing[r] != h->crossing_entry[r]) {
+        h->zero[r] = 0.0;
         now = h->crossing[r];
         away = now != 0.0;
         h->trace[r].resting = 0;
