@@ -2,7 +2,8 @@
  * or touch one: by their definition, with every kind of method, at all tolerances. */
 #include "model_run.h"
 
-static const char *const methods[] = {"auto", "bdf", "radau", "rodas", "dopri", "taylor", "sdirk"};
+static const char *const methods[] = {"auto",  "bdf",    "radau", "rodas",
+                                      "dopri", "taylor", "sdirk", "herk"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 typedef struct expected {

@@ -221,6 +221,29 @@ static double crossing_tolerance(dae_solver *s, double t, size_t r)
     return sum;
 }
 
+/* y' at (t, onward) by a form that has the derivatives of all variables; false: it has no value. */
+static bool slopes_by_form(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    const manifold_form *m = s->bound.form_set->manifold;
+    const int *place = s->bound.form_set->manifold_places.q;
+    for (int i = 0; i < m->n; i++) h->further[i] = h->onward[place ? place[i] : i];
+    if (m->phi(m->context, t, h->further, 0.0, h->further_yp) != EVAL_OK) return false;
+    for (int i = 0; i < m->n; i++) h->onward_yp[place ? place[i] : i] = h->further_yp[i];
+    return vector_all_finite((size_t)m->n, h->further_yp);
+}
+
+/* What the equations say at (t, onward): y' and algebraic variables; false: they have no solution.
+ */
+static bool solve_onward(dae_solver *s, double t, double delta)
+{
+    hybrid *h = s->hybrid;
+    const bool quasilinear = (s->bound.method->forms & FORM_QUASILINEAR) != 0;
+    if (quasilinear && is_all_tangents(s)) return slopes_by_form(s, t);
+    return initializer_project(s->bound.init, t, delta, s->bound.kinds, s->bound.norm.weights,
+                               h->onward, h->onward_yp) == EVAL_OK;
+}
+
 /* y and y' so many Euler steps of the equations after t, in `onward`; false: they have no solution.
  */
 static bool step_onward(dae_solver *s, double t, double delta, int steps)
@@ -231,9 +254,7 @@ static bool step_onward(dae_solver *s, double t, double delta, int steps)
     for (int k = 1; k <= steps; k++) {
         for (int i = 0; i < s->bound.n; i++)
             if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->onward[i] += delta * h->onward_yp[i];
-        if (initializer_project(s->bound.init, t + k * delta, delta, s->bound.kinds,
-                                s->bound.norm.weights, h->onward, h->onward_yp) != EVAL_OK)
-            return false;
+        if (!solve_onward(s, t + k * delta, delta)) return false;
     }
     return true;
 }
