@@ -165,15 +165,17 @@ static void test_zero_beside_constraints(void **state)
 {
     (void)state;
     static const expected e[] = {{"w", 0.5}, {"c", 2}, {"v", 1.5}, {"q", 0}, {NULL, 0}};
-    run_all(
+    static const char text[] =
         MODEL("Real x(start=1, fixed=true), y(start=0), vx, vy(start=-0.1, fixed=true), la, s;\n"
               "Real w(start=0, fixed=true), c(start=0, fixed=true);\n"
               "Real v(start=0, fixed=true), q(start=0, fixed=true);\nequation\n"
               "der(x) = vx;\nder(y) = vy;\nder(vx) = -la*x;\nder(vy) = -la*y - 1;\n"
               "x^2 + y^2 = 1;\ns = if time < 0.5 then y else 0;\n"
               "der(w) = if s < 0 then 1 else 0;\nder(c) = if s <= 0 then 1 else 0;\n"
-              "der(v) = if s >= 0 then 1 else 0;\nder(q) = if s > 0 then 1 else 0;"),
-        2.0, e);
+              "der(v) = if s >= 0 then 1 else 0;\nder(q) = if s > 0 then 1 else 0;");
+    run_all(text, 2.0, e);
+    run_one(text, "hem", 1e-6, 2.0, e);
+    run_one(text, "bdf2nd", 1e-6, 2.0, e);
 }
 
 /* Rows at events are limits of the solution: the sawtooth is in [0, 1) before and after each of its
