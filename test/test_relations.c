@@ -2,7 +2,8 @@
  * or touch one: by their definition, with every kind of method, at all tolerances. */
 #include "model_run.h"
 
-static const char *const methods[] = {"auto", "bdf", "radau", "rodas", "dopri", "taylor", "sdirk"};
+static const char *const methods[] = {"auto",  "bdf",    "radau", "rodas",
+                                      "dopri", "taylor", "sdirk", "herk"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 typedef struct expected {
@@ -158,6 +159,25 @@ static void test_let_go(void **state)
     run_all(texts[2], 3.0, fallen);
 }
 
+/* What a jump brings to zero beside a pendulum, whose methods may have derivatives of all variables
+ * and constraints of all levels: from then on it is not below zero. It was for 0.5, as y is. */
+static void test_zero_beside_constraints(void **state)
+{
+    (void)state;
+    static const expected e[] = {{"w", 0.5}, {"c", 2}, {"v", 1.5}, {"q", 0}, {NULL, 0}};
+    static const char text[] =
+        MODEL("Real x(start=1, fixed=true), y(start=0), vx, vy(start=-0.1, fixed=true), la, s;\n"
+              "Real w(start=0, fixed=true), c(start=0, fixed=true);\n"
+              "Real v(start=0, fixed=true), q(start=0, fixed=true);\nequation\n"
+              "der(x) = vx;\nder(y) = vy;\nder(vx) = -la*x;\nder(vy) = -la*y - 1;\n"
+              "x^2 + y^2 = 1;\ns = if time < 0.5 then y else 0;\n"
+              "der(w) = if s < 0 then 1 else 0;\nder(c) = if s <= 0 then 1 else 0;\n"
+              "der(v) = if s >= 0 then 1 else 0;\nder(q) = if s > 0 then 1 else 0;");
+    run_all(text, 2.0, e);
+    run_one(text, "hem", 1e-6, 2.0, e);
+    run_one(text, "bdf2nd", 1e-6, 2.0, e);
+}
+
 /* Rows at events are limits of the solution: the sawtooth is in [0, 1) before and after each of its
  * jumps, and its sign is not that of a rounding below zero. */
 static void test_rows_at_events(void **state)
@@ -236,6 +256,7 @@ int main(void)
         cmocka_unit_test(test_equal_at_the_start),
         cmocka_unit_test(test_touch),
         cmocka_unit_test(test_let_go),
+        cmocka_unit_test(test_zero_beside_constraints),
         cmocka_unit_test(test_rows_at_events),
         cmocka_unit_test(test_impulse_is_told),
         cmocka_unit_test(test_limit_on_a_step),

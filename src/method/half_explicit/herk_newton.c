@@ -11,6 +11,9 @@
 static const double LEFT_OVER = 1e-3;
 /* An iteration that stalls at so many units of rounding is as far as it gets: R amplifies them. */
 static const double STALLED = 1e3;
+/* Within the tolerances corrections by g_x of their very point shrink quadratically: those that do
+ * not shrink by this are made by rounding, however R amplifies it. */
+static const double SHRINKS = 0.5;
 enum { MOST_ITERATIONS = 12, MOST_THESIS = 60 };
 
 /* x^a -= R^-1 g; the correction stays in w->delta */
@@ -87,13 +90,24 @@ static bool has_ended(double size, double rate, int since, double noise, double 
     return rate < 0.9 && rate / (1.0 - rate) * size <= goal;
 }
 
+/* Whether the iteration has come to a solution, as corrections by g_x of their very point tell, of
+ * which so many were made. */
+static bool is_proved(correction_sizes sizes, int count, double goal)
+{
+    if (sizes.last <= goal) return true;
+    return count > 1 && fmax(sizes.before, sizes.last) <= 1.0 &&
+           sizes.last >= SHRINKS * sizes.before;
+}
+
 /* Where the iteration came from afar small corrections prove nothing (control/confirm.h): then the
- * last one is to be that of the classical method, by g_x of the very point. */
+ * last one is to be that of the classical method, by g_x of the very point, which goes on until it
+ * proves the end. */
 attempt_status herk_newton(herk_work *w, const error_norm *norm, double t, double *x)
 {
     if (w->ng == 0) return ATTEMPT_OK;
     const bool same = w->form->g_x_matrix.constant; /* at every point */
-    bool renew = w->config.classical, renewed = false, far = false;
+    bool renew = w->config.classical, renewed = false;
+    int proofs = -1; /* corrections of the classical method, once they are due */
     correction_sizes sizes = {0};
     double last = 0.0;
     for (int k = 0, since = 0; k < MOST_ITERATIONS; k++, since++) {
@@ -104,16 +118,21 @@ attempt_status herk_newton(herk_work *w, const error_norm *norm, double t, doubl
         double noise, size = correction_size(w, norm, x, &noise);
         add_size(&sizes, k, size);
         double rate = since > 0 ? size / last : w->rate, goal = fmax(LEFT_OVER, noise);
+        if (proofs >= 0) {
+            if (is_proved(sizes, ++proofs, goal)) return ATTEMPT_OK;
+            continue;
+        }
         if (since > 0) w->rate = fmax(fmin(0.5 * w->rate, 0.1), rate);
         if (has_ended(size, rate, since, noise, goal)) {
             if ((renew && size <= goal) || same || iteration_is_local(norm, sizes))
                 return ATTEMPT_OK;
-            renew = far = true;
+            renew = true;
+            proofs = 0;
             continue;
         }
-        if (!far && since > 0 && renewed && !(rate < 0.9)) return diverged(w, norm);
+        if (since > 0 && renewed && !(rate < 0.9)) return diverged(w, norm);
         last = size;
-        renew = w->config.classical || far || (!renewed && too_slow(since, rate, size, goal));
+        renew = w->config.classical || (!renewed && too_slow(since, rate, size, goal));
         if (renew && !w->config.classical) {
             renewed = true;
             since = -1;

@@ -109,6 +109,14 @@ static bool is_algebraic(const dae_solver *s, int i)
     return s->hybrid && !s->bound.forms && !s->hybrid->instance->form->differential[i];
 }
 
+/* Whether a model's form E x' = f, 0 = g tells what is algebraic: it has as many rows as unknowns.
+ * Where constraints are hidden its method has the derivatives of all. */
+static bool tells_kinds(const dae_solver *s)
+{
+    const bool quasilinear = (s->bound.method->forms & FORM_QUASILINEAR) != 0;
+    return s->hybrid && quasilinear && binding_has_all_rows(&s->bound);
+}
+
 /* Differential or index-1 for every variable left to us, told by the columns of dF/dy'. Without
  * columns, but for texts, all variables count as differential, as in DASPK. */
 dae_status resolve_kinds(dae_solver *s, double t, double h)
@@ -136,7 +144,7 @@ dae_status resolve_kinds(dae_solver *s, double t, double h)
     }
     dae_status beside = look && !given ? look_beside_zero(s, t, h) : DAE_OK;
     if (beside != DAE_OK) return beside;
-    if (s->bound.forms && !residual) form_kinds(s->bound.forms, s->bound.kinds);
+    if (s->bound.forms && !residual && !tells_kinds(s)) form_kinds(s->bound.forms, s->bound.kinds);
     note_projected_velocities(s);
     keep_velocities(s);
     return DAE_OK;

@@ -215,7 +215,9 @@ static dae_status bind_problem(dae_solver *s, model_mode *v, const dae_problem *
     const form_source *source = v && v->forms ? model_forms_source(v->forms) : NULL;
     double direction = s->run.direction;
     take_method(s, v);
-    b->forms = source ? form_instance_new(source, b->method->forms, &b->eval) : NULL;
+    unsigned wanted = b->method->forms;
+    if (wanted & FORM_QUASILINEAR) wanted |= FORM_MANIFOLD; /* slopes, where events look ahead */
+    b->forms = source ? form_instance_new(source, wanted, &b->eval) : NULL;
     b->form_set = b->forms         ? form_instance_set(b->forms)
                   : v && v->series ? model_series_set(v->series)
                                    : NULL;

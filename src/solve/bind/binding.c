@@ -282,6 +282,13 @@ bool binding_uses_forms(const binding *b)
     return (b->method->forms & forms_in(b->form_set)) != 0;
 }
 
+bool binding_has_all_rows(const binding *b)
+{
+    const quasilinear_form *q = b->form_set ? b->form_set->quasilinear : NULL;
+    if (!q || !(b->method->forms & (FORM_QUASILINEAR | FORM_MANIFOLD))) return true;
+    return q->ne + q->ng <= q->n;
+}
+
 bool binding_second_order(const binding *b)
 {
     return (b->method->forms & FORM_SECOND_ORDER) != 0;

@@ -108,6 +108,10 @@ bool binding_ready_method(binding *b);
 
 /* Whether the method works on a form beside the residual one; on the second order form. */
 bool binding_uses_forms(const binding *b);
+/* Whether the residual form has all rows of the form that a method integrates. Of more rows than
+ * unknowns it has some, which need not determine them (formulation/form_plan_quasilinear.c): such
+ * methods solve the constraints of all levels themselves. */
+bool binding_has_all_rows(const binding *b);
 bool binding_second_order(const binding *b);
 
 /* What projects outputs, with matrices of its own; NULL: memory. */

@@ -111,13 +111,49 @@ static void see_past_rounding(dae_solver *s, double t, size_t r)
     h->crossing_ahead[r] = now + (noise > 0.0 ? change : change * (p.delta / delta));
 }
 
-/* Whether a form has the derivatives of all its variables: tangents tell where they go, and its
- * rows, which no method looks at, need not determine them. */
-static bool is_all_tangents(const dae_solver *s)
+double crossing_change(dae_solver *s, double t, double *y, int i, expr crossing)
+{
+    const double now = hybrid_value(s, t, s->bound.y, s->bound.yp, crossing);
+    double change[2];
+    for (int side = 0; side < 2; side++) {
+        y[i] = s->bound.y[i] + (side == 0 ? 1.0 : -1.0) * s->bound.norm.weights[i];
+        change[side] = fabs(hybrid_value(s, t, y, s->bound.yp, crossing) - now);
+    }
+    y[i] = s->bound.y[i];
+    return fmin(change[0], change[1]);
+}
+
+/* Whether the equations can be asked where variables go: not with multipliers of higher index. */
+static bool tells_onward(const dae_solver *s)
 {
     for (int i = 0; i < s->bound.n; i++)
-        if (s->bound.kinds[i] != DAE_KIND_DIFFERENTIAL) return false;
-    return binding_uses_forms(&s->bound);
+        if (s->bound.kinds[i] >= DAE_KIND_INDEX2) return false;
+    return true;
+}
+
+/* Whether a relation reads variable i. */
+static bool relations_read(dae_solver *s, double t, int i)
+{
+    const flat_model *m = flat_of(s);
+    double *y = s->hybrid->further;
+    vector_copy(s->bound.n, s->bound.y, y);
+    for (size_t r = 0; r < m->relation_count; r++)
+        if (crossing_change(s, t, y, i, m->relations[r].crossing) != 0.0) return true;
+    return false;
+}
+
+/* Whether there are derivatives of all variables that relations read, and the equations cannot be
+ * asked: of forms, whose rows no method looks at and need not determine them, and of multipliers.
+ * Tangents tell where they go then. */
+static bool is_all_tangents(dae_solver *s, double t)
+{
+    const bool asked = tells_onward(s);
+    if (asked && !binding_uses_forms(&s->bound)) return false;
+    for (int i = 0; i < s->bound.n; i++) {
+        if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) continue;
+        if (asked || relations_read(s, t, i)) return false;
+    }
+    return true;
 }
 
 /* Crossing functions at t and a moment later; solve: there by the equations, too;
@@ -126,7 +162,7 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
 {
     hybrid *h = s->hybrid;
     h->soon = look_ahead(s, t, solve, keep);
-    h->stands = h->foreseen || !reads_ahead(s) || is_all_tangents(s);
+    h->stands = h->foreseen || !reads_ahead(s) || is_all_tangents(s, t);
     h->window =
         fmin(1.0, 2.0 * event_finder_resolution(s->bound.events, t, 0.0) / fabs(h->soon - t));
     model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
@@ -198,18 +234,6 @@ static bool side_of(hybrid *h, size_t r, double digits, bool *below)
 /* Values of algebraic variables are at zero within so many tolerances. */
 static const double NEAR_ZERO = 100.0;
 
-double crossing_change(dae_solver *s, double t, double *y, int i, expr crossing)
-{
-    const double now = hybrid_value(s, t, s->bound.y, s->bound.yp, crossing);
-    double change[2];
-    for (int side = 0; side < 2; side++) {
-        y[i] = s->bound.y[i] + (side == 0 ? 1.0 : -1.0) * s->bound.norm.weights[i];
-        change[side] = fabs(hybrid_value(s, t, y, s->bound.yp, crossing) - now);
-    }
-    y[i] = s->bound.y[i];
-    return fmin(change[0], change[1]);
-}
-
 /* What the tolerances of y leave open of the crossing function of relation r: the sum of |dc/dy_i|
  * w_i. */
 static double crossing_tolerance(dae_solver *s, double t, size_t r)
@@ -219,6 +243,30 @@ static double crossing_tolerance(dae_solver *s, double t, size_t r)
     vector_copy(s->bound.n, s->bound.y, y);
     for (int i = 0; i < s->bound.n; i++) sum += crossing_change(s, t, y, i, e);
     return sum;
+}
+
+/* y' at (t, onward) by a form that has the derivatives of all variables, where its residual form
+ * does not determine them; false: it has no value. */
+static bool slopes_by_form(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    const manifold_form *m = s->bound.form_set->manifold;
+    const int *place = s->bound.form_set->manifold_places.q;
+    for (int i = 0; i < m->n; i++) h->further[i] = h->onward[place ? place[i] : i];
+    if (m->phi(m->context, t, h->further, 0.0, h->further_yp) != EVAL_OK) return false;
+    for (int i = 0; i < m->n; i++) h->onward_yp[place ? place[i] : i] = h->further_yp[i];
+    return vector_all_finite((size_t)m->n, h->further_yp);
+}
+
+/* What the equations say at (t, onward): y' and algebraic variables; false: they have no solution.
+ */
+static bool solve_onward(dae_solver *s, double t, double delta)
+{
+    hybrid *h = s->hybrid;
+    const bool by_form = !binding_has_all_rows(&s->bound) && s->bound.form_set->manifold;
+    if (by_form && is_all_tangents(s, t)) return slopes_by_form(s, t);
+    return initializer_project(s->bound.init, t, delta, s->bound.kinds, s->bound.norm.weights,
+                               h->onward, h->onward_yp) == EVAL_OK;
 }
 
 /* y and y' so many Euler steps of the equations after t, in `onward`; false: they have no solution.
@@ -231,9 +279,7 @@ static bool step_onward(dae_solver *s, double t, double delta, int steps)
     for (int k = 1; k <= steps; k++) {
         for (int i = 0; i < s->bound.n; i++)
             if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->onward[i] += delta * h->onward_yp[i];
-        if (initializer_project(s->bound.init, t + k * delta, delta, s->bound.kinds,
-                                s->bound.norm.weights, h->onward, h->onward_yp) != EVAL_OK)
-            return false;
+        if (!solve_onward(s, t + k * delta, delta)) return false;
     }
     return true;
 }
@@ -266,6 +312,7 @@ static bool goes_on(dae_solver *s, double t, size_t r, bool *below)
     const double noise = noise_of(h, r);
     if (h->at_start || fabs(h->crossing[r] - h->zero[r]) > noise) return true;
     if (fabs(h->crossing_ahead[r] - h->zero[r]) > noise) return true;
+    if (!tells_onward(s)) return true;
     const double onward = crossing_onward(s, t, r);
     if (onward != 0.0) *below = onward < 0.0;
     return !isnan(onward);

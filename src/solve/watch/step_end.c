@@ -37,7 +37,8 @@ static bool is_due(const dae_solver *s)
     const method *m = b->method;
     if (m->confirms || m->dassl || m->own_steps || s->run.control.fixed) return false;
     bool algebraic;
-    if (b->ends_free || b->ends.matrix_free || !is_index_one(s, &algebraic)) return false;
+    if (b->ends_free || b->ends.matrix_free || !binding_has_all_rows(b)) return false;
+    if (!is_index_one(s, &algebraic)) return false;
     return s->hybrid || (algebraic && !b->ends.jac.undetected);
 }
 
