@@ -447,10 +447,12 @@ static attempt_status evaluate_prediction(newton *nw, const corrector *c)
 /* y = y_0 + e, y' = y'_0 + cj e, where rounding does not lead out of the bounds */
 static void put_solution(const newton *nw, const corrector *c)
 {
+    const dae_residual *form = &nw->eval->problem->form;
     for (int i = 0; i < nw->norm->n; i++) {
-        c->y[i] = bounded(&nw->eval->problem->form, i, c->y0[i] + c->e[i]);
-        c->yp[i] = c->yp0[i] + c->cj * c->e[i];
+        c->y[i] = bounded(form, i, c->y0[i] + c->e[i]);
+        if (!c->second) c->yp[i] = c->yp0[i] + c->cj * c->e[i];
     }
+    if (c->second) match_velocities(c);
 }
 
 /* Whether the end of an iteration of m + 1 corrections solves the equations. Rates that were
@@ -461,7 +463,7 @@ static attempt_status confirm(newton *nw, const corrector *c, int m, correction_
     const bool bends = m > 0 && matrix_is_current(nw, c) && nw->rate > LOCAL_RATE;
     const bool known = m == 0 ? nw->rate_factor < UNKNOWN_RATE_FACTOR
                               : !bends && iteration_is_local(nw->norm, sizes);
-    *confirmed = known || c->second || nw->matrix->matrix_free;
+    *confirmed = known || nw->matrix->matrix_free;
     if (*confirmed) return ATTEMPT_OK;
     const double rounding = ROUND_OFF * norm_of(nw->norm, c->y0, nw->norm->newton);
     const double left = PROOF * fmax(nw->tolerance, fmin(nw->last_size, 1.0)) / c->tightness;
@@ -473,6 +475,9 @@ static attempt_status confirm(newton *nw, const corrector *c, int m, correction_
                          .yp = c->yp0,
                          .sum = c->e,
                          .cj = c->cj,
+                         .second = c->second,
+                         .factors = c->factors,
+                         .a2 = c->a2,
                          .part = fmax(left, rounding),
                          .e = nw->delta,
                          .f = nw->first,
