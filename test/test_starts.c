@@ -21,6 +21,16 @@ static const expected starts[] = {
     {MODEL("Real h(start=1, fixed=true), v;\nequation\nder(h) = -v;\nv^2 = 19.62*h;"),
      {"h", "v"},
      {1.0, 4.4294469180700204}},
+    /* one equation that bends among others that are linear: the next root, and not one beyond it */
+    {MODEL("Real z(start=1, fixed=true), x(start=-12.7);\nequation\nder(z) = -1e-3*z;\n"
+           "(x - 1)*(x - 2)*(x - 10) = 0;"),
+     {"z", "x"},
+     {1.0, 1.0}},
+    /* the other root, c = -0.046, is hardly farther from the guess */
+    {MODEL("Real z(start=1, fixed=true), q(start=0.1), c(start=1);\nequation\nder(z) = -1e-3*z;\n"
+           "c + 10*q = 2;\nq = 0.7*abs(c)^0.4;"),
+     {"q", "c"},
+     {0.19585892300756652, 0.041410769924335129}},
     {MODEL("Real p1(start=2, fixed=true), p2(start=1, fixed=true), q;\nequation\nder(p1) = -q;\n"
            "der(p2) = q;\np1 - p2 = 0.5*q*abs(q);"),
      {"p1", "p2", "q"},

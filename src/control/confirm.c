@@ -20,6 +20,26 @@ static double displacement(const iteration_end *end, int i)
     return mixed >> 31 ? size : -size;
 }
 
+/* The same of x_k, so small that its velocity moves by no more tolerances either */
+static double displacement_second(const iteration_end *end, int k)
+{
+    const second_order *s = end->second;
+    const double *scale = end->norm->newton;
+    const int i = s->place[k], v = s->velocity[k];
+    const double weight = v >= 0 ? fmax(scale[i], fabs(end->cj) * scale[v]) : scale[i];
+    return displacement(end, i) * scale[i] / weight;
+}
+
+/* The first e */
+static void displace(const iteration_end *end)
+{
+    if (!end->second)
+        for (int i = 0; i < end->norm->n; i++) end->e[i] = displacement(end, i);
+    else
+        for (int k = 0; k < end->second->n; k++)
+            end->e[end->second->place[k]] = displacement_second(end, k);
+}
+
 /* y, within the bounds of the problem: F need not exist outside */
 static double within_bounds(const dae_residual *form, int i, double y)
 {
@@ -28,9 +48,28 @@ static double within_bounds(const dae_residual *form, int i, double y)
     return y;
 }
 
+/* f = F(t, x + e, x' + a1 e, x'' + a2 e): y and y' hold the prediction, which sum has left */
+static eval_status evaluate_beside_second(const iteration_end *end)
+{
+    const second_order *s = end->second;
+    for (int k = 0; k < s->n; k++) {
+        const int i = s->place[k], v = s->velocity[k];
+        const double moved = end->sum[i] + end->e[i];
+        end->point[i] = within_bounds(&end->eval->problem->form, i, end->y[i] + moved);
+        if (end->point[i] != end->y[i] + moved) end->e[i] = end->point[i] - end->y[i] - end->sum[i];
+        end->slope[i] = end->yp[i] + end->cj * (end->sum[i] + end->e[i]);
+        if (v < 0) continue;
+        end->point[v] = end->y[v] + end->cj * (end->sum[i] + end->e[i]);
+        end->slope[v] = end->yp[v] + end->a2 * (end->sum[i] + end->e[i]);
+    }
+    return evaluate_residual(end->eval, end->t, end->point, end->slope, end->f,
+                             &end->eval->stats->residuals);
+}
+
 /* f = F(t, y + e, y' + cj e) */
 static eval_status evaluate_beside(const iteration_end *end)
 {
+    if (end->second) return evaluate_beside_second(end);
     double *e = end->e;
     for (int i = 0; i < end->norm->n; i++) {
         const double sum = end->sum ? end->sum[i] : 0.0, y = end->y[i] + sum;
@@ -42,10 +81,32 @@ static eval_status evaluate_beside(const iteration_end *end)
                              &end->eval->stats->residuals);
 }
 
-/* e -= c f, with c for a matrix of another shift [BCP96 (5.2.11)]; the largest e_i over what it was
- * at first; INFINITY if it is not a number */
+/* e += d, the direction that factors of the second order form make of F in f; the largest e_k over
+ * what it was at first, INFINITY if it is not a number */
+static double correct_second(const iteration_end *end)
+{
+    double most = 0.0;
+    second_matrix_direction(end->factors, end->f, end->cj, end->a2, end->f);
+    for (int k = 0; k < end->second->n; k++) {
+        const int i = end->second->place[k];
+        const double first = fabs(displacement_second(end, k));
+        end->e[i] += end->f[i];
+        const double size = fabs(end->e[i]) / first;
+        if (!(size <= most)) most = isfinite(size) ? size : INFINITY;
+    }
+    return most;
+}
+
+/* f := G^-1 F, where that is not done with the factors of the second order form */
+static bool solves(const iteration_end *end)
+{
+    return end->second || iteration_solve(end->matrix, NULL, end->f) == ITERATION_OK;
+}
+
+/* The same of first order: e -= c f, with c for a matrix of another shift [BCP96 (5.2.11)] */
 static double correct(const iteration_end *end)
 {
+    if (end->second) return correct_second(end);
     const double c = 2.0 / (1.0 + end->cj / end->matrix->cj);
     double most = 0.0;
     for (int i = 0; i < end->norm->n; i++) {
@@ -68,14 +129,14 @@ attempt_status iteration_confirm(iteration_end *end, bool *confirmed)
 {
     const eval_failure failure = end->eval->failure;
     *confirmed = false;
-    for (int i = 0; i < end->norm->n; i++) end->e[i] = displacement(end, i);
+    displace(end);
     end->left = 1.0;
     for (int k = 0; k < CORRECTIONS && !*confirmed && end->left <= MOST_GROWTH; k++) {
         const double before = end->left;
         eval_status status = evaluate_beside(end);
         if (status == EVAL_STOP) return ATTEMPT_STOP;
         if (status == EVAL_MEMORY) return ATTEMPT_MEMORY;
-        if (status != EVAL_OK || iteration_solve(end->matrix, NULL, end->f) != ITERATION_OK) break;
+        if (status != EVAL_OK || !solves(end)) break;
         end->left = correct(end);
         *confirmed = end->left <= CLOSE || (k > 0 && end->left <= fmin(LEFT, SHRINKS * before));
     }

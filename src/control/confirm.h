@@ -11,7 +11,7 @@
 
 #include "control/attempt.h"
 #include "control/norm.h"
-#include "matrix/iteration.h"
+#include "matrix/second_order.h"
 
 /* Where an iteration has ended. */
 typedef struct iteration_end {
@@ -20,8 +20,11 @@ typedef struct iteration_end {
     const error_norm *norm;
     double t;
     const double *y, *yp, *sum; /* at y + sum, y' + cj sum; NULL: at y, y' */
-    double cj;   /* y' moves with y by this, which may differ from the shift of the factors */
-    double part; /* |e_i|, in tolerances: what the iteration may leave over */
+    double cj; /* y' moves with y by this, which may differ from the shift of the factors */
+    const second_order *second; /* NULL: first order; else e is of x, velocities and x'' follow */
+    second_matrix *factors;     /* of the second order form */
+    double a2;                  /* x'' moves with x by this */
+    double part;                /* |e_i|, in tolerances: what the iteration may leave over */
     double *e, *f, *point, *slope; /* room for n values each; e is what is left over afterwards,
                                          and the point may be where the caller has y + sum */
     double left;                   /* of e, as a part of it: about the rate of convergence */

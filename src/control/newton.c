@@ -41,6 +41,12 @@ enum { AT_START = 20 };
 /* How far beside the end of an iteration F is asked, in what that may leave over. */
 static const double PROOF = 5.0;
 
+/* With a matrix of this very point corrections shrink by this at least where the theorem of Newton
+ * and Mysovskikh holds [Deu11 2.1]. Slower ones come from equations that change within the first
+ * correction: that rate rises from one iterate to the next, and says nothing of the distance. An
+ * exponential that is smaller by e after a correction has many such corrections to go. */
+static const double LOCAL_RATE = 0.25;
+
 /* A damped iteration ends after so many iterates, or where less than this part of a correction
  * would help. */
 enum { MOST_DAMPED = 50 };
@@ -58,10 +64,9 @@ bool newton_new(newton *nw, evaluator *eval, iteration *matrix, error_norm *norm
     nw->cheap_jacobian = eval->problem->form.jacobian != NULL;
     nw->first = DAE_ARRAY(double, norm->n);
     nw->delta = DAE_ARRAY(double, norm->n);
-    const bool damps = steps_are_given(options);
-    if (damps) nw->trial = DAE_ARRAY(double, norm->n);
+    nw->trial = DAE_ARRAY(double, norm->n);
     newton_reset(nw);
-    return nw->first && nw->delta && (nw->trial || !damps);
+    return nw->first && nw->delta && nw->trial;
 }
 
 void newton_free(newton *nw)
@@ -97,7 +102,7 @@ void newton_persist(newton *nw, persist *p)
     PERSIST_STRUCT(p, nw, GAPS(newton, eval, norm), GAPS(newton, first, trial));
     PERSIST_ARRAY(p, nw->first, n);
     PERSIST_ARRAY(p, nw->delta, n);
-    if (nw->trial) PERSIST_ARRAY(p, nw->trial, n);
+    PERSIST_ARRAY(p, nw->trial, n);
 }
 
 void newton_guard_open(newton *nw, newton_guard *guard)
@@ -372,11 +377,16 @@ static bool is_round_off(const newton *nw, const corrector *c, double size)
     return size <= (c->second ? fmax(level, velocity_rounding(nw, c)) : level);
 }
 
+/* Whether the matrix is that of the prediction, or of the last iterate. */
+static bool matrix_is_current(const newton *nw, const corrector *c)
+{
+    return nw->jacobian_age == 0 && shift_is_current(nw, c);
+}
+
 /* Whether a correction that does not shrink is as good as it can get. */
 static bool is_noise(const newton *nw, const corrector *c, double size)
 {
-    bool current = nw->jacobian_age == 0 && shift_is_current(nw, c);
-    return (current && size <= NOISE) || is_round_off(nw, c, size);
+    return (matrix_is_current(nw, c) && size <= NOISE) || is_round_off(nw, c, size);
 }
 
 /* delta = -c G^-1 F at the current iterate (5.2.11) */
@@ -437,10 +447,12 @@ static attempt_status evaluate_prediction(newton *nw, const corrector *c)
 /* y = y_0 + e, y' = y'_0 + cj e, where rounding does not lead out of the bounds */
 static void put_solution(const newton *nw, const corrector *c)
 {
+    const dae_residual *form = &nw->eval->problem->form;
     for (int i = 0; i < nw->norm->n; i++) {
-        c->y[i] = bounded(&nw->eval->problem->form, i, c->y0[i] + c->e[i]);
-        c->yp[i] = c->yp0[i] + c->cj * c->e[i];
+        c->y[i] = bounded(form, i, c->y0[i] + c->e[i]);
+        if (!c->second) c->yp[i] = c->yp0[i] + c->cj * c->e[i];
     }
+    if (c->second) match_velocities(c);
 }
 
 /* Whether the end of an iteration of m + 1 corrections solves the equations. Rates that were
@@ -448,9 +460,10 @@ static void put_solution(const newton *nw, const corrector *c)
 static attempt_status confirm(newton *nw, const corrector *c, int m, correction_sizes sizes,
                               bool *confirmed)
 {
-    const bool known =
-        m == 0 ? nw->rate_factor < UNKNOWN_RATE_FACTOR : iteration_is_local(nw->norm, sizes);
-    *confirmed = known || c->second || nw->matrix->matrix_free;
+    const bool bends = m > 0 && matrix_is_current(nw, c) && nw->rate > LOCAL_RATE;
+    const bool known = m == 0 ? nw->rate_factor < UNKNOWN_RATE_FACTOR
+                              : !bends && iteration_is_local(nw->norm, sizes);
+    *confirmed = known || nw->matrix->matrix_free;
     if (*confirmed) return ATTEMPT_OK;
     const double rounding = ROUND_OFF * norm_of(nw->norm, c->y0, nw->norm->newton);
     const double left = PROOF * fmax(nw->tolerance, fmin(nw->last_size, 1.0)) / c->tightness;
@@ -462,6 +475,9 @@ static attempt_status confirm(newton *nw, const corrector *c, int m, correction_
                          .yp = c->yp0,
                          .sum = c->e,
                          .cj = c->cj,
+                         .second = c->second,
+                         .factors = c->factors,
+                         .a2 = c->a2,
                          .part = fmax(left, rounding),
                          .e = nw->delta,
                          .f = nw->first,
@@ -473,9 +489,36 @@ static attempt_status confirm(newton *nw, const corrector *c, int m, correction_
     return status;
 }
 
+/* Whether this correction and the one before, in trial, go the same way. */
+static bool goes_on(const newton *nw)
+{
+    const double ALONG = 0.5, *scale = nw->norm->newton;
+    double both = 0.0, here = 0.0, there = 0.0;
+    for (int i = 0; i < nw->norm->n; i++) {
+        const double x = nw->delta[i] * scale[i], y = nw->trial[i] * scale[i];
+        both += x * y;
+        here += x * x;
+        there += y * y;
+    }
+    return both > ALONG * sqrt(here * there);
+}
+
+/* Whether Newton's corrections, the last two of these sizes, have come to an end. One alone tells
+ * nothing of those that follow: far from the solution an exponential makes them all alike, however
+ * small. Those that rounding makes do not shrink either, but they go to and fro. */
+static bool has_ended(const newton *nw, const corrector *c, double before, double size)
+{
+    if (is_round_off(nw, c, size)) return true;
+    if (before == 0.0) return false;
+    const double rate = size / before;
+    if (rate > SLOWEST_RATE) return size * c->tightness <= nw->tolerance && !goes_on(nw);
+    return rate / (1.0 - rate) * size * c->tightness <= nw->tolerance;
+}
+
 /* Newton's iteration with a matrix of every iterate, from the iterate at hand on. */
 static attempt_status iterate_on(newton *nw, const corrector *c)
 {
+    double before = 0.0;
     int outside = 0;
     for (int m = 0; m < 2 * nw->max_iterations; m++) {
         attempt_status status = evaluate_prediction(nw, c); /* at the iterate */
@@ -484,9 +527,11 @@ static attempt_status iterate_on(newton *nw, const corrector *c)
         if (status != ATTEMPT_OK) return status;
         double size = correct(nw, c);
         if (!isfinite(size)) return ATTEMPT_CONVERGENCE;
-        bool small = size * c->tightness <= nw->tolerance || is_round_off(nw, c, size);
-        if (small && ends_within_bounds(nw, c, &outside, &status)) return status;
+        const bool ended = has_ended(nw, c, before, size);
+        if (ended && ends_within_bounds(nw, c, &outside, &status)) return status;
         keep_within_bounds(nw, c);
+        vector_copy(nw->norm->n, nw->delta, nw->trial);
+        before = size;
     }
     return outside > 0 ? ATTEMPT_BOUND : ATTEMPT_CONVERGENCE;
 }
@@ -661,8 +706,7 @@ attempt_status newton_solve(newton *nw, const corrector *c)
     /* with derivatives of this very point: perhaps some are missing */
     if (status == ATTEMPT_CONVERGENCE && iteration_distrust(nw->matrix)) nw->stale = true;
     /* nor are those of a prediction that leads nowhere of any use to a shorter step */
-    if (!c->second && (status == ATTEMPT_CONVERGENCE || status == ATTEMPT_EVALUATION))
-        nw->stale = true;
+    if (status == ATTEMPT_CONVERGENCE || status == ATTEMPT_EVALUATION) nw->stale = true;
     if (c->second) note_convergence(nw);
     nw->jacobian_age++;
     return status;

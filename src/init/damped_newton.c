@@ -256,10 +256,10 @@ static engine_outcome source_last(engine *e, double *dx)
     return e->taken > 0 && newton_room(e->user, 1.0, dx) >= 1.0 ? ENGINE_MET : ENGINE_STALLED;
 }
 
-static double source_zero(engine *e, int j, const double *dx)
+static double source_value(engine *e, int j)
 {
     const initializer *init = e->user;
-    return -(init->derivative[j] ? init->yp : init->y)[j] / (dx[j] * init->unit[j]);
+    return (init->derivative[j] ? init->yp : init->y)[j] / init->unit[j];
 }
 
 static const engine_source newton_source = {.linearise = source_linearise,
@@ -270,7 +270,7 @@ static const engine_source newton_source = {.linearise = source_linearise,
                                             .met = source_met,
                                             .room = source_room,
                                             .last = source_last,
-                                            .zero = source_zero};
+                                            .value = source_value};
 
 /* From the iterate by Newton's method, or along a curve. */
 static engine_outcome run(initializer *init, engine_outcome (*way)(engine *))

@@ -46,9 +46,8 @@ typedef struct engine_source {
     /* ENGINE_MET: the last correction, which is below the tolerance, is added, too; parts of it may
      * be taken back. NULL: the end is the source's affair. */
     engine_outcome (*last)(engine *e, double *dx);
-    /* The part of dx at which unknown j passes zero; not in 0 .. 1: it does not. NULL: that of x.
-     */
-    double (*zero)(engine *e, int j, const double *dx);
+    /* Unknown j in the units of dx. NULL: that of x. */
+    double (*value)(engine *e, int j);
 } engine_source;
 
 struct engine {

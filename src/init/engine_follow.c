@@ -12,8 +12,11 @@
 static const double LONGEST = 0.125, SHORTEST = 1e-6; /* steps in s */
 static const double LINEAR =
     1e-3; /* of a longer step: the same where equations are as good as linear */
-static const double BEND = 0.25;   /* of a step: what the curve may be off its tangent */
-static const double CLOSE = 1e-3;  /* of a step: corrections that need not be corrected */
+static const double BEND = 0.25;  /* of a step: what the curve may be off its tangent */
+static const double CLOSE = 1e-3; /* of a step: corrections that need not be corrected */
+static const double SMALL = 1e-3; /* of a value: shorter steps of it count as this long */
+static const double NOTHING =
+    1e-9; /* likewise of its size; where that is the tolerance: all of it */
 static const double SHORTER = 0.5; /* corrections, each by this much at least */
 enum { MOST_STEPS = 200, HALVINGS = 24, CORRECTIONS = 6, MOST_CROSSINGS = 8 };
 
@@ -34,8 +37,29 @@ static void move(const curve *c, double part)
         for (int j = 0; j < e->n; j++) e->trial[j] = e->x[j] + part * c->way[j];
 }
 
-/* The correction, in e->next, that brings x + part of the way to the curve; its length, NAN: there
- * is none. */
+static double value(const curve *c, int j)
+{
+    engine *e = c->e;
+    return e->source->value ? e->source->value(e, j) : e->x[j];
+}
+
+/* The largest correction in e->next, each as a part of its own step. A mean over unknowns would
+ * hide one that bends among those that are linear, and units those that seem small. */
+static double off_most(const curve *c)
+{
+    const engine *e = c->e;
+    double most = 0.0;
+    for (int j = 0; j < e->n; j++) {
+        const double least = e->size ? NOTHING * e->size[j] : 1.0;
+        const double step = fmax(fabs(c->way[j]), SMALL * fabs(value(c, j)));
+        const double off = fabs(e->next[j]) / fmax(step, least);
+        if (!(off <= most)) most = off;
+    }
+    return most;
+}
+
+/* The correction, in e->next, that brings x + part of the way to the curve; its size in the units
+ * of off_most, NAN: there is none. */
 static double off_curve(const curve *c, double part)
 {
     engine *e = c->e;
@@ -44,14 +68,13 @@ static double off_curve(const curve *c, double part)
     for (int i = 0; i < e->m; i++)
         c->off[i] = e->trial_r[i] - (1.0 - c->s - part * c->ds) * c->start[i];
     if (e->source->correction(e, c->off, e->next) != ENGINE_MET) return NAN;
-    return engine_length(e, e->next);
+    return off_most(c);
 }
 
 /* Where unknown j passes zero on the way; 0: it does not. */
 static double crossing(const curve *c, int j)
 {
-    engine *e = c->e;
-    const double zero = e->source->zero ? e->source->zero(e, j, c->way) : -e->x[j] / c->way[j];
+    const double zero = -value(c, j) / c->way[j];
     return zero > 0.0 && zero < 1.0 ? zero : 0.0;
 }
 
@@ -74,8 +97,7 @@ static bool tangent_fits(const curve *c, double limit)
     enum { PARTS = 4 };
     engine *e = c->e;
     int crossings = 0;
-    if (!isfinite(limit) || (e->source->room && e->source->room(e, 1.0, c->way) < 1.0))
-        return false;
+    if (e->source->room && e->source->room(e, 1.0, c->way) < 1.0) return false;
     for (int k = PARTS; k > 0; k--)
         if (!(off_curve(c, (double)k / PARTS) <= limit)) return false;
     for (int j = 0; j < e->n && crossings < MOST_CROSSINGS; j++) {
@@ -91,10 +113,9 @@ static bool step_along(const curve *c)
 {
     engine *e = c->e;
     for (int j = 0; j < e->n; j++) c->way[j] = c->ds * c->tangent[j];
-    const double length = engine_length(e, c->way);
-    if (!tangent_fits(c, (c->ds > LONGEST ? LINEAR : BEND) * length)) return false;
+    if (!tangent_fits(c, c->ds > LONGEST ? LINEAR : BEND)) return false;
     double last = off_curve(c, 1.0);
-    for (int k = 0; last > CLOSE * length; k++) {
+    for (int k = 0; last > CLOSE; k++) {
         vector_axpy(e->n, 1.0, e->next, c->way);
         const double now = k < CORRECTIONS ? off_curve(c, 1.0) : NAN;
         if (!(now <= SHORTER * last)) return false;

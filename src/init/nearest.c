@@ -9,9 +9,9 @@
 #include "base/vector.h"
 #include "init/workspace.h"
 
-static const double FAR = 0.5;    /* of a guess: what may have left it */
-static const double NEARER = 0.9; /* of the distance from the guess */
-static const double APART = 1e-3; /* two solutions differ by more than this, relative */
+static const double FAR = 0.5;     /* of a guess: what may have left it */
+static const double NEARER = 0.99; /* of the distance from the guess: else they are as near */
+static const double APART = 1e-3;  /* two solutions differ by more than this, relative */
 
 bool guess_left(double guess, double value, double least)
 {
