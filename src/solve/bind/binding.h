@@ -47,6 +47,8 @@ typedef struct binding {
     const unknown_map *unknowns; /* what its unknowns are to the user */
 
     evaluator eval;
+    regular_terms terms; /* beside its equations (watch/undetermined.c), */
+    bool *undetermined;  /* and variables that the user knows of; NULL: none */
     iteration matrix;
     error_norm norm;
     newton newton;

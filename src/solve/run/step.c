@@ -421,6 +421,7 @@ static dae_status accept_step(dae_solver *s, double tend)
     s->stats.order = a->next_order > 0 ? a->next_order : s->run.control.order;
     s->stats.h = s->bound.options.step_count > 0 ? next_step(s) : s->run.control.h;
     monitors_note(s, s->run.t_new, a->y, a->yp);
+    undetermined_note(s);
     keep_point(s);
     /* not before the step is looked at */
     s->run.watch_due = binding_second_order(&s->bound) || s->bound.rewritten ||
@@ -750,12 +751,22 @@ static bool holds_to_rounding(dae_solver *s, dae_status failure, double tend)
     return true;
 }
 
+/* Whether a step failed since nothing but rounding determines some variables, which are held now. */
+static bool holds_undetermined(dae_solver *s, dae_status failure, double tend)
+{
+    if (!(may_be_rounding(failure) || failure == DAE_ERR_SINGULAR) || !undetermined_hold(s))
+        return false;
+    start_again(s, tend);
+    return true;
+}
+
 /* Where a step failed: DAE_STEPPED if the model goes on from another branch of its equations,
  * DAE_OK if another step is worth a try (beyond a jump, or with another method), or why the run
  * ends. */
 static dae_status recover(dae_solver *s, dae_status failure, double tend)
 {
     if (gmres_failed(s, failure)) return after_change(s, gmres_replace(s, "failed"));
+    if (holds_undetermined(s, failure, tend)) return DAE_OK;
     if (holds_to_rounding(s, failure, tend)) return DAE_OK;
     if (s->hybrid && hybrid_reach(s, failure)) {
         diag_clear(&s->diag);

@@ -1,0 +1,299 @@
+/* Variables that nothing but the rounding of F determines.
+ *
+ * Where all diodes of a bridge are off, Is (exp(v/Vt) - 1) is -Is to the last digit, and the two
+ * voltages may move together by volts without a change in any equation as it is computed: G^-1 eps
+ * with the rounding errors eps of F is larger than a tolerance, and then than the variable. No step
+ * and no iteration finds a value that F does not have, though all else is determined.
+ *
+ * What is below rounding may be added to F without a change of what F says. So a row i gets the
+ * term g (y_j - r): the value r of the last step is what y_j keeps where F says nothing, and g is
+ * so small that F alone decides where it determines y_j to a part of its tolerance. By
+ * Sherman and Morrison, (G + g e_i e_j')^-1 eps has (G^-1 eps)_j / (1 + g (G^-1)_ji) in the place
+ * of y_j [GV13 2.1.4]. It is Tikhonov's regularisation with one number per undetermined direction,
+ * and what SPICE's GMIN is to a circuit, but smaller by what rounding is to a conductance, towards
+ * the value at hand instead of ground, only where it is needed, and told: the user hears which
+ * variables are concerned, from when on, and which equation lacks something. r stays as it is, so
+ * that the solution is smooth and error estimates hold. A term goes when it has no effect. */
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "base/memory.h"
+#include "base/vector.h"
+#include "solve/watch/watch.h"
+
+/* What rounding may do to a variable, in tolerances: Newton's iteration has to come below 0.33. */
+static const double PART = 0.05;
+/* A term goes where that changes all variables by less, in tolerances. */
+static const double NO_EFFECT = 0.01;
+enum { TRIALS = 8, LARGEST = 400 };
+
+/* Where the run stands, and G^-1 there. */
+typedef struct scene {
+    int n;
+    double t, cj;
+    const double *y, *yp;
+    double *f, *error;   /* error: what rounding does to each row of F */
+    double *inverse;     /* n x n, by columns */
+    double *noise;       /* |G^-1| error */
+} scene;
+
+/* Models of index 1 whose users hear of it. */
+static bool applies(const dae_solver *s)
+{
+    const binding *b = &s->bound;
+    for (int i = 0; i < b->n; i++)
+        if (b->kinds[i] > DAE_KIND_INDEX1) return false;
+    return s->run.phase == PHASE_RUNNING && s->hybrid && b->options.message &&
+           b->problem->form.jacobian && !binding_uses_forms(b) && !b->context.second &&
+           !b->matrix.matrix_free && !b->norm.user_weights && b->n <= LARGEST;
+}
+
+/* The value of the last nonzero bit of x: a sum is a multiple of the smallest unit in the last
+ * place of what was added. */
+static double last_bit(double x)
+{
+    int exponent;
+    const double part = frexp(fabs(x), &exponent);
+    if (!(part > 0.0) || !isfinite(x)) return INFINITY;
+    uint64_t bits = (uint64_t)ldexp(part, DBL_MANT_DIG);
+    for (; !(bits & 1u); bits >>= 1) exponent++;
+    return ldexp(1.0, exponent - DBL_MANT_DIG);
+}
+
+/* error_i = the unit of row i of F: what its values have in common in places beside y that differ
+ * by some roundings */
+static bool units_of_rows(dae_solver *s, const scene *a)
+{
+    long count = 0;
+    unsigned seed = 11;
+    double *y = s->bound.work;
+    for (int i = 0; i < a->n; i++) a->error[i] = INFINITY;
+    for (int k = 0; k < TRIALS; k++) {
+        for (int i = 0; i < a->n; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            y[i] = a->y[i] * (1.0 + DBL_EPSILON * ((double)(seed >> 8) / 131072.0 - 64.0));
+        }
+        if (evaluate_residual(&s->bound.eval, a->t, y, a->yp, a->f, &count) != EVAL_OK)
+            return false;
+        for (int i = 0; i < a->n; i++) a->error[i] = fmin(a->error[i], last_bit(a->f[i]));
+    }
+    for (int i = 0; i < a->n; i++)
+        if (!isfinite(a->error[i])) a->error[i] = 0.0;
+    return true;
+}
+
+/* error_i := at least u sum_j |dF_i/dy_j y_j| + |dF_i/dy'_j y'_j| */
+static void rounding_of_values(const dae_solver *s, const scene *a)
+{
+    const jacobian *jac = &s->bound.view.jac;
+    vector_zero(a->n, a->f);
+    for (int c = 0; c < a->n; c++) {
+        const matrix_column column = layout_column(&jac->layout, c);
+        for (int k = 0; k < column.count; k++) {
+            const size_t at = column.first + (size_t)k;
+            a->f[column_row(&column, k)] +=
+                DBL_EPSILON * (fabs(jac->dfdy[at] * a->y[c]) + fabs(jac->dfdyp[at] * a->yp[c]));
+        }
+    }
+    for (int i = 0; i < a->n; i++) a->error[i] = fmax(a->error[i], a->f[i]);
+}
+
+/* Factors of G at y, y' */
+static bool factor_at(dae_solver *s, const scene *a)
+{
+    iteration *view = &s->bound.view;
+    return iteration_evaluate(view, a->t, a->y, a->yp, a->cj, 1.0 / fabs(a->cj),
+                              s->bound.norm.weights, NULL) == ITERATION_OK &&
+           iteration_factor(view, a->cj, NULL) == ITERATION_OK;
+}
+
+/* x = G^-1 e_i */
+static bool column_of_inverse(dae_solver *s, const scene *a, int i, double *x)
+{
+    vector_zero(a->n, x);
+    x[i] = 1.0;
+    return iteration_solve(&s->bound.view, NULL, x) == ITERATION_OK && vector_finite(a->n, x);
+}
+
+static bool look(dae_solver *s, const scene *a)
+{
+    if (!binding_output_projector(&s->bound) || !factor_at(s, a) || !units_of_rows(s, a))
+        return false;
+    rounding_of_values(s, a);
+    for (int i = 0; i < a->n; i++)
+        if (!column_of_inverse(s, a, i, a->inverse + (size_t)i * (size_t)a->n)) return false;
+    return true;
+}
+
+/* noise = |G^-1| error; the variable where it is largest in tolerances, -1: all are below PART */
+static int worst_variable(const dae_solver *s, const scene *a)
+{
+    int worst = -1;
+    double most = PART;
+    vector_zero(a->n, a->noise);
+    for (int i = 0; i < a->n; i++)
+        for (int j = 0; j < a->n; j++)
+            a->noise[j] += fabs(a->inverse[(size_t)i * (size_t)a->n + (size_t)j]) * a->error[i];
+    for (int j = 0; j < a->n; j++) {
+        const double size = a->noise[j] / s->bound.norm.weights[j];
+        if (!(size > most) || s->bound.kinds[j] == DAE_KIND_DIFFERENTIAL) continue;
+        most = size;
+        worst = j;
+    }
+    return worst;
+}
+
+/* The row with y_j whose rounding moves y_j most; -1: none */
+static int row_for(const dae_solver *s, const scene *a, int j)
+{
+    const matrix_column column = layout_column(&s->bound.problem->layout, j);
+    int row = -1;
+    double most = 0.0;
+    for (int k = 0; k < column.count; k++) {
+        const int i = column_row(&column, k);
+        const double size =
+            fabs(a->inverse[(size_t)i * (size_t)a->n + (size_t)j]) * a->error[i];
+        if (!(size > most)) continue;
+        most = size;
+        row = i;
+    }
+    return row;
+}
+
+/* G^-1 := (G + g e_i e_j')^-1 = G^-1 - g (G^-1 e_i) (e_j' G^-1) / (1 + g (G^-1)_ji) */
+static void update_inverse(const scene *a, const regular_term *term)
+{
+    const size_t n = (size_t)a->n;
+    const double *x = a->inverse + (size_t)term->row * n;
+    const double divisor = 1.0 + term->slope * x[term->variable];
+    double *along = a->f;
+    for (size_t k = 0; k < n; k++) along[k] = x[k];
+    for (size_t c = 0; c < n; c++) {
+        double *column = a->inverse + c * n;
+        const double factor = term->slope * column[term->variable] / divisor;
+        for (size_t k = 0; k < n; k++) column[k] -= factor * along[k];
+    }
+}
+
+/* Which variables move by more than a part of their tolerances, and have not been told of: their
+ * names, up to some; the number of them. */
+static int names_of(dae_solver *s, const double *moved, double part, char *text, size_t size)
+{
+    int count = 0;
+    text[0] = '\0';
+    for (int j = 0; j < s->bound.n; j++) {
+        if (!(fabs(moved[j]) > part * s->bound.norm.weights[j]) || s->bound.undetermined[j])
+            continue;
+        s->bound.undetermined[j] = true;
+        const size_t length = strlen(text);
+        if (++count <= 8)
+            snprintf(text + length, size - length, "%s%.60s", count > 1 ? ", " : "",
+                     problem_variable(s->bound.problem, j));
+    }
+    if (count > 8) snprintf(text + strlen(text), size - strlen(text), " and %d more", count - 8);
+    return count;
+}
+
+/* What is left open is told where it begins. */
+static void tell(dae_solver *s, const double *moved, double part, int row)
+{
+    char names[700];
+    dae_diag text;
+    const int count = names_of(s, moved, part, names, sizeof names);
+    if (count == 0) return;
+    diag_clear(&text);
+    diag_set(&text, DAE_OK,
+             "note: from t = %.6g on, at times, nothing but rounding determines %s%s: what the "
+             "equations add to them is lost beside larger numbers, in %.120s above all. %s near "
+             "the value of before until the equations tell more, and all else is as "
+             "accurate as asked for. Add what determines %s, in a circuit a small conductance: "
+             "1e-12*v beside the current of each diode.",
+             s->run.t_new, names, count > 1 ? " together" : "",
+             problem_equation(s->bound.problem, row), count > 1 ? "They stay" : "It stays",
+             count > 1 ? "them" : "it");
+    s->bound.options.message(text.text, s->bound.options.user);
+}
+
+/* One more term, for the variable that is least determined */
+static bool add_term(dae_solver *s, const scene *a, int j)
+{
+    regular_terms *terms = &s->bound.terms;
+    const int i = row_for(s, a, j);
+    if (i < 0 || terms->count == MOST_REGULAR_TERMS) return false;
+    const double x = a->inverse[(size_t)i * (size_t)a->n + (size_t)j];
+    const double more = a->noise[j] / (PART * s->bound.norm.weights[j]);
+    const regular_term term = {.row = i, .variable = j, .slope = 2.0 * more / x, .about = a->y[j]};
+    terms->term[terms->count++] = term;
+    update_inverse(a, &term);
+    return true;
+}
+
+/* Terms until all is determined; false: there is nothing that they help. */
+static bool add_terms(dae_solver *s, const scene *a)
+{
+    const int before = s->bound.terms.count;
+    int row = -1;
+    for (int j = worst_variable(s, a); j >= 0; j = worst_variable(s, a)) {
+        if (row < 0) vector_copy(a->n, a->noise, s->bound.work);
+        if (!add_term(s, a, j)) {
+            s->bound.terms.count = before;
+            return false;
+        }
+        if (row < 0) row = s->bound.terms.term[before].row;
+    }
+    if (row < 0) return false;
+    tell(s, s->bound.work, PART, row);
+    return true;
+}
+
+bool undetermined_hold(dae_solver *s)
+{
+    const size_t n = (size_t)s->bound.n;
+    if (!applies(s)) return false;
+    if (!s->bound.undetermined) s->bound.undetermined = DAE_ARRAY(bool, n);
+    double *work = s->bound.undetermined ? DAE_ARRAY(double, (n + 5) * n) : NULL;
+    if (!work) return false;
+    scene a = {.n = s->bound.n, .t = s->run.t_new, .cj = 1.0 / s->run.tried, .y = work};
+    a.yp = work + n, a.f = work + 2 * n, a.error = work + 3 * n;
+    a.noise = work + 4 * n, a.inverse = work + 5 * n;
+    solver_interpolate(s, a.t, 0, work);
+    solver_interpolate(s, a.t, 1, work + n);
+    const eval_failure before = s->bound.eval.failure;
+    const bool held = look(s, &a) && add_terms(s, &a);
+    s->bound.eval.failure = before;
+    dae_free(work);
+    return held;
+}
+
+/* What it would change to leave out a term, in x; whether that is nothing */
+static bool is_over(dae_solver *s, const scene *a, const regular_term *term, double *x)
+{
+    if (!column_of_inverse(s, a, term->row, x)) return false;
+    const double rest = 1.0 - term->slope * x[term->variable];
+    const double off = term->slope * (a->y[term->variable] - term->about);
+    for (int j = 0; j < a->n; j++) x[j] *= off / fmax(rest, DBL_EPSILON);
+    double most = 0.0;
+    for (int j = 0; j < a->n; j++) most = fmax(most, fabs(x[j]) / s->bound.norm.weights[j]);
+    return rest > 0.5 && most <= NO_EFFECT;
+}
+
+void undetermined_note(dae_solver *s)
+{
+    regular_terms *terms = &s->bound.terms;
+    if (terms->count == 0) return;
+    scene a = {.n = s->bound.n, .t = s->run.t_new, .cj = 1.0 / s->run.last.h};
+    a.y = s->run.last.y, a.yp = s->run.last.yp;
+    const eval_failure before = s->bound.eval.failure;
+    const bool known = binding_output_projector(&s->bound) && factor_at(s, &a);
+    for (int k = terms->count - 1; known && k >= 0; k--) {
+        const regular_term term = terms->term[k];
+        if (is_over(s, &a, &term, s->bound.work))
+            terms->term[k] = terms->term[--terms->count];
+        else
+            tell(s, s->bound.work, 1.0, term.row);
+    }
+    s->bound.eval.failure = before;
+}
