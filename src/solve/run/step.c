@@ -307,12 +307,25 @@ static bool raises_tolerances(dae_solver *s, double tend)
     return held;
 }
 
+/* Failures of one step after which rounding is looked at. */
+enum { SUSPICIOUS = 2 };
+
+/* Whether steps fail since nothing but rounding determines some variables; these are held now, and
+ * the step is tried again. */
+static bool goes_on_held(dae_solver *s)
+{
+    if (!undetermined_hold(s)) return false;
+    newton_reset(&s->bound.newton);
+    s->run.control.h = s->run.tried;
+    s->run.control.error_failures = s->run.control.other_failures = 0;
+    return true;
+}
+
 /* Whether Newton's iteration failed for rounding, and may be tried again with the step that failed
  * first. That is asked once in a step, before much shorter steps bring about noise of their own:
  * what inductors and capacities do to it goes with 1/h. */
 static bool newton_met_noise(dae_solver *s, const attempt *a)
 {
-    enum { SUSPICIOUS = 2 };
     if (a->status != ATTEMPT_CONVERGENCE || s->run.control.other_failures != SUSPICIOUS)
         return false;
     if (!raises_tolerances(s, s->run.goal)) return false;
@@ -347,6 +360,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
     s->run.evaluation_first = false;
     /* values at tend are between steps unless the stop time cuts them */
     s->bound.context.between = s->wishes.open && isnan(solver_stop_time(s));
+    int failures = 0;
     for (bool first = true;; first = false) {
         if (s->bound.options.interrupt && s->bound.options.interrupt(s->bound.options.user) != 0)
             return explain_interrupt(s);
@@ -368,6 +382,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
         if (first) s->run.evaluation_first = a->status == ATTEMPT_EVALUATION;
         if (s->run.control.fixed) return explain_rejections(s, a, "the step size is fixed");
         if (gmres_gives_up(s, a)) return explain_gmres(s);
+        if (++failures == SUSPICIOUS && goes_on_held(s)) continue;
         bool jumps = !lost && a->status == ATTEMPT_OK && !s->bound.method->dassl;
         jump_result jump = jumps ? jump_exempt(s, a) : JUMP_NONE;
         if (jump == JUMP_AGAIN) continue;
@@ -754,8 +769,9 @@ static bool holds_to_rounding(dae_solver *s, dae_status failure, double tend)
 /* Whether a step failed since nothing but rounding determines some variables, which are held now. */
 static bool holds_undetermined(dae_solver *s, dae_status failure, double tend)
 {
-    if (!(may_be_rounding(failure) || failure == DAE_ERR_SINGULAR) || !undetermined_hold(s))
-        return false;
+    const bool may_be = may_be_rounding(failure) || failure == DAE_ERR_SINGULAR ||
+                        failure == DAE_ERR_EVALUATION;
+    if (!may_be || !undetermined_hold(s)) return false;
     start_again(s, tend);
     return true;
 }

@@ -28,6 +28,8 @@
 static const double PART = 0.05;
 /* A term goes where that changes all variables by less, in tolerances. */
 static const double NO_EFFECT = 0.01;
+/* By so much more than rounding moves a row may y_j do so, and be lost. */
+static const double LOST = 4.0;
 enum { TRIALS = 8, LARGEST = 400 };
 
 /* Where the run stands, and G^-1 there. */
@@ -128,6 +130,15 @@ static bool look(dae_solver *s, const scene *a)
     return true;
 }
 
+/* Whether F depends on y_j in row i for all that is known: the layout at hand may be denser. */
+static bool in_pattern(const dae_solver *s, int i, int j)
+{
+    const matrix_column column = layout_column(&s->bound.problem->layout, j);
+    for (int k = 0; k < column.count; k++)
+        if (column_row(&column, k) == i) return true;
+    return false;
+}
+
 /* noise = |G^-1| error; the variable where it is largest in tolerances, -1: all are below PART */
 static int worst_variable(const dae_solver *s, const scene *a)
 {
@@ -146,36 +157,35 @@ static int worst_variable(const dae_solver *s, const scene *a)
     return worst;
 }
 
-/* The row with y_j whose rounding moves y_j most; -1: none */
-static int row_for(const dae_solver *s, const scene *a, int j)
+/* What rounding of row i does to y_j through the entry (i, j), in tolerances, if what y_j adds to
+ * the row is lost in it; 0: it is not */
+static double lost_part(const dae_solver *s, const scene *a, int i, int j, double entry)
 {
-    const matrix_column column = layout_column(&s->bound.problem->layout, j);
-    int row = -1;
-    double most = 0.0;
-    for (int k = 0; k < column.count; k++) {
-        const int i = column_row(&column, k);
-        const double size =
-            fabs(a->inverse[(size_t)i * (size_t)a->n + (size_t)j]) * a->error[i];
-        if (!(size > most)) continue;
-        most = size;
-        row = i;
-    }
-    return row;
+    const double weight = s->bound.norm.weights[j];
+    if (fabs(entry) * weight * PART > LOST * a->error[i]) return 0.0;
+    return fabs(a->inverse[(size_t)i * (size_t)a->n + (size_t)j]) * a->error[i] / weight;
 }
 
-/* G^-1 := (G + g e_i e_j')^-1 = G^-1 - g (G^-1 e_i) (e_j' G^-1) / (1 + g (G^-1)_ji) */
-static void update_inverse(const scene *a, const regular_term *term)
+/* The entry of the algebraic equations that is lost in the rounding of its row, to the greatest
+ * effect; false: there is none */
+static bool find_lost(const dae_solver *s, const scene *a, regular_term *lost)
 {
-    const size_t n = (size_t)a->n;
-    const double *x = a->inverse + (size_t)term->row * n;
-    const double divisor = 1.0 + term->slope * x[term->variable];
-    double *along = a->f;
-    for (size_t k = 0; k < n; k++) along[k] = x[k];
-    for (size_t c = 0; c < n; c++) {
-        double *column = a->inverse + c * n;
-        const double factor = term->slope * column[term->variable] / divisor;
-        for (size_t k = 0; k < n; k++) column[k] -= factor * along[k];
+    const iteration *view = &s->bound.view;
+    double most = 0.1 * PART;
+    lost->row = -1;
+    for (int j = 0; j < a->n; j++) {
+        const matrix_column column = layout_column(&view->jac.layout, j);
+        for (int k = 0; k < column.count && view->algebraic_column[j]; k++) {
+            const int i = column_row(&column, k);
+            const double entry = view->jac.dfdy[column.first + (size_t)k];
+            const double part = view->constraint_row[i] ? lost_part(s, a, i, j, entry) : 0.0;
+            if (!(part > most) || !in_pattern(s, i, j)) continue;
+            most = part;
+            *lost = (regular_term){.row = i, .variable = j, .about = a->y[j]};
+            lost->slope = copysign(2.0 * a->error[i] / (PART * s->bound.norm.weights[j]), entry);
+        }
     }
+    return lost->row >= 0;
 }
 
 /* Which variables move by more than a part of their tolerances, and have not been told of: their
@@ -217,36 +227,22 @@ static void tell(dae_solver *s, const double *moved, double part, int row)
     s->bound.options.message(text.text, s->bound.options.user);
 }
 
-/* One more term, for the variable that is least determined */
-static bool add_term(dae_solver *s, const scene *a, int j)
-{
-    regular_terms *terms = &s->bound.terms;
-    const int i = row_for(s, a, j);
-    if (i < 0 || terms->count == MOST_REGULAR_TERMS) return false;
-    const double x = a->inverse[(size_t)i * (size_t)a->n + (size_t)j];
-    const double more = a->noise[j] / (PART * s->bound.norm.weights[j]);
-    const regular_term term = {.row = i, .variable = j, .slope = 2.0 * more / x, .about = a->y[j]};
-    terms->term[terms->count++] = term;
-    update_inverse(a, &term);
-    return true;
-}
-
 /* Terms until all is determined; false: there is nothing that they help. */
 static bool add_terms(dae_solver *s, const scene *a)
 {
-    const int before = s->bound.terms.count;
-    int row = -1;
-    for (int j = worst_variable(s, a); j >= 0; j = worst_variable(s, a)) {
-        if (row < 0) vector_copy(a->n, a->noise, s->bound.work);
-        if (!add_term(s, a, j)) {
-            s->bound.terms.count = before;
-            return false;
-        }
-        if (row < 0) row = s->bound.terms.term[before].row;
+    regular_terms *terms = &s->bound.terms;
+    const int before = terms->count;
+    bool helped = true;
+    while (helped && worst_variable(s, a) >= 0) {
+        if (terms->count == before) vector_copy(a->n, a->noise, s->bound.at_y);
+        helped = terms->count < MOST_REGULAR_TERMS && find_lost(s, a, &terms->term[terms->count]);
+        if (!helped) break;
+        terms->count++;
+        helped = look(s, a);
     }
-    if (row < 0) return false;
-    tell(s, s->bound.work, PART, row);
-    return true;
+    if (!helped) terms->count = before;
+    if (terms->count > before) tell(s, s->bound.at_y, PART, terms->term[before].row);
+    return terms->count > before;
 }
 
 bool undetermined_hold(dae_solver *s)
