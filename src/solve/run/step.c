@@ -315,6 +315,11 @@ enum { SUSPICIOUS = 2 };
 static bool goes_on_held(dae_solver *s)
 {
     if (!undetermined_hold(s)) return false;
+    solver_interpolate(s, s->run.t_new, 0, s->bound.y);
+    solver_interpolate(s, s->run.t_new, 1, s->bound.yp);
+    /* lest a method go on with derivatives without the terms */
+    (void)iteration_evaluate(&s->bound.matrix, s->run.t_new, s->bound.y, s->bound.yp,
+                             1.0 / s->run.tried, s->run.tried, s->bound.norm.weights, NULL);
     newton_reset(&s->bound.newton);
     s->run.control.h = s->run.tried;
     s->run.control.error_failures = s->run.control.other_failures = 0;

@@ -18,6 +18,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
@@ -259,6 +260,7 @@ bool undetermined_hold(dae_solver *s)
     solver_interpolate(s, a.t, 1, work + n);
     const eval_failure before = s->bound.eval.failure;
     const bool held = look(s, &a) && add_terms(s, &a);
+    if (getenv("DBG")) { fprintf(stderr,"hold t=%.17g tried=%g count=%d held=%d\n", a.t, s->run.tried, s->bound.terms.count, held); for (int j=0;j<a.n;j++) fprintf(stderr," %s y=%g noise=%g w=%g err=%g\n",problem_variable(s->bound.problem,j),a.y[j],a.noise[j],s->bound.norm.weights[j],a.error[j]);}
     s->bound.eval.failure = before;
     dae_free(work);
     return held;
