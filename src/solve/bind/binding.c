@@ -98,6 +98,7 @@ void binding_empty(binding *b)
                  b->undetermined);
     b->undetermined = NULL;
     b->terms.count = 0;
+    b->lost = 0;
     b->events = NULL;
     b->init = NULL;
     b->newton = (newton){0};

@@ -2,6 +2,8 @@
 #ifndef DAE_SOLVE_BIND_BINDING_H
 #define DAE_SOLVE_BIND_BINDING_H
 
+#include <stdint.h>
+
 #include "control/events.h"
 #include "forms/form_explicit.h"
 #include "init/init.h"
@@ -48,7 +50,9 @@ typedef struct binding {
 
     evaluator eval;
     regular_terms terms; /* beside its equations (watch/undetermined.c), */
-    bool *undetermined;  /* and variables that the user knows of; NULL: none */
+    bool *undetermined;  /* variables that the user knows of, NULL: none, */
+    uint64_t lost;       /* the set of entries that were lost in rounding, */
+    long lost_of;        /* and whose derivatives these were */
     iteration matrix;
     error_norm norm;
     newton newton;

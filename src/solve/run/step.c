@@ -312,9 +312,9 @@ enum { SUSPICIOUS = 2 };
 
 /* Whether steps fail since nothing but rounding determines some variables; these are held now, and
  * the step is tried again. */
-static bool goes_on_held(dae_solver *s)
+static bool goes_on_held(dae_solver *s, bool held)
 {
-    if (!undetermined_hold(s)) return false;
+    if (!held) return false;
     solver_interpolate(s, s->run.t_new, 0, s->bound.y);
     solver_interpolate(s, s->run.t_new, 1, s->bound.yp);
     /* lest a method go on with derivatives without the terms */
@@ -381,13 +381,19 @@ static dae_status attempt_until_accepted(dae_solver *s)
         bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->run.control.fixed);
         tell_monitor(s, a, accepted);
         bool lost = accepted && s->hybrid && !hybrid_on_branch(s, a->h, a->y, a->yp);
-        if (accepted && !lost) return DAE_OK;
+        const bool ends = accepted && !lost;
+        if (ends && (s->run.control.fixed || !goes_on_held(s, undetermined_ahead(s, a))))
+            return DAE_OK;
+        if (ends) {
+            count_rejection(&s->stats, a);
+            continue;
+        }
         if (lost) a->error = 16.0; /* a shorter step stays on its branch */
         count_rejection(&s->stats, a);
         if (first) s->run.evaluation_first = a->status == ATTEMPT_EVALUATION;
         if (s->run.control.fixed) return explain_rejections(s, a, "the step size is fixed");
         if (gmres_gives_up(s, a)) return explain_gmres(s);
-        if (++failures == SUSPICIOUS && goes_on_held(s)) continue;
+        if (++failures == SUSPICIOUS && goes_on_held(s, undetermined_hold(s))) continue;
         bool jumps = !lost && a->status == ATTEMPT_OK && !s->bound.method->dassl;
         jump_result jump = jumps ? jump_exempt(s, a) : JUMP_NONE;
         if (jump == JUMP_AGAIN) continue;
@@ -441,7 +447,6 @@ static dae_status accept_step(dae_solver *s, double tend)
     s->stats.order = a->next_order > 0 ? a->next_order : s->run.control.order;
     s->stats.h = s->bound.options.step_count > 0 ? next_step(s) : s->run.control.h;
     monitors_note(s, s->run.t_new, a->y, a->yp);
-    undetermined_note(s);
     keep_point(s);
     /* not before the step is looked at */
     s->run.watch_due = binding_second_order(&s->bound) || s->bound.rewritten ||
@@ -757,6 +762,7 @@ static dae_status make_step(dae_solver *s, double tend)
 {
     dae_status status = s->run.watch_due ? watch_states(s, tend) : DAE_OK;
     if (status == DAE_OK && !s->bound.weights_sound) status = renew_weights(s);
+    undetermined_note(s); /* values within the last step were those with its terms */
     if (status == DAE_OK) status = attempt_until_accepted(s);
     if (status == DAE_OK) status = accept_step(s, tend);
     return status;

@@ -37,10 +37,11 @@ enum { TRIALS = 8, LARGEST = 400 };
 typedef struct scene {
     int n;
     double t, cj;
-    const double *y, *yp;
+    const double *y, *yp, *about;
     double *f, *error;   /* error: what rounding does to each row of F */
     double *inverse;     /* n x n, by columns */
     double *noise;       /* |G^-1| error */
+    double *first;       /* the same without terms */
 } scene;
 
 /* Models of index 1 whose users hear of it. */
@@ -182,7 +183,7 @@ static bool find_lost(const dae_solver *s, const scene *a, regular_term *lost)
             const double part = view->constraint_row[i] ? lost_part(s, a, i, j, entry) : 0.0;
             if (!(part > most) || !in_pattern(s, i, j)) continue;
             most = part;
-            *lost = (regular_term){.row = i, .variable = j, .about = a->y[j]};
+            *lost = (regular_term){.row = i, .variable = j, .about = a->about[j]};
             lost->slope = copysign(2.0 * a->error[i] / (PART * s->bound.norm.weights[j]), entry);
         }
     }
@@ -235,35 +236,87 @@ static bool add_terms(dae_solver *s, const scene *a)
     const int before = terms->count;
     bool helped = true;
     while (helped && worst_variable(s, a) >= 0) {
-        if (terms->count == before) vector_copy(a->n, a->noise, s->bound.at_y);
+        if (terms->count == before) vector_copy(a->n, a->noise, a->first);
         helped = terms->count < MOST_REGULAR_TERMS && find_lost(s, a, &terms->term[terms->count]);
         if (!helped) break;
         terms->count++;
         helped = look(s, a);
     }
     if (!helped) terms->count = before;
-    if (terms->count > before) tell(s, s->bound.at_y, PART, terms->term[before].row);
+    if (terms->count > before) tell(s, a->first, PART, terms->term[before].row);
     return terms->count > before;
+}
+
+/* At y, y' at the time t for steps h: terms about the values where the run stands, if they help */
+static bool hold_at(dae_solver *s, double t, double h, const double *y, const double *yp)
+{
+    const size_t n = (size_t)s->bound.n;
+    if (!s->bound.undetermined) s->bound.undetermined = DAE_ARRAY(bool, n);
+    double *work = s->bound.undetermined ? DAE_ARRAY(double, (n + 5) * n) : NULL;
+    if (!work) return false;
+    const scene a = {.n = s->bound.n,
+                     .t = t,
+                     .cj = 1.0 / h,
+                     .y = y,
+                     .yp = yp,
+                     .about = work,
+                     .f = work + n,
+                     .error = work + 2 * n,
+                     .noise = work + 3 * n,
+                     .first = work + 4 * n,
+                     .inverse = work + 5 * n};
+    solver_interpolate(s, s->run.t_new, 0, work);
+    const eval_failure before = s->bound.eval.failure;
+    const bool held = look(s, &a) && add_terms(s, &a);
+    s->bound.eval.failure = before;
+    dae_free(work);
+    return held;
 }
 
 bool undetermined_hold(dae_solver *s)
 {
-    const size_t n = (size_t)s->bound.n;
     if (!applies(s)) return false;
-    if (!s->bound.undetermined) s->bound.undetermined = DAE_ARRAY(bool, n);
-    double *work = s->bound.undetermined ? DAE_ARRAY(double, (n + 5) * n) : NULL;
-    if (!work) return false;
-    scene a = {.n = s->bound.n, .t = s->run.t_new, .cj = 1.0 / s->run.tried, .y = work};
-    a.yp = work + n, a.f = work + 2 * n, a.error = work + 3 * n;
-    a.noise = work + 4 * n, a.inverse = work + 5 * n;
-    solver_interpolate(s, a.t, 0, work);
-    solver_interpolate(s, a.t, 1, work + n);
-    const eval_failure before = s->bound.eval.failure;
-    const bool held = look(s, &a) && add_terms(s, &a);
-    if (getenv("DBG")) { fprintf(stderr,"hold t=%.17g tried=%g count=%d held=%d\n", a.t, s->run.tried, s->bound.terms.count, held); for (int j=0;j<a.n;j++) fprintf(stderr," %s y=%g noise=%g w=%g err=%g\n",problem_variable(s->bound.problem,j),a.y[j],a.noise[j],s->bound.norm.weights[j],a.error[j]);}
-    s->bound.eval.failure = before;
-    dae_free(work);
-    return held;
+    double *y = s->bound.y, *yp = s->bound.yp;
+    solver_interpolate(s, s->run.t_new, 0, y);
+    solver_interpolate(s, s->run.t_new, 1, yp);
+    return hold_at(s, s->run.t_new, s->run.tried, y, yp);
+}
+
+/* A number for the set of entries of algebraic equations that are lost in the rounding of what
+ * their rows consist of, by the derivatives at hand; 0: there are none */
+static uint64_t lost_entries(const dae_solver *s, const double *y)
+{
+    const jacobian *jac = &s->bound.matrix.jac;
+    const int n = s->bound.n;
+    uint64_t set = 0;
+    double *size = s->bound.work;
+    vector_zero(n, size);
+    for (int pass = 0; pass < 2; pass++)
+        for (int j = 0; j < n; j++) {
+            const matrix_column column = layout_column(&jac->layout, j);
+            if (pass && !jac->algebraic_column[j]) continue;
+            for (int k = 0; k < column.count; k++) {
+                const size_t at = column.first + (size_t)k;
+                const int i = column_row(&column, k);
+                const double entry = fabs(jac->dfdy[at]);
+                if (!pass) size[i] += DBL_EPSILON * entry * fabs(y[j]);
+                if (!pass || !jac->constraint_row[i] || !in_pattern(s, i, j)) continue;
+                if (entry * s->bound.norm.weights[j] * PART <= LOST * size[i])
+                    set = (set ^ (uint64_t)at) * UINT64_C(1099511628211) + 1;
+            }
+        }
+    return set;
+}
+
+bool undetermined_ahead(dae_solver *s, const attempt *a)
+{
+    const iteration *it = &s->bound.matrix;
+    if (!applies(s) || !it->jac.valid || it->jac.version == s->bound.lost_of) return false;
+    s->bound.lost_of = it->jac.version;
+    const uint64_t set = lost_entries(s, a->y);
+    const bool same = set == s->bound.lost;
+    s->bound.lost = set;
+    return set && !same && hold_at(s, a->t + a->h, a->h, a->y, a->yp);
 }
 
 /* What it would change to leave out a term, in x; whether that is nothing */
@@ -283,7 +336,9 @@ void undetermined_note(dae_solver *s)
     regular_terms *terms = &s->bound.terms;
     if (terms->count == 0) return;
     scene a = {.n = s->bound.n, .t = s->run.t_new, .cj = 1.0 / s->run.last.h};
-    a.y = s->run.last.y, a.yp = s->run.last.yp;
+    a.y = s->bound.y, a.yp = s->bound.yp;
+    solver_interpolate(s, a.t, 0, s->bound.y);
+    solver_interpolate(s, a.t, 1, s->bound.yp);
     const eval_failure before = s->bound.eval.failure;
     const bool known = binding_output_projector(&s->bound) && factor_at(s, &a);
     for (int k = terms->count - 1; known && k >= 0; k--) {
