@@ -97,7 +97,7 @@ void binding_empty(binding *b)
                  b->extent, b->step_start.y, b->step_start.yp, b->end_off, b->end_beside,
                  b->undetermined);
     b->undetermined = NULL;
-    b->terms.count = 0;
+    b->terms.count = b->terms_within = 0;
     b->lost = 0;
     b->events = NULL;
     b->init = NULL;

@@ -248,24 +248,24 @@ static bool add_terms(dae_solver *s, const scene *a)
 }
 
 /* At y, y' at the time t for steps h: terms about the values where the run stands, if they help */
-static bool hold_at(dae_solver *s, double t, double h, const double *y, const double *yp)
+static bool hold_at(dae_solver *s, double t, double h, const double *y, const double *yp,
+                    const double *about)
 {
     const size_t n = (size_t)s->bound.n;
     if (!s->bound.undetermined) s->bound.undetermined = DAE_ARRAY(bool, n);
-    double *work = s->bound.undetermined ? DAE_ARRAY(double, (n + 5) * n) : NULL;
+    double *work = s->bound.undetermined ? DAE_ARRAY(double, (n + 4) * n) : NULL;
     if (!work) return false;
     const scene a = {.n = s->bound.n,
                      .t = t,
                      .cj = 1.0 / h,
                      .y = y,
                      .yp = yp,
-                     .about = work,
-                     .f = work + n,
-                     .error = work + 2 * n,
-                     .noise = work + 3 * n,
-                     .first = work + 4 * n,
-                     .inverse = work + 5 * n};
-    solver_interpolate(s, s->run.t_new, 0, work);
+                     .about = about,
+                     .f = work,
+                     .error = work + n,
+                     .noise = work + 2 * n,
+                     .first = work + 3 * n,
+                     .inverse = work + 4 * n};
     const eval_failure before = s->bound.eval.failure;
     const bool held = look(s, &a) && add_terms(s, &a);
     s->bound.eval.failure = before;
@@ -279,7 +279,7 @@ bool undetermined_hold(dae_solver *s)
     double *y = s->bound.y, *yp = s->bound.yp;
     solver_interpolate(s, s->run.t_new, 0, y);
     solver_interpolate(s, s->run.t_new, 1, yp);
-    return hold_at(s, s->run.t_new, s->run.tried, y, yp);
+    return hold_at(s, s->run.t_new, s->run.tried, y, yp, y);
 }
 
 /* A number for the set of entries of algebraic equations that are lost in the rounding of what
@@ -301,7 +301,7 @@ static uint64_t lost_entries(const dae_solver *s, const double *y)
                 const double entry = fabs(jac->dfdy[at]);
                 if (!pass) size[i] += DBL_EPSILON * entry * fabs(y[j]);
                 if (!pass || !jac->constraint_row[i] || !in_pattern(s, i, j)) continue;
-                if (entry * s->bound.norm.weights[j] * PART <= LOST * size[i])
+                if (LOST * entry * s->bound.norm.weights[j] * PART <= size[i])
                     set = (set ^ (uint64_t)at) * UINT64_C(1099511628211) + 1;
             }
         }
@@ -316,7 +316,17 @@ bool undetermined_ahead(dae_solver *s, const attempt *a)
     const uint64_t set = lost_entries(s, a->y);
     const bool same = set == s->bound.lost;
     s->bound.lost = set;
-    return set && !same && hold_at(s, a->t + a->h, a->h, a->y, a->yp);
+    if (!set || same) return false;
+    solver_interpolate(s, s->run.t_new, 0, s->bound.y);
+    return hold_at(s, a->t + a->h, a->h, a->y, a->yp, s->bound.y);
+}
+
+bool undetermined_within(dae_solver *s, double t, const double *y, const double *yp)
+{
+    const int before = s->bound.terms.count;
+    if (!applies(s) || !hold_at(s, t, s->run.t_new - s->run.t_old, y, yp, y)) return false;
+    s->bound.terms_within += s->bound.terms.count - before;
+    return true;
 }
 
 /* What it would change to leave out a term, in x; whether that is nothing */
@@ -334,6 +344,8 @@ static bool is_over(dae_solver *s, const scene *a, const regular_term *term, dou
 void undetermined_note(dae_solver *s)
 {
     regular_terms *terms = &s->bound.terms;
+    terms->count -= s->bound.terms_within;
+    s->bound.terms_within = 0;
     if (terms->count == 0) return;
     scene a = {.n = s->bound.n, .t = s->run.t_new, .cj = 1.0 / s->run.last.h};
     a.y = s->bound.y, a.yp = s->bound.yp;

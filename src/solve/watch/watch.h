@@ -48,6 +48,8 @@ attempt_status step_end_look(dae_solver *s, attempt *a);
  * variables: from here on they keep their values, with a note, and the step is worth another try.
  * After an accepted step: what is determined again goes by F alone. */
 bool undetermined_hold(dae_solver *s);
+/* The same for values within the last step, where they stop at t. */
+bool undetermined_within(dae_solver *s, double t, const double *y, const double *yp);
 /* The same where an attempt would end that passes its test. */
 bool undetermined_ahead(dae_solver *s, const attempt *a);
 void undetermined_note(dae_solver *s);
