@@ -31,7 +31,7 @@ static const double PART = 0.05;
 static const double NO_EFFECT = 0.01;
 /* By so much more than rounding moves a row may y_j do so, and be lost. */
 static const double LOST = 4.0;
-enum { TRIALS = 8, LARGEST = 400 };
+enum { TRIALS = 8, LARGEST = 400, CANDIDATES = 20 };
 
 /* Where the run stands, and G^-1 there. */
 typedef struct scene {
@@ -159,6 +159,31 @@ static int worst_variable(const dae_solver *s, const scene *a)
     return worst;
 }
 
+/* dF_i/dy_j with y_j moved by so much; NAN: it has none there */
+static double entry_beside(dae_solver *s, const scene *a, int i, int j, double way)
+{
+    iteration *view = &s->bound.view;
+    vector_copy(a->n, a->y, s->bound.work);
+    s->bound.work[j] += way;
+    if (iteration_evaluate(view, a->t, s->bound.work, a->yp, a->cj, 1.0 / fabs(a->cj),
+                           s->bound.norm.weights, NULL) != ITERATION_OK)
+        return NAN;
+    return view->jac.dfdy[layout_place(&view->jac.layout, i, j)];
+}
+
+/* Whether the slope dF_i/dy_j grows by powers of ten within the size of y_j: it is small here, and
+ * may be nothing a step later. One that stays is what it is, and rounding makes y_j uncertain by
+ * as much, and no more: see rounding.c. */
+static bool varies(dae_solver *s, const scene *a, int i, int j, double entry)
+{
+    static const double PARTS[] = {0.1, -0.1, 0.5, -0.5, 1.0, -1.0}, GROWS = 100.0;
+    const double size = fmax(fabs(a->y[j]), s->bound.extent[j]);
+    bool found = false;
+    for (size_t k = 0; k < sizeof PARTS / sizeof *PARTS && !found; k++)
+        found = fabs(entry_beside(s, a, i, j, PARTS[k] * size)) > GROWS * fabs(entry);
+    return found;
+}
+
 /* What rounding of row i does to y_j through the entry (i, j), in tolerances, if what y_j adds to
  * the row is lost in it; 0: it is not */
 static double lost_part(const dae_solver *s, const scene *a, int i, int j, double entry)
@@ -169,8 +194,9 @@ static double lost_part(const dae_solver *s, const scene *a, int i, int j, doubl
 }
 
 /* The entry of the algebraic equations that is lost in the rounding of its row, to the greatest
- * effect; false: there is none */
-static bool find_lost(const dae_solver *s, const scene *a, regular_term *lost)
+ * effect below `limit`; 0: there is none, else this effect */
+static double worst_lost(const dae_solver *s, const scene *a, double limit, regular_term *lost,
+                         double *value)
 {
     const iteration *view = &s->bound.view;
     double most = 0.1 * PART;
@@ -181,13 +207,27 @@ static bool find_lost(const dae_solver *s, const scene *a, regular_term *lost)
             const int i = column_row(&column, k);
             const double entry = view->jac.dfdy[column.first + (size_t)k];
             const double part = view->constraint_row[i] ? lost_part(s, a, i, j, entry) : 0.0;
-            if (!(part > most) || !in_pattern(s, i, j)) continue;
+            if (!(part > most && part < limit) || !in_pattern(s, i, j)) continue;
             most = part;
+            *value = entry;
             *lost = (regular_term){.row = i, .variable = j, .about = a->about[j]};
             lost->slope = copysign(2.0 * a->error[i] / (PART * s->bound.norm.weights[j]), entry);
         }
     }
-    return lost->row >= 0;
+    return lost->row >= 0 ? most : 0.0;
+}
+
+/* The same of those that vary; false: there is none */
+static bool find_lost(dae_solver *s, const scene *a, regular_term *lost)
+{
+    double limit = INFINITY, entry = 0.0;
+    for (int k = 0; k < CANDIDATES; k++) {
+        limit = worst_lost(s, a, limit, lost, &entry);
+        if (limit == 0.0) return false;
+        if (varies(s, a, lost->row, lost->variable, entry)) return true;
+        if (!factor_at(s, a)) return false;
+    }
+    return false;
 }
 
 /* Which variables move by more than a part of their tolerances, and have not been told of: their
