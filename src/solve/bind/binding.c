@@ -98,6 +98,7 @@ void binding_empty(binding *b)
                  b->undetermined);
     b->undetermined = NULL;
     b->terms.count = b->terms_within = 0;
+    b->held_at = NAN;
     b->lost = 0;
     b->events = NULL;
     b->init = NULL;

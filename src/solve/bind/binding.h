@@ -51,6 +51,7 @@ typedef struct binding {
     evaluator eval;
     regular_terms terms; /* beside its equations (watch/undetermined.c), */
     int terms_within;    /* the last of them, for values within the last step alone; */
+    double held_at;      /* the last time that terms were found at; */
     bool *undetermined;  /* variables that the user knows of, NULL: none, */
     uint64_t lost;       /* the set of entries that were lost in rounding, */
     long lost_of;        /* and whose derivatives these were */

@@ -229,6 +229,7 @@ static dae_status matrices_saved(dae_solver *s, persist *p)
     PERSIST(p, b->ends_free);
     PERSIST(p, b->terms);
     PERSIST(p, b->terms_within);
+    PERSIST(p, b->held_at);
     PERSIST(p, b->lost);
     PERSIST(p, b->lost_of);
     const bool undetermined = persist_flag(p, b->undetermined != NULL);

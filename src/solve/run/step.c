@@ -382,9 +382,10 @@ static dae_status attempt_until_accepted(dae_solver *s)
         tell_monitor(s, a, accepted);
         bool lost = accepted && s->hybrid && !hybrid_on_branch(s, a->h, a->y, a->yp);
         const bool ends = accepted && !lost;
-        if (ends && (s->run.control.fixed || !goes_on_held(s, undetermined_ahead(s, a))))
-            return DAE_OK;
-        if (ends) {
+        const bool held =
+            ends && !s->run.control.fixed && goes_on_held(s, undetermined_ahead(s, a));
+        if (ends && !held && a->status == ATTEMPT_OK) return DAE_OK;
+        if (held) {
             count_rejection(&s->stats, a);
             continue;
         }

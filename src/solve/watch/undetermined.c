@@ -18,7 +18,6 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
@@ -27,11 +26,23 @@
 
 /* What rounding may do to a variable, in tolerances: Newton's iteration has to come below 0.33. */
 static const double PART = 0.05;
-/* A term goes where that changes all variables by less, in tolerances. */
-static const double NO_EFFECT = 0.01;
+/* Variables that move with those that are not determined: so much of a tolerance is told. */
+static const double NAMED = 0.005;
+/* A term goes where it has no more than this share in what determines its variable, and its end
+ * changes all variables by less, in tolerances. */
+static const double SHARE = 1e-3, NO_EFFECT = 0.01;
 /* By so much more than rounding moves a row may y_j do so, and be lost. */
 static const double LOST = 4.0;
-enum { TRIALS = 8, LARGEST = 400, CANDIDATES = 20 };
+/* What terms may do to states over a whole run, in tolerances. */
+static const double HARM = 0.1;
+/* Corrections by so many tolerances are solved for. */
+static const double FAR = 100.0;
+/* The first way aside, in tolerances: exponentials hardly bend there, though a tolerance may be
+ * larger than their range. */
+static const double FIRST = 1.0 / 64.0;
+/* F bends where it changes by so many times its slope. */
+static const double BENDS = 2.0;
+enum { STRIDES = 12, LARGEST = 400, CANDIDATES = 20 };
 
 /* Where the run stands, and G^-1 there. */
 typedef struct scene {
@@ -42,6 +53,9 @@ typedef struct scene {
     double *inverse;     /* n x n, by columns */
     double *noise;       /* |G^-1| error */
     double *first;       /* the same without terms */
+    bool *lost;          /* rows */
+    bool factors;        /* their rounding counts, too */
+    bool regular;        /* there is an inverse */
 } scene;
 
 /* Models of index 1 whose users hear of it. */
@@ -55,41 +69,52 @@ static bool applies(const dae_solver *s)
            !b->matrix.matrix_free && !b->norm.user_weights && b->n <= LARGEST;
 }
 
-/* The value of the last nonzero bit of x: a sum is a multiple of the smallest unit in the last
- * place of what was added. */
-static double last_bit(double x)
+/* What the rows of column j change by otherwise than their slopes say, where y_j moves by d to both
+ * sides. As much as a part of the slope is rounding. Whether some of the rows that were lost for a
+ * shorter d still are. */
+static bool note_errors(const dae_solver *s, const scene *a, int j, double d)
 {
-    int exponent;
-    const double part = frexp(fabs(x), &exponent);
-    if (!(part > 0.0) || !isfinite(x)) return INFINITY;
-    uint64_t bits = (uint64_t)ldexp(part, DBL_MANT_DIG);
-    for (; !(bits & 1u); bits >>= 1) exponent++;
-    return ldexp(1.0, exponent - DBL_MANT_DIG);
+    bool any = false;
+    const jacobian *jac = &s->bound.view.jac;
+    const matrix_column column = layout_column(&jac->layout, j);
+    for (int k = 0; k < column.count; k++) {
+        const int i = column_row(&column, k);
+        const double slope = jac->dfdy[column.first + (size_t)k] * d;
+        const double change = 0.5 * (a->f[i] - a->noise[i]), off = fabs(change - slope);
+        a->lost[i] = a->lost[i] && off > PART * fabs(slope) &&
+                     !(d > FIRST * s->bound.norm.weights[j] && fabs(change) > BENDS * fabs(slope));
+        if (!a->lost[i]) continue;
+        a->error[i] = fmax(a->error[i], off);
+        any = true;
+    }
+    return any;
 }
 
-/* error_i = the unit of row i of F: what its values have in common in places beside y that differ
- * by some roundings */
-static bool units_of_rows(dae_solver *s, const scene *a)
+/* error_i: what F_i changes by otherwise than its slopes say where one algebraic variable moves by
+ * a part of its tolerance, or by more while that shows nothing but rounding */
+static bool errors_of_rows(dae_solver *s, const scene *a)
 {
     long count = 0;
-    unsigned seed = 11;
     double *y = s->bound.work;
-    for (int i = 0; i < a->n; i++) a->error[i] = INFINITY;
-    for (int k = 0; k < TRIALS; k++) {
-        for (int i = 0; i < a->n; i++) {
-            seed = seed * 1664525u + 1013904223u;
-            y[i] = a->y[i] * (1.0 + DBL_EPSILON * ((double)(seed >> 8) / 131072.0 - 64.0));
+    vector_copy(a->n, a->y, y);
+    for (int j = 0; j < a->n; j++) {
+        double d = FIRST * s->bound.norm.weights[j];
+        bool lost = s->bound.view.algebraic_column[j];
+        for (int i = 0; i < a->n; i++) a->lost[i] = s->bound.view.constraint_row[i];
+        for (int k = 0; k < STRIDES && lost; k++, d *= 4.0) {
+            y[j] = a->y[j] + d;
+            if (evaluate_residual(&s->bound.eval, a->t, y, a->yp, a->f, &count)) break;
+            y[j] = a->y[j] - d;
+            if (evaluate_residual(&s->bound.eval, a->t, y, a->yp, a->noise, &count)) break;
+            lost = note_errors(s, a, j, d);
         }
-        if (evaluate_residual(&s->bound.eval, a->t, y, a->yp, a->f, &count) != EVAL_OK)
-            return false;
-        for (int i = 0; i < a->n; i++) a->error[i] = fmin(a->error[i], last_bit(a->f[i]));
+        y[j] = a->y[j];
     }
-    for (int i = 0; i < a->n; i++)
-        if (!isfinite(a->error[i])) a->error[i] = 0.0;
-    return true;
+    return vector_finite(a->n, a->error);
 }
 
-/* error_i := at least u sum_j |dF_i/dy_j y_j| + |dF_i/dy'_j y'_j| */
+/* error_i := at least u sum_j |dF_i/dy_j y_j| + |dF_i/dy'_j y'_j|; with what factors of G make of
+ * corrections by some tolerances */
 static void rounding_of_values(const dae_solver *s, const scene *a)
 {
     const jacobian *jac = &s->bound.view.jac;
@@ -98,20 +123,19 @@ static void rounding_of_values(const dae_solver *s, const scene *a)
         const matrix_column column = layout_column(&jac->layout, c);
         for (int k = 0; k < column.count; k++) {
             const size_t at = column.first + (size_t)k;
+            const double weight = a->factors ? FAR * s->bound.norm.weights[c] : 0.0;
             a->f[column_row(&column, k)] +=
-                DBL_EPSILON * (fabs(jac->dfdy[at] * a->y[c]) + fabs(jac->dfdyp[at] * a->yp[c]));
+                DBL_EPSILON * (fabs(jac->dfdy[at]) * fmax(fabs(a->y[c]), weight) +
+                               fabs(jac->dfdyp[at]) * fmax(fabs(a->yp[c]), weight * fabs(a->cj)));
         }
     }
     for (int i = 0; i < a->n; i++) a->error[i] = fmax(a->error[i], a->f[i]);
 }
 
-/* Factors of G at y, y' */
-static bool factor_at(dae_solver *s, const scene *a)
+static iteration_status evaluate_at(dae_solver *s, const scene *a)
 {
-    iteration *view = &s->bound.view;
-    return iteration_evaluate(view, a->t, a->y, a->yp, a->cj, 1.0 / fabs(a->cj),
-                              s->bound.norm.weights, NULL) == ITERATION_OK &&
-           iteration_factor(view, a->cj, NULL) == ITERATION_OK;
+    return iteration_evaluate(&s->bound.view, a->t, a->y, a->yp, a->cj, 1.0 / fabs(a->cj),
+                              s->bound.norm.weights, NULL);
 }
 
 /* x = G^-1 e_i */
@@ -119,17 +143,33 @@ static bool column_of_inverse(dae_solver *s, const scene *a, int i, double *x)
 {
     vector_zero(a->n, x);
     x[i] = 1.0;
-    return iteration_solve(&s->bound.view, NULL, x) == ITERATION_OK && vector_finite(a->n, x);
+    if (iteration_solve(&s->bound.view, NULL, x) != ITERATION_OK) return false;
+    for (int j = 0; j < a->n; j++) x[j] *= s->bound.norm.weights[j];
+    return vector_finite(a->n, x);
 }
 
-static bool look(dae_solver *s, const scene *a)
+/* Factors of G for unknowns in units of their tolerances: what is small beside other units is not
+ * lost in them. */
+static iteration_status factor_at(dae_solver *s, const scene *a)
 {
-    if (!binding_output_projector(&s->bound) || !factor_at(s, a) || !units_of_rows(s, a))
-        return false;
+    double *slopes = s->bound.work;
+    for (int j = 0; j < a->n; j++) slopes[j] = a->cj * s->bound.norm.weights[j];
+    return iteration_factor_columns(&s->bound.view, s->bound.norm.weights, slopes);
+}
+
+/* *regular: there is an inverse; false: nothing can be told */
+static bool look(dae_solver *s, const scene *a, bool *regular)
+{
+    *regular = false;
+    if (evaluate_at(s, a) != ITERATION_OK) return false;
+    vector_zero(a->n, a->error);
     rounding_of_values(s, a);
+    if (!errors_of_rows(s, a)) return false;
+    iteration_status status = factor_at(s, a);
+    if (status != ITERATION_OK) return status == ITERATION_SINGULAR;
     for (int i = 0; i < a->n; i++)
-        if (!column_of_inverse(s, a, i, a->inverse + (size_t)i * (size_t)a->n)) return false;
-    return true;
+        if (!column_of_inverse(s, a, i, a->inverse + (size_t)i * (size_t)a->n)) return true;
+    return *regular = true;
 }
 
 /* Whether F depends on y_j in row i for all that is known: the layout at hand may be denser. */
@@ -190,6 +230,7 @@ static double lost_part(const dae_solver *s, const scene *a, int i, int j, doubl
 {
     const double weight = s->bound.norm.weights[j];
     if (fabs(entry) * weight * PART > LOST * a->error[i]) return 0.0;
+    if (!a->regular) return 1.0 + fabs(entry) * weight / a->error[i]; /* what is lost least */
     return fabs(a->inverse[(size_t)i * (size_t)a->n + (size_t)j]) * a->error[i] / weight;
 }
 
@@ -225,7 +266,7 @@ static bool find_lost(dae_solver *s, const scene *a, regular_term *lost)
         limit = worst_lost(s, a, limit, lost, &entry);
         if (limit == 0.0) return false;
         if (varies(s, a, lost->row, lost->variable, entry)) return true;
-        if (!factor_at(s, a)) return false;
+        if (evaluate_at(s, a) != ITERATION_OK) return false;
     }
     return false;
 }
@@ -269,33 +310,57 @@ static void tell(dae_solver *s, const double *moved, double part, int row)
     s->bound.options.message(text.text, s->bound.options.user);
 }
 
+/* Whether what the terms add from `before` on is nothing to states, if it were so all along the
+ * run. */
+static bool are_harmless(const dae_solver *s, const scene *a, int before)
+{
+    const double way = fmax(fabs((s->run.goal - a->t) * a->cj), 1.0);
+    for (int k = before; k < s->bound.terms.count; k++) {
+        const regular_term *term = &s->bound.terms.term[k];
+        const double size = fmax(fabs(a->y[term->variable]), s->bound.extent[term->variable]);
+        const double *x = a->inverse + (size_t)term->row * (size_t)a->n;
+        for (int j = 0; j < a->n; j++)
+            if (s->bound.kinds[j] == DAE_KIND_DIFFERENTIAL &&
+                fabs(x[j] * term->slope) * size * way > HARM * s->bound.norm.weights[j])
+                return false;
+    }
+    return true;
+}
+
 /* Terms until all is determined; false: there is nothing that they help. */
-static bool add_terms(dae_solver *s, const scene *a)
+static bool add_terms(dae_solver *s, scene *a)
 {
     regular_terms *terms = &s->bound.terms;
     const int before = terms->count;
-    bool helped = true;
-    while (helped && worst_variable(s, a) >= 0) {
-        if (terms->count == before) vector_copy(a->n, a->noise, a->first);
+    bool helped = look(s, a, &a->regular);
+    while (helped && (!a->regular || worst_variable(s, a) >= 0)) {
+        if (a->regular && terms->count == before) vector_copy(a->n, a->noise, a->first);
         helped = terms->count < MOST_REGULAR_TERMS && find_lost(s, a, &terms->term[terms->count]);
         if (!helped) break;
+        if (!a->regular) a->first[terms->term[terms->count].variable] = INFINITY;
         terms->count++;
-        helped = look(s, a);
+        helped = look(s, a, &a->regular);
     }
-    if (!helped) terms->count = before;
-    if (terms->count > before) tell(s, a->first, PART, terms->term[before].row);
+    if (!helped || !are_harmless(s, a, before)) terms->count = before;
+    if (terms->count > before) tell(s, a->first, NAMED, terms->term[before].row);
     return terms->count > before;
 }
 
 /* At y, y' at the time t for steps h: terms about the values where the run stands, if they help */
 static bool hold_at(dae_solver *s, double t, double h, const double *y, const double *yp,
-                    const double *about)
+                    const double *about, bool factors)
 {
     const size_t n = (size_t)s->bound.n;
     if (!s->bound.undetermined) s->bound.undetermined = DAE_ARRAY(bool, n);
     double *work = s->bound.undetermined ? DAE_ARRAY(double, (n + 4) * n) : NULL;
-    if (!work) return false;
-    const scene a = {.n = s->bound.n,
+    bool *lost = work ? DAE_ARRAY(bool, n) : NULL;
+    if (!lost) {
+        dae_free(work);
+        return false;
+    }
+    scene a = {.n = s->bound.n,
+                     .lost = lost,
+                     .factors = factors,
                      .t = t,
                      .cj = 1.0 / h,
                      .y = y,
@@ -307,19 +372,21 @@ static bool hold_at(dae_solver *s, double t, double h, const double *y, const do
                      .first = work + 3 * n,
                      .inverse = work + 4 * n};
     const eval_failure before = s->bound.eval.failure;
-    const bool held = look(s, &a) && add_terms(s, &a);
+    const bool held = binding_output_projector(&s->bound) && add_terms(s, &a);
     s->bound.eval.failure = before;
-    dae_free(work);
+    dae_free_all(work, lost);
     return held;
 }
 
 bool undetermined_hold(dae_solver *s)
 {
-    if (!applies(s)) return false;
+    if (!applies(s) || s->bound.held_at == s->run.t_new) return false;
     double *y = s->bound.y, *yp = s->bound.yp;
     solver_interpolate(s, s->run.t_new, 0, y);
     solver_interpolate(s, s->run.t_new, 1, yp);
-    return hold_at(s, s->run.t_new, s->run.tried, y, yp, y);
+    const bool held = hold_at(s, s->run.t_new, s->run.tried, y, yp, y, true);
+    if (held) s->bound.held_at = s->run.t_new; /* once: else it is of no use */
+    return held;
 }
 
 /* A number for the set of entries of algebraic equations that are lost in the rounding of what
@@ -348,8 +415,9 @@ static uint64_t lost_entries(const dae_solver *s, const double *y)
     return set;
 }
 
-bool undetermined_ahead(dae_solver *s, const attempt *a)
+bool undetermined_ahead(dae_solver *s, attempt *a)
 {
+    long count = 0;
     const iteration *it = &s->bound.matrix;
     if (!applies(s) || !it->jac.valid || it->jac.version == s->bound.lost_of) return false;
     s->bound.lost_of = it->jac.version;
@@ -357,14 +425,18 @@ bool undetermined_ahead(dae_solver *s, const attempt *a)
     const bool same = set == s->bound.lost;
     s->bound.lost = set;
     if (!set || same) return false;
+    if (evaluate_residual(&s->bound.eval, a->t + a->h, a->y, a->yp, s->bound.work, &count)) {
+        a->status = ATTEMPT_EVALUATION;
+        return false;
+    }
     solver_interpolate(s, s->run.t_new, 0, s->bound.y);
-    return hold_at(s, a->t + a->h, a->h, a->y, a->yp, s->bound.y);
+    return hold_at(s, a->t + a->h, a->h, a->y, a->yp, s->bound.y, false);
 }
 
 bool undetermined_within(dae_solver *s, double t, const double *y, const double *yp)
 {
     const int before = s->bound.terms.count;
-    if (!applies(s) || !hold_at(s, t, s->run.t_new - s->run.t_old, y, yp, y)) return false;
+    if (!applies(s) || !hold_at(s, t, s->run.t_new - s->run.t_old, y, yp, y, true)) return false;
     s->bound.terms_within += s->bound.terms.count - before;
     return true;
 }
@@ -378,7 +450,7 @@ static bool is_over(dae_solver *s, const scene *a, const regular_term *term, dou
     for (int j = 0; j < a->n; j++) x[j] *= off / fmax(rest, DBL_EPSILON);
     double most = 0.0;
     for (int j = 0; j < a->n; j++) most = fmax(most, fabs(x[j]) / s->bound.norm.weights[j]);
-    return rest > 0.5 && most <= NO_EFFECT;
+    return rest > 1.0 - SHARE && most <= NO_EFFECT;
 }
 
 void undetermined_note(dae_solver *s)
@@ -392,7 +464,9 @@ void undetermined_note(dae_solver *s)
     solver_interpolate(s, a.t, 0, s->bound.y);
     solver_interpolate(s, a.t, 1, s->bound.yp);
     const eval_failure before = s->bound.eval.failure;
-    const bool known = binding_output_projector(&s->bound) && factor_at(s, &a);
+    const bool known = binding_output_projector(&s->bound) &&
+                       evaluate_at(s, &a) == ITERATION_OK &&
+                       factor_at(s, &a) == ITERATION_OK;
     for (int k = terms->count - 1; known && k >= 0; k--) {
         const regular_term term = terms->term[k];
         if (is_over(s, &a, &term, s->bound.work))

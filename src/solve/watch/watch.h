@@ -50,8 +50,8 @@ attempt_status step_end_look(dae_solver *s, attempt *a);
 bool undetermined_hold(dae_solver *s);
 /* The same for values within the last step, where they stop at t. */
 bool undetermined_within(dae_solver *s, double t, const double *y, const double *yp);
-/* The same where an attempt would end that passes its test. */
-bool undetermined_ahead(dae_solver *s, const attempt *a);
+/* The same where an attempt would end that passes its test; where F has no value it fails. */
+bool undetermined_ahead(dae_solver *s, attempt *a);
 void undetermined_note(dae_solver *s);
 
 /* threads.c: a note, once, where fewer threads are at work than were asked for */
