@@ -1,7 +1,7 @@
-/* Where nothing but the rounding of F determines some variables, runs go on with all else right, and
- * name them: bridges of four diodes without a conductance beside them. By symmetry va + vb = vc, so
- * that one equation remains for the source's current: values of vc are those of SciPy's Radau at
- * 1e-10 with a bracketed root of it. */
+/* Where nothing but the rounding of F determines some variables, runs go on with all else right,
+ * and name them: bridges of four diodes without a conductance beside them. By symmetry va + vb =
+ * vc, so that one equation remains for the source's current: values of vc are those of SciPy's
+ * Radau at 1e-10 with a bracketed root of it. */
 #include "model_run.h"
 
 /* Parameters of a bridge, and vc at some times */
@@ -53,7 +53,8 @@ static void run_bridge(const bridge *b, bool function, const char *method, doubl
         OK(step_to(&r, b->at[k]));
         expect_near(&r, "vc", b->vc[k], 30.0 * rtol * 1.5 * b->v0 + 1e-6, __LINE__);
         const double sum = value(&r, "i1") - value(&r, "i3") + value(&r, "i2") - value(&r, "i4");
-        if (!(fabs(sum) <= 10.0 * rtol)) fail_msg("%s at %g: currents add to %g", method, rtol, sum);
+        if (!(fabs(sum) <= 10.0 * rtol))
+            fail_msg("%s at %g: currents add to %g", method, rtol, sum);
     }
     WORDS(r.messages, "nothing but rounding determines|va|vb|small conductance");
     end(&r);
@@ -89,7 +90,8 @@ static void test_rows(void **state)
     OK(start_at(&r, 0.0));
     for (int k = 1; k <= 200; k++) {
         OK(step_to(&r, 2e-4 * k));
-        const double off = value(&r, "va") - value(&r, "vb") - value(&r, "vs") + 0.5 * value(&r, "i");
+        const double off =
+            value(&r, "va") - value(&r, "vb") - value(&r, "vs") + 0.5 * value(&r, "i");
         assert_true(fabs(off) <= 1e-4);
     }
     expect_near(&r, "vc", 13.66157772, 1e-4, __LINE__);
@@ -118,12 +120,14 @@ static void test_conductance(void **state)
 {
     (void)state;
     run r;
-    prepare(&r, MODEL("Real vs, va, vb, vc(start=0, fixed=true), i, i1, i2, i3, i4;\n" 
-                      "function diode\ninput Real v; output Real i;\nalgorithm\n"
-                      "i := 1e-9*(exp(v/0.0468) - 1) + 1e-9*v;\nend diode;\nequation\n"
-                      "vs = 12*sqrt(2)*sin(100*3.14159265358979*time);\nva - vb = vs - 0.5*i;\n"
-                      "i = i1 - i3;\ni + i2 - i4 = 0;\n470e-6*der(vc) = i1 + i2 - vc/100;\n"
-                      "i1 = diode(va - vc);\ni2 = diode(vb - vc);\ni3 = diode(-va);\ni4 = diode(-vb);"));
+    prepare(
+        &r,
+        MODEL("Real vs, va, vb, vc(start=0, fixed=true), i, i1, i2, i3, i4;\n"
+              "function diode\ninput Real v; output Real i;\nalgorithm\n"
+              "i := 1e-9*(exp(v/0.0468) - 1) + 1e-9*v;\nend diode;\nequation\n"
+              "vs = 12*sqrt(2)*sin(100*3.14159265358979*time);\nva - vb = vs - 0.5*i;\n"
+              "i = i1 - i3;\ni + i2 - i4 = 0;\n470e-6*der(vc) = i1 + i2 - vc/100;\n"
+              "i1 = diode(va - vc);\ni2 = diode(vb - vc);\ni3 = diode(-va);\ni4 = diode(-vb);"));
     r.options.rtol = 1e-6;
     r.options.atol = 1e-9;
     OK(start_at(&r, 0.0));
@@ -136,8 +140,8 @@ static void test_conductance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tolerances), cmocka_unit_test(test_methods),
-        cmocka_unit_test(test_rows),       cmocka_unit_test(test_sum),
+        cmocka_unit_test(test_tolerances),  cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_rows),        cmocka_unit_test(test_sum),
         cmocka_unit_test(test_conductance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

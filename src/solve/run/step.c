@@ -778,11 +778,12 @@ static bool holds_to_rounding(dae_solver *s, dae_status failure, double tend)
     return true;
 }
 
-/* Whether a step failed since nothing but rounding determines some variables, which are held now. */
+/* Whether a step failed since nothing but rounding determines some variables, which are held now.
+ */
 static bool holds_undetermined(dae_solver *s, dae_status failure, double tend)
 {
-    const bool may_be = may_be_rounding(failure) || failure == DAE_ERR_SINGULAR ||
-                        failure == DAE_ERR_EVALUATION;
+    const bool may_be =
+        may_be_rounding(failure) || failure == DAE_ERR_SINGULAR || failure == DAE_ERR_EVALUATION;
     if (!may_be || !undetermined_hold(s)) return false;
     start_again(s, tend);
     return true;

@@ -456,8 +456,7 @@ static bool goes_on_held(refiner *r, dae_solver *s)
     r->method->interpolate(r->state, &r->context, r->t_new, 1, r->yp);
     if (!undetermined_within(s, r->t_new, r->y, r->yp)) return false;
     const double h = 0.1 * (s->run.t_new - s->run.t_old);
-    (void)iteration_evaluate(&r->matrix, r->t_new, r->y, r->yp, 1.0 / h, h, r->norm.weights,
-                             NULL);
+    (void)iteration_evaluate(&r->matrix, r->t_new, r->y, r->yp, 1.0 / h, h, r->norm.weights, NULL);
     newton_reset(&r->newton);
     r->control.h = h;
     r->control.error_failures = r->control.other_failures = 0;

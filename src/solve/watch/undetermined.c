@@ -49,13 +49,13 @@ typedef struct scene {
     int n;
     double t, cj;
     const double *y, *yp, *about;
-    double *f, *error;   /* error: what rounding does to each row of F */
-    double *inverse;     /* n x n, by columns */
-    double *noise;       /* |G^-1| error */
-    double *first;       /* the same without terms */
-    bool *lost;          /* rows */
-    bool factors;        /* their rounding counts, too */
-    bool regular;        /* there is an inverse */
+    double *f, *error; /* error: what rounding does to each row of F */
+    double *inverse;   /* n x n, by columns */
+    double *noise;     /* |G^-1| error */
+    double *first;     /* the same without terms */
+    bool *lost;        /* rows */
+    bool factors;      /* their rounding counts, too */
+    bool regular;      /* there is an inverse */
 } scene;
 
 /* Models of index 1 whose users hear of it. */
@@ -359,18 +359,18 @@ static bool hold_at(dae_solver *s, double t, double h, const double *y, const do
         return false;
     }
     scene a = {.n = s->bound.n,
-                     .lost = lost,
-                     .factors = factors,
-                     .t = t,
-                     .cj = 1.0 / h,
-                     .y = y,
-                     .yp = yp,
-                     .about = about,
-                     .f = work,
-                     .error = work + n,
-                     .noise = work + 2 * n,
-                     .first = work + 3 * n,
-                     .inverse = work + 4 * n};
+               .lost = lost,
+               .factors = factors,
+               .t = t,
+               .cj = 1.0 / h,
+               .y = y,
+               .yp = yp,
+               .about = about,
+               .f = work,
+               .error = work + n,
+               .noise = work + 2 * n,
+               .first = work + 3 * n,
+               .inverse = work + 4 * n};
     const eval_failure before = s->bound.eval.failure;
     const bool held = binding_output_projector(&s->bound) && add_terms(s, &a);
     s->bound.eval.failure = before;
@@ -464,8 +464,7 @@ void undetermined_note(dae_solver *s)
     solver_interpolate(s, a.t, 0, s->bound.y);
     solver_interpolate(s, a.t, 1, s->bound.yp);
     const eval_failure before = s->bound.eval.failure;
-    const bool known = binding_output_projector(&s->bound) &&
-                       evaluate_at(s, &a) == ITERATION_OK &&
+    const bool known = binding_output_projector(&s->bound) && evaluate_at(s, &a) == ITERATION_OK &&
                        factor_at(s, &a) == ITERATION_OK;
     for (int k = terms->count - 1; known && k >= 0; k--) {
         const regular_term term = terms->term[k];
