@@ -137,12 +137,46 @@ static void test_conductance(void **state)
     end(&r);
 }
 
+/* A current that has flown through a resistor has to find its way through a diode that was off,
+ * whose equation is flat there: it goes on, and the voltage jumps by closed form. */
+static void test_flat(void **state)
+{
+    (void)state;
+    run r;
+    prepare(&r, MODEL("Real vc, i(start=0.0992, fixed=true), id, g;\nequation\n"
+                      "g = if time < 1e-3 then 1 else 0;\nid = 1e-9*(exp((vc - 12)/0.05) - 1);\n"
+                      "i = id + g*vc;\n0.1*der(i) = 12 - vc - 120*i;"));
+    OK(start_at(&r, 0.0));
+    OK(step_to(&r, 1e-3));
+    const double before = value(&r, "i");
+    OK(step_to(&r, 1e-3 + 1e-9));
+    const double i = value(&r, "i");
+    expect_near(&r, "i", before, 1e-6, __LINE__);
+    expect_near(&r, "vc", 12.0 + 0.05 * log(i / 1e-9 + 1.0), 1e-6, __LINE__);
+    OK(step_to(&r, 2e-3));
+    end(&r);
+}
+
+/* The same at a start: fixed values do not contradict equations that are flat there. */
+static void test_flat_start(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real vc, i(start=0.0992, fixed=true), id;\nequation\n"
+                       "id = 1e-9*(exp((vc - 12)/0.05) - 1);\ni = id;\n"
+                       "0.1*der(i) = 12 - vc - 120*i;")));
+    NEAR("i", 0.0992);
+    NEAR("vc", 12.0 + 0.05 * log(0.0992 / 1e-9 + 1.0));
+    end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tolerances),  cmocka_unit_test(test_methods),
         cmocka_unit_test(test_rows),        cmocka_unit_test(test_sum),
-        cmocka_unit_test(test_conductance),
+        cmocka_unit_test(test_conductance), cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_flat_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

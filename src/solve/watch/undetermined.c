@@ -9,7 +9,7 @@
  * term g (y_j - r): the value r of the last step is what y_j keeps where F says nothing, and g is
  * so small that F alone decides where it determines y_j to a part of its tolerance. By
  * Sherman and Morrison, (G + g e_i e_j')^-1 eps has (G^-1 eps)_j / (1 + g (G^-1)_ji) in the place
- * of y_j [GV13 2.1.4]. It is Tikhonov's regularisation with one number per undetermined direction,
+ * of y_j. It is Tikhonov's regularisation with one number per undetermined direction,
  * and what SPICE's GMIN is to a circuit, but smaller by what rounding is to a conductance, towards
  * the value at hand instead of ground, only where it is needed, and told: the user hears which
  * variables are concerned, from when on, and which equation lacks something. r stays as it is, so
