@@ -124,6 +124,7 @@ engine_outcome level_stages(level_problem *p, level_stage *stage)
     *stage = LEVEL_HOMOTOPY;
     vector_copy(p->n, p->start, p->u);
     outcome = level_homotopy(p);
+    if (outcome != ENGINE_MET && !engine_ends(outcome)) outcome = level_bracketed(p);
     if (outcome != ENGINE_MET && !engine_ends(outcome)) {
         vector_copy(p->n, least, p->u);
         outcome = ENGINE_STALLED;

@@ -95,12 +95,15 @@ int level_surety(const level_request *q, int j);
 /* Rank of the scaled Jacobian that Newton's iteration counts on, relative. */
 #define LEVEL_RANK 1e-11
 
-/* levels_newton.c, levels_least_squares.c, levels_homotopy.c: the stages. On ENGINE_MET, p->u is
- * the solution. */
+/* levels_newton.c, levels_least_squares.c, levels_homotopy.c, levels_bracket.c: the stages. On
+ * ENGINE_MET, p->u is the solution. */
 engine_outcome level_newton(level_problem *p, double rcond);
 /* The same along the curve of engine_follow(). */
 engine_outcome level_followed(level_problem *p, double rcond);
 engine_outcome level_least_squares(level_problem *p);
+/* Equations that are flat at the start, one by one between values of opposite sign, then Newton's
+ * iteration. */
+engine_outcome level_bracketed(level_problem *p);
 /* Newton's iteration from the problem's start, or beside it where that is singular. */
 engine_outcome level_from_start(level_problem *p);
 /* All stages from the problem's start. *stage tells which succeeded; on ENGINE_STALLED p->u is the

@@ -497,6 +497,7 @@ eval_status evaluate_residual(evaluator *e, double t, const double *y, const dou
     ++*counter;
     int code = form->f(t, y, yp, f, user_of(e));
     if (code != 0 && e->forms) return code < 0 ? EVAL_STOP : EVAL_RETRY; /* recorded there */
+    if (e->terms && code == 0) regular_terms_add(e->terms, y, f);
     return guard(e, (callback){"residual", EVAL_EQUATION}, t, code, form->n, f);
 }
 
@@ -511,6 +512,7 @@ eval_status evaluate_residuals(evaluator *e, int count, const double *t, const d
         const size_t at = (size_t)i * n;
         e->stats->residuals++;
         int code = form->f(t[i], y + at, yp + at, f + at, user);
+        if (e->terms && code == 0) regular_terms_add(e->terms, y + at, f + at);
         if (code == 0) continue;
         *failed = i;
         if (e->forms) return code < 0 ? EVAL_STOP : EVAL_RETRY; /* recorded there */
@@ -628,6 +630,7 @@ eval_status evaluate_jacobian(evaluator *e, const matrix_layout *layout, double 
     if (code != 0) return record_code(e, (callback){"jacobian", EVAL_SLOPE}, t, code);
     mend_overflow(e, layout, t, y, yp, false, dfdy);
     mend_overflow(e, layout, t, y, yp, true, dfdyp);
+    if (e->terms) regular_terms_slopes(e->terms, layout, dfdy);
     eval_status status = guard_matrix(e, "jacobian (dF/dy)", layout, t, dfdy);
     return status ? status : guard_matrix(e, "jacobian (dF/dy')", layout, t, dfdyp);
 }
@@ -647,7 +650,8 @@ eval_status evaluate_rows(evaluator *e, double t, const double *y, const double 
                           const int *rows, int count, double *f)
 {
     const dae_residual *form = &e->problem->form;
-    if (!form->rows || e->forms) return evaluate_residual(e, t, y, yp, f, &e->stats->residuals);
+    const bool apart = form->rows && !e->forms && !(e->terms && e->terms->count > 0);
+    if (!apart) return evaluate_residual(e, t, y, yp, f, &e->stats->residuals);
     e->stats->residuals++;
     return guard_rows(e, t, form->rows(t, y, yp, rows, count, f, user_of(e)), rows, count, f);
 }
@@ -657,7 +661,7 @@ eval_status evaluate_jacobian_rows(evaluator *e, double t, const double *y, cons
 {
     const dae_residual *form = &e->problem->form;
     const matrix_layout *layout = &e->problem->layout;
-    if (!form->jacobian_rows || e->forms)
+    if (!form->jacobian_rows || e->forms || (e->terms && e->terms->count > 0))
         return evaluate_jacobian(e, layout, t, y, yp, dfdy, dfdyp);
     int code = form->jacobian_rows(t, y, yp, rows, count, dfdy, dfdyp, user_of(e));
     if (code != 0) return record_code(e, (callback){"jacobian", EVAL_SLOPE}, t, code);

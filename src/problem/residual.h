@@ -4,6 +4,7 @@
 
 #include "daedal.h"
 #include "linalg/matrix.h"
+#include "problem/regular_terms.h"
 
 /* A problem's own copy of a dae_residual. Immutable once built, so that solvers in several threads
  * may share it. The three name tables are never NULL: where the user gave no name there is a
@@ -84,6 +85,7 @@ typedef struct evaluator {
     eval_failure failure;
     eval_failure *stop;   /* borrowed: the first callback that asked to stop (code < 0); or NULL */
     struct team *threads; /* that share large pieces of work; borrowed, NULL: none */
+    const regular_terms *terms; /* beside the equations; borrowed, NULL: none */
 } evaluator;
 
 /* Remember that a callback failed, and whether it asked to stop: who tries something else after a

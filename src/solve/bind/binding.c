@@ -100,7 +100,11 @@ void binding_empty(binding *b)
     ends_release(b);
     norm_free(&b->norm);
     dae_free_all(b->state, b->scratch, b->kinds, b->y, b->yp, b->work, b->at_y, b->at_yp, b->jumps,
-                 b->extent, b->step_start.y, b->step_start.yp);
+                 b->extent, b->step_start.y, b->step_start.yp, b->undetermined);
+    b->undetermined = NULL;
+    b->terms.count = b->terms_within = 0;
+    b->held_at = NAN;
+    b->lost = 0;
     b->events = NULL;
     b->init = NULL;
     b->newton = (newton){0};
@@ -180,7 +184,8 @@ static dae_status fill(dae_solver *s, dae_diag *diag)
                           .stats = &s->stats,
                           .forms = b->forms,
                           .stop = &s->stop,
-                          .threads = s->threads};
+                          .threads = s->threads,
+                          .terms = &b->terms};
     if (s->hybrid) {
         b->eval.instance = s->hybrid->instance;
         if (!model_options(s->hybrid->instance->form, &b->options))

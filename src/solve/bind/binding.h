@@ -2,6 +2,8 @@
 #ifndef DAE_SOLVE_BIND_BINDING_H
 #define DAE_SOLVE_BIND_BINDING_H
 
+#include <stdint.h>
+
 #include "control/events.h"
 #include "forms/form_explicit.h"
 #include "init/init.h"
@@ -47,6 +49,12 @@ typedef struct binding {
     const unknown_map *unknowns; /* what its unknowns are to the user */
 
     evaluator eval;
+    regular_terms terms; /* beside its equations (watch/undetermined.c), */
+    int terms_within;    /* the last of them, for values within the last step alone; */
+    double held_at;      /* the last time that terms were found at; */
+    bool *undetermined;  /* variables that the user knows of, NULL: none, */
+    uint64_t lost;       /* the set of entries that were lost in rounding, */
+    long lost_of;        /* and whose derivatives these were */
     iteration matrix;
     error_norm norm;
     newton newton;

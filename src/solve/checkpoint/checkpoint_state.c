@@ -227,6 +227,15 @@ static dae_status matrices_saved(dae_solver *s, persist *p)
     iteration_persist(&b->matrix, p);
     if (!b->method->confirms) iteration_persist(&b->ends, p);
     PERSIST(p, b->ends_free);
+    PERSIST(p, b->terms);
+    PERSIST(p, b->terms_within);
+    PERSIST(p, b->held_at);
+    PERSIST(p, b->lost);
+    PERSIST(p, b->lost_of);
+    const bool undetermined = persist_flag(p, b->undetermined != NULL);
+    if (p->reading && undetermined && !b->undetermined) b->undetermined = DAE_ARRAY(bool, b->n);
+    if (undetermined && !b->undetermined) p->no_memory = true;
+    if (undetermined && persist_ok(p)) PERSIST_ARRAY(p, b->undetermined, (size_t)b->n);
     newton_persist(&b->newton, p);
     initializer_persist(b->init, p);
     if (b->ode) ode_form_persist(b->ode, p);

@@ -110,6 +110,8 @@ static dae_status start_run(dae_solver *s, double t0, const double *y0, const do
     if (sequence_check_span(&s->base_options, t0, &s->diag) != DAE_OK) return s->diag.status;
     s->run.stall = (stall){.t0 = t0};
     floors_drop(s);
+    s->bound.terms.count = s->bound.terms_within = 0;
+    s->bound.held_at = NAN;
     sizes_start(s, y0);
     dae_status status = make_room(s, t0, y0, yp0);
     if (status != DAE_OK) return status;

@@ -307,12 +307,30 @@ static bool raises_tolerances(dae_solver *s, double tend)
     return held;
 }
 
+/* Failures of one step after which rounding is looked at. */
+enum { SUSPICIOUS = 2 };
+
+/* Whether steps fail since nothing but rounding determines some variables; these are held now, and
+ * the step is tried again. */
+static bool goes_on_held(dae_solver *s, bool held)
+{
+    if (!held) return false;
+    solver_interpolate(s, s->run.t_new, 0, s->bound.y);
+    solver_interpolate(s, s->run.t_new, 1, s->bound.yp);
+    /* lest a method go on with derivatives without the terms */
+    (void)iteration_evaluate(&s->bound.matrix, s->run.t_new, s->bound.y, s->bound.yp,
+                             1.0 / s->run.tried, s->run.tried, s->bound.norm.weights, NULL);
+    newton_reset(&s->bound.newton);
+    s->run.control.h = s->run.tried;
+    s->run.control.error_failures = s->run.control.other_failures = 0;
+    return true;
+}
+
 /* Whether Newton's iteration failed for rounding, and may be tried again with the step that failed
  * first. That is asked once in a step, before much shorter steps bring about noise of their own:
  * what inductors and capacities do to it goes with 1/h. */
 static bool newton_met_noise(dae_solver *s, const attempt *a)
 {
-    enum { SUSPICIOUS = 2 };
     if (a->status != ATTEMPT_CONVERGENCE || s->run.control.other_failures != SUSPICIOUS)
         return false;
     if (!raises_tolerances(s, s->run.goal)) return false;
@@ -347,6 +365,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
     s->run.evaluation_first = false;
     /* values at tend are between steps unless the stop time cuts them */
     s->bound.context.between = s->wishes.open && isnan(solver_stop_time(s));
+    int failures = 0;
     for (bool first = true;; first = false) {
         if (s->bound.options.interrupt && s->bound.options.interrupt(s->bound.options.user) != 0)
             return explain_interrupt(s);
@@ -362,12 +381,20 @@ static dae_status attempt_until_accepted(dae_solver *s)
         bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->run.control.fixed);
         tell_monitor(s, a, accepted);
         bool lost = accepted && s->hybrid && !hybrid_on_branch(s, a->h, a->y, a->yp);
-        if (accepted && !lost) return DAE_OK;
+        const bool ends = accepted && !lost;
+        const bool held =
+            ends && !s->run.control.fixed && goes_on_held(s, undetermined_ahead(s, a));
+        if (ends && !held && a->status == ATTEMPT_OK) return DAE_OK;
+        if (held) {
+            count_rejection(&s->stats, a);
+            continue;
+        }
         if (lost) a->error = 16.0; /* a shorter step stays on its branch */
         count_rejection(&s->stats, a);
         if (first) s->run.evaluation_first = a->status == ATTEMPT_EVALUATION;
         if (s->run.control.fixed) return explain_rejections(s, a, "the step size is fixed");
         if (gmres_gives_up(s, a)) return explain_gmres(s);
+        if (++failures == SUSPICIOUS && goes_on_held(s, undetermined_hold(s))) continue;
         bool jumps = !lost && a->status == ATTEMPT_OK && !s->bound.method->dassl;
         jump_result jump = jumps ? jump_exempt(s, a) : JUMP_NONE;
         if (jump == JUMP_AGAIN) continue;
@@ -736,6 +763,7 @@ static dae_status make_step(dae_solver *s, double tend)
 {
     dae_status status = s->run.watch_due ? watch_states(s, tend) : DAE_OK;
     if (status == DAE_OK && !s->bound.weights_sound) status = renew_weights(s);
+    undetermined_note(s); /* values within the last step were those with its terms */
     if (status == DAE_OK) status = attempt_until_accepted(s);
     if (status == DAE_OK) status = accept_step(s, tend);
     return status;
@@ -750,12 +778,24 @@ static bool holds_to_rounding(dae_solver *s, dae_status failure, double tend)
     return true;
 }
 
+/* Whether a step failed since nothing but rounding determines some variables, which are held now.
+ */
+static bool holds_undetermined(dae_solver *s, dae_status failure, double tend)
+{
+    const bool may_be =
+        may_be_rounding(failure) || failure == DAE_ERR_SINGULAR || failure == DAE_ERR_EVALUATION;
+    if (!may_be || !undetermined_hold(s)) return false;
+    start_again(s, tend);
+    return true;
+}
+
 /* Where a step failed: DAE_STEPPED if the model goes on from another branch of its equations,
  * DAE_OK if another step is worth a try (beyond a jump, or with another method), or why the run
  * ends. */
 static dae_status recover(dae_solver *s, dae_status failure, double tend)
 {
     if (gmres_failed(s, failure)) return after_change(s, gmres_replace(s, "failed"));
+    if (holds_undetermined(s, failure, tend)) return DAE_OK;
     if (holds_to_rounding(s, failure, tend)) return DAE_OK;
     if (s->hybrid && hybrid_reach(s, failure)) {
         diag_clear(&s->diag);

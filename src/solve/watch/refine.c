@@ -446,11 +446,28 @@ static dae_status stopped(const refiner *r, dae_solver *s)
     return explain_evaluation(s, EVAL_STOP);
 }
 
+/* Failures of a step after which rounding is looked at. */
+enum { SUSPICIOUS = 4 };
+
+/* Whether steps fail since nothing but rounding determines some variables, which are held now. */
+static bool goes_on_held(refiner *r, dae_solver *s)
+{
+    r->method->interpolate(r->state, &r->context, r->t_new, 0, r->y);
+    r->method->interpolate(r->state, &r->context, r->t_new, 1, r->yp);
+    if (!undetermined_within(s, r->t_new, r->y, r->yp)) return false;
+    const double h = 0.1 * (s->run.t_new - s->run.t_old);
+    (void)iteration_evaluate(&r->matrix, r->t_new, r->y, r->yp, 1.0 / h, h, r->norm.weights, NULL);
+    newton_reset(&r->newton);
+    r->control.h = h;
+    r->control.error_failures = r->control.other_failures = 0;
+    return true;
+}
+
 /* One accepted step towards `end`; its interpolant is looked at unless nobody asks for it. */
 static dae_status one_step(refiner *r, dae_solver *s, double end, bool looked_at)
 {
     attempt a;
-    for (;;) {
+    for (int failures = 1;; failures++) {
         if (s->bound.options.interrupt && s->bound.options.interrupt(s->bound.options.user) != 0)
             return explain_interrupt(s);
         double h = next_step(r, end), least = NARROW * fabs(s->run.t_new - s->run.t_old);
@@ -466,6 +483,7 @@ static dae_status one_step(refiner *r, dae_solver *s, double end, bool looked_at
             return stopped(r, s);
         if (accepted) return DAE_OK;
         if (a.status == ATTEMPT_MEMORY) return out_of_memory(s);
+        if (failures == SUSPICIOUS && goes_on_held(r, s)) continue;
         if (narrow || a.status >= ATTEMPT_UNSUPPORTED) return explain_nowhere(r, s, r->t_new, &a);
         control_reject(&r->control, &a);
     }

@@ -44,6 +44,16 @@ void unwatched_note(dae_solver *s);
  * else the error is what a correction onto them takes. */
 attempt_status step_end_look(dae_solver *s, attempt *a);
 
+/* undetermined.c: whether the last steps failed where nothing but the rounding of F determines some
+ * variables: from here on they keep their values, with a note, and the step is worth another try.
+ * After an accepted step: what is determined again goes by F alone. */
+bool undetermined_hold(dae_solver *s);
+/* The same for values within the last step, where they stop at t. */
+bool undetermined_within(dae_solver *s, double t, const double *y, const double *yp);
+/* The same where an attempt would end that passes its test; where F has no value it fails. */
+bool undetermined_ahead(dae_solver *s, attempt *a);
+void undetermined_note(dae_solver *s);
+
 /* threads.c: a note, once, where fewer threads are at work than were asked for */
 void threads_note(dae_solver *s);
 
