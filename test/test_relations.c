@@ -41,6 +41,15 @@ static void run_all(const char *text, double tend, const expected *e)
             run_one(text, methods[m], rtol, tend, e);
 }
 
+/* By the methods for any form, likewise: what is the derivative of an algebraic variable is not for
+ * explicit ones. */
+static void run_residual(const char *text, double tend, const expected *e)
+{
+    for (int m = 0; m < METHODS; m++)
+        for (double rtol = 1e-3; rtol > 5e-10 && strcmp(methods[m], "dopri") != 0; rtol *= 1e-2)
+            run_one(text, methods[m], rtol, tend, e);
+}
+
 /* A relation whose two sides meet and stay equal: > and < are false, >= and <= true, in equations,
  * in conditions of when, in integrands and in what is only reported. */
 static void test_equality_on_a_plateau(void **state)
@@ -247,6 +256,45 @@ static void test_limit_on_a_step(void **state)
     }
 }
 
+/* Derivatives that only relations, clauses and asserts read are those of the equations, at the
+ * start too: cos(t), 2x^2/(1 + 3z^2), and of second order 1 - sin(t). */
+static void test_derivatives_at_events(void **state)
+{
+    (void)state;
+    static const expected slope[] = {
+        {"n", 1}, {"w", 1.0471975511965976}, {"b", 0}, {"m", 0}, {NULL, 0}}; /* pi/3 */
+    run_residual(MODEL("Real u, w(start=0, fixed=true);\nBoolean b;\n"
+                       "Integer n(start=0, fixed=true), m(start=0, fixed=true);\nequation\n"
+                       "u = sin(time);\nb = der(u) > 0;\n"
+                       "der(w) = if der(u) > 0.5 then 1 else 0;\n"
+                       "when der(u) < 0 then\n  n = pre(n) + 1;\nend when;\n"
+                       "when b then\n  m = pre(m) + 1;\nend when;"),
+                 3.0, slope);
+    static const expected sampled[] = {{"first", 2}, {"d", 0.125070392402}, {NULL, 0}};
+    run_residual(MODEL("Real x(start=1, fixed=true), z;\n"
+                       "discrete Real d(start=0, fixed=true), first(start=0, fixed=true);\n"
+                       "equation\nder(x) = -x;\nz^3 + z = 1 - x^2;\n"
+                       "when sample(0, 1) then\n  d = der(z);\n"
+                       "  first = if time < 0.5 then der(z) else pre(first);\nend when;"),
+                 1.5, sampled);
+    static const expected second[] = {{"n", 1}, {NULL, 0}};
+    run_residual(MODEL("Real u;\nInteger n(start=0, fixed=true);\nequation\n"
+                       "u = sin(time) + time^2/2;\n"
+                       "when der(der(u)) < 0.5 then\n  n = pre(n) + 1;\nend when;"),
+                 2.0, second);
+}
+
+/* An assert that the derivative breaks at the start stops the run there. */
+static void test_assert_of_a_derivative(void **state)
+{
+    (void)state;
+    run r;
+    prepare(&r, MODEL("Real x(start=1, fixed=true), z;\nequation\nder(x) = -x;\n"
+                      "z^3 + z = 1 - x^2;\nassert(der(z) < 1.5, \"fast\");"));
+    assert_int_equal(start_at(&r, 0.0), DAE_ERR_ASSERT);
+    end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +308,8 @@ int main(void)
         cmocka_unit_test(test_rows_at_events),
         cmocka_unit_test(test_impulse_is_told),
         cmocka_unit_test(test_limit_on_a_step),
+        cmocka_unit_test(test_derivatives_at_events),
+        cmocka_unit_test(test_assert_of_a_derivative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

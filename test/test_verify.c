@@ -208,6 +208,40 @@ static void test_events_side_by_side(void **state)
     dae_verify_report_free(r);
 }
 
+/* Both relations change where u passes zero; which of them the run, and which the judge, meets
+ * first is a matter of rounding. Zeros of sin(t) cos(2.3 t) below 10: pi, 2 pi, 3 pi, (k + 1/2)
+ * pi/2.3. */
+static void test_one_crossing_of_two_relations(void **state)
+{
+    (void)state;
+    static const char *const text =
+        "model S\n  Real u, k, x(start = 0, fixed = true);\nequation\n"
+        "  u = sin(time)*cos(2.3*time);\n"
+        "  k = if u > 0 then 1 elseif u < 0 then -1 else 0;\n  der(x) = k;\nend S;\n";
+    dae_verify_report *r = verify_text(text, NULL, 10.0, 501);
+    assert_int_equal(r->verdict, DAE_VERDICT_GOOD);
+    assert_int_equal(r->event_count, 11); /* one at the start */
+    for (int k = 0; k < r->event_count; k++)
+        assert_true(fabs(r->events[k].run - r->events[k].judge) < 1e-6);
+    dae_verify_report_free(r);
+}
+
+/* At an event the interpreter knows no derivatives: what a when does with one is not judged. */
+static void test_derivatives_in_whens_are_not_judged(void **state)
+{
+    (void)state;
+    static const char *const text =
+        "model D\n  Real x(start = 0, fixed = true);\n  Integer n(start = 0, fixed = true);\n"
+        "  discrete Real s(start = 0, fixed = true);\nequation\n  der(x) = cos(3*time)*exp(-x);\n"
+        "  when der(x) < 0 then\n    n = pre(n) + 1;\n  end when;\n"
+        "  when sample(0.5, 0.5) then\n    s = der(x);\n  end when;\nend D;\n";
+    dae_verify_report *r = verify_text(text, NULL, 3.0, 101);
+    assert_int_equal(r->verdict, DAE_VERDICT_UNKNOWN);
+    assert_int_equal(r->fault_count, 0);
+    assert_int_equal(r->gap_count, 1); /* one is enough */
+    dae_verify_report_free(r);
+}
+
 /* x = sin(t) crosses 0.5 at pi/6; with Euler's constant steps the run is late or early. */
 static void test_finds_shifted_events(void **state)
 {
@@ -543,6 +577,8 @@ int main(void)
         cmocka_unit_test(test_finds_an_altered_row),
         cmocka_unit_test(test_errors_are_local),
         cmocka_unit_test(test_events_side_by_side),
+        cmocka_unit_test(test_one_crossing_of_two_relations),
+        cmocka_unit_test(test_derivatives_in_whens_are_not_judged),
         cmocka_unit_test(test_finds_shifted_events),
         cmocka_unit_test(test_chaos_is_said),
         cmocka_unit_test(test_no_judge),

@@ -1,5 +1,6 @@
 /* Rules for equations that are correct as they are written, but leave something open: streams at
- * rest (semiLinear), and initial equations over derivatives that no equation has. */
+ * rest (semiLinear), and derivatives that no equation has, but something else reads. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -135,14 +136,16 @@ static void join_streams(flattener *f, const link_table *t)
     dae_free(s);
 }
 
-/* ---- derivatives in initial equations ---- */
+/* ---- derivatives that no equation has ---- */
 
-/* Which derivatives the equations have, and which ones initial equations ask for. */
+/* The highest derivative of each variable that the equations have, and that something else reads:
+ * initial equations, relations, when-clauses, asserts, delays. */
 typedef struct slope_marks {
     const link_table *links;
-    bool *has;           /* per variable that stands for others */
-    source_place *asked; /* per variable: line 0: not asked for */
-    source_place place;  /* of the equation at hand */
+    uint8_t *has;        /* per variable that stands for others: order */
+    uint8_t *asked;      /* per variable: order; 0: not asked for */
+    source_place *where; /* per variable: who asks for it */
+    source_place place;  /* of what is at hand */
 } slope_marks;
 
 static void mark_slope(flattener *f, void *context, const expr_node *n)
@@ -150,23 +153,27 @@ static void mark_slope(flattener *f, void *context, const expr_node *n)
     slope_marks *m = context;
     int sign;
     (void)f;
-    if (n->op == EXPR_VARIABLE && n->order > 0)
-        m->has[links_root(m->links, n->index, &sign)] = true;
+    if (n->op != EXPR_VARIABLE) return;
+    uint8_t *has = &m->has[links_root(m->links, n->index, &sign)];
+    if (n->order > *has) *has = (uint8_t)n->order;
 }
 
 static void ask_slope(flattener *f, void *context, const expr_node *n)
 {
     slope_marks *m = context;
     (void)f;
-    if (n->op == EXPR_VARIABLE && n->order == 1) m->asked[n->index] = m->place;
+    if (n->op != EXPR_VARIABLE || n->order <= m->asked[n->index]) return;
+    m->asked[n->index] = (uint8_t)n->order;
+    m->where[n->index] = m->place;
 }
 
-/* A variable of its own for der(v), so that an equation of the model determines it. */
-static void add_slope(flattener *f, int of, source_place place)
+/* A variable of its own for a derivative of v, so that an equation of the model determines it. */
+static void add_slope(flattener *f, int of, int order, source_place place)
 {
-    char name[64];
-    snprintf(name, sizeof name, "$slope%d", of);
-    char *text = model_text(f, name);
+    const char *name = f->m->variables[of].name;
+    for (int k = 0; name && k < order; k++) name = flatten_text(f, "der(%s)", name);
+    char *text = name ? flatten_text(f, "$%s", name) : NULL;
+    text = model_text(f, text);
     flat_variable *v = text ? new_variable(f) : NULL;
     if (!v) return;
     v->name = text;
@@ -174,7 +181,7 @@ static void add_slope(flattener *f, int of, source_place place)
     v->place = place;
     push_pair(f, &f->equations,
               (equation_pair){.left = graph_variable(f->g, (int)f->m->variable_count - 1, 0),
-                              .right = graph_variable(f->g, of, 1),
+                              .right = graph_variable(f->g, of, order),
                               .type = VALUE_REAL,
                               .place = place});
 }
@@ -191,32 +198,71 @@ static void visit_pairs(flattener *f, const pair_list *list, leaf_visit visit, s
     }
 }
 
+static void ask_value(flattener *f, expr e, source_place place, slope_marks *m)
+{
+    m->place = place;
+    if (e != EXPR_NONE) visit_leaves(f, e, ask_slope, m);
+}
+
+static void ask_actions(flattener *f, const flat_action *a, size_t count, slope_marks *m)
+{
+    for (size_t k = 0; k < count; k++) {
+        ask_value(f, a[k].value, a[k].place, m);
+        ask_value(f, a[k].guard, a[k].place, m);
+        for (size_t h = 0; h < a[k].hole_count; h++)
+            ask_value(f, a[k].holes[h].value, a[k].place, m);
+    }
+}
+
+/* What reads values and defines none between events: an unknown whose derivative stands only there
+ * would have whatever slope the method's polynomial has, and none at the start. */
+static void ask_at_events(flattener *f, slope_marks *m)
+{
+    const flat_model *model = f->m;
+    visit_begin(f);
+    for (size_t k = 0; k < model->relation_count; k++)
+        ask_value(f, model->relations[k].crossing, model->relations[k].place, m);
+    for (size_t w = 0; w < model->when_count; w++)
+        for (size_t b = 0; b < model->whens[w].branch_count; b++) {
+            const flat_branch *branch = &model->whens[w].branches[b];
+            ask_value(f, branch->condition, branch->place, m);
+            ask_actions(f, branch->actions, branch->action_count, m);
+        }
+    for (size_t k = 0; k < model->delay_count; k++)
+        ask_value(f, model->delays[k].value, model->delays[k].place, m);
+    ask_actions(f, f->asserts.items, f->asserts.count, m);
+}
+
 static void determine_slopes(flattener *f, const link_table *t)
 {
     const size_t n = f->m->variable_count;
     slope_marks m = {.links = t,
                      .has = dae_calloc(n + 1, sizeof *m.has),
-                     .asked = dae_calloc(n + 1, sizeof *m.asked)};
-    bool ok = m.has && m.asked;
+                     .asked = dae_calloc(n + 1, sizeof *m.asked),
+                     .where = dae_calloc(n + 1, sizeof *m.where)};
+    bool ok = m.has && m.asked && m.where;
     if (!ok) f->failed = true;
     if (ok) visit_pairs(f, &f->equations, mark_slope, &m);
     if (ok) visit_pairs(f, &f->initial_equations, ask_slope, &m);
     if (ok) visit_pairs(f, &f->terminal_equations, ask_slope, &m);
+    if (ok) ask_at_events(f, &m);
     for (size_t v = 0; ok && v < n && !f->failed; v++) {
         int sign, root = links_root(t, (int)v, &sign);
-        if (!m.asked[v].line || m.has[root]) continue;
-        m.has[root] = true;
-        add_slope(f, (int)v, m.asked[v]);
+        if (m.asked[v] <= m.has[root]) continue;
+        m.has[root] = m.asked[v];
+        add_slope(f, (int)v, m.asked[v], m.where[v]);
     }
-    dae_free_all(m.has, m.asked);
+    dae_free_all(m.has, m.asked, m.where);
 }
 
 void apply_rules(flattener *f)
 {
     link_table t;
-    const size_t conditions = f->initial_equations.count + f->terminal_equations.count;
-    if ((!f->semilinear_count && !conditions) || !links_find(f, &t)) return;
+    const flat_model *m = f->m;
+    const bool readers = f->initial_equations.count || f->terminal_equations.count ||
+                         m->relation_count || m->when_count || m->delay_count || f->asserts.count;
+    if ((!f->semilinear_count && !readers) || !links_find(f, &t)) return;
     if (f->semilinear_count > 1) join_streams(f, &t);
-    if (conditions) determine_slopes(f, &t);
+    if (readers) determine_slopes(f, &t);
     links_free(&t);
 }

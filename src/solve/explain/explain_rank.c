@@ -33,6 +33,8 @@ typedef struct rank_scene {
     const double *parameters, *memory;
     double *value, *extent; /* entries at the point, and their extent nearby */
     double *samples;        /* entries at points nearby */
+    double *between;        /* entries on the way to one of them */
+    unsigned seed[NEARBY];  /* that these points came from */
 } rank_scene;
 
 static size_t entry_count(const rank_scene *r)
@@ -47,19 +49,19 @@ static void evaluate_entries(const rank_scene *r, double t, double **x, double *
         out[k] = equation_set_value(r->set, r->jacobian.entry[k], &at);
 }
 
-/* near = x, all of it moved by up to the reach; returns the time to go with it */
-static double step_aside(rank_scene *r, unsigned *seed)
+/* near = x, all of it moved by up to `reach`; returns the time to go with it */
+static double step_aside(const rank_scene *r, double reach, unsigned *seed)
 {
     for (int p = 0; p <= r->orders; p++)
         for (int j = 0; j < r->set->n; j++) {
             *seed = *seed * 1664525u + 1013904223u;
             double unit = (double)(*seed >> 8) / 8388608.0 - 1.0; /* in [-1, 1) */
             double size = fmax(fabs(r->x[p][j]), r->set->nominal[j]);
-            r->near[p][j] = r->x[p][j] + unit * REACH * size;
+            r->near[p][j] = r->x[p][j] + unit * reach * size;
         }
     *seed = *seed * 1664525u + 1013904223u;
     double unit = (double)(*seed >> 8) / 8388608.0 - 1.0;
-    return r->t + unit * REACH * fmax(fabs(r->elapsed), fabs(r->t));
+    return r->t + unit * reach * fmax(fabs(r->elapsed), fabs(r->t));
 }
 
 /* extent_ij = largest |J_ij| at and around the point */
@@ -73,7 +75,8 @@ static bool measure_entries(rank_scene *r)
     for (size_t k = 0; k < count; k++) r->extent[k] = fabs(r->value[k]);
     for (int trial = 0; trial < NEARBY; trial++) {
         double *nearby = r->samples + (size_t)trial * count;
-        evaluate_entries(r, step_aside(r, &seed), r->near, nearby);
+        r->seed[trial] = seed;
+        evaluate_entries(r, step_aside(r, REACH, &seed), r->near, nearby);
         for (size_t k = 0; k < count; k++)
             if (isfinite(nearby[k])) r->extent[k] = fmax(r->extent[k], fabs(nearby[k]));
     }
@@ -131,6 +134,28 @@ static int signed_logarithm(int n, double *A, double *logarithm)
     return sign;
 }
 
+/* Whether the determinant of block b has values between `here` and `there` on the way to point k
+ * nearby. Near a zero it has. Where an equation has a kink, as at the limit of an amplifier, it
+ * jumps from one to the other, however large both are. */
+static bool goes_over(const rank_scene *r, int b, int k, double here, double there, double *A)
+{
+    enum { HALVINGS = 30 };
+    const double apart = log(4.0), low = fmin(here, there) + apart,
+                 high = fmax(here, there) - apart;
+    double between, reach = REACH, *entries = r->between;
+    for (int trial = 0; trial < HALVINGS; trial++) {
+        unsigned seed = r->seed[k];
+        reach *= 0.5;
+        evaluate_entries(r, step_aside(r, reach, &seed), r->near, entries);
+        if (!fill_block(r, b, entries, A)) continue;
+        if (signed_logarithm(r->structure->blocks.start[b + 1] - r->structure->blocks.start[b], A,
+                             &between) == 0)
+            return true;
+        if (between > low && between < high) return true;
+    }
+    return false;
+}
+
 /* Whether a singular point of block b is near. */
 static bool is_lost(const rank_scene *r, int b, double *A)
 {
@@ -142,7 +167,8 @@ static bool is_lost(const rank_scene *r, int b, double *A)
     for (int k = 0; k < NEARBY; k++) {
         if (!fill_block(r, b, r->samples + (size_t)k * entry_count(r), A)) continue;
         int other = signed_logarithm(size, A, &there);
-        if (other != sign || fabs(here - there) > log(LOST)) return true;
+        if (other != sign) return true;
+        if (fabs(here - there) > log(LOST) && goes_over(r, b, k, here, there, A)) return true;
     }
     return false;
 }
@@ -229,11 +255,12 @@ static bool explore(dae_solver *s, const equation_set *set, const structure *t,
     if (ok) {
         r.value = DAE_ARRAY(double, entry_count(&r));
         r.extent = DAE_ARRAY(double, entry_count(&r));
-        ok = r.value && r.extent && measure_entries(&r);
+        r.between = DAE_ARRAY(double, entry_count(&r));
+        ok = r.value && r.extent && r.between && measure_entries(&r);
         *told = ok && tell_worst(s, &r);
         system_jacobian_free(&r.jacobian);
     }
-    dae_free_all(r.value, r.extent, r.samples, r.x, r.near);
+    dae_free_all(r.value, r.extent, r.between, r.samples, r.x, r.near);
     return ok;
 }
 

@@ -314,10 +314,21 @@ static double span_of(const trial *x)
     return x->request->tend - x->request->t0;
 }
 
+static yardstick yardstick_of(const trial *x)
+{
+    return (yardstick){&x->tolerance, {&x->run, &x->judge}, span_of(x), x->record->r.limit};
+}
+
+static void pair_with_judge(trial *x)
+{
+    yardstick by = yardstick_of(x);
+    trail_pair_events(&x->run, &x->judge, &by);
+}
+
 static bool compare(trial *x, trail *a, trail *b, comparison *c)
 {
-    yardstick by = {&x->tolerance, {&x->run, &x->judge}, span_of(x), x->record->r.limit};
-    trail_pair_events(a, b);
+    yardstick by = yardstick_of(x);
+    trail_pair_events(a, b, &by);
     return comparison_new(c, a, b, &by);
 }
 
@@ -474,7 +485,7 @@ static dae_status settle(trial *x, unsigned families, dae_diag *diag)
     }
     comparison_free(&judges);
     comparison_free(&with_run);
-    trail_pair_events(&x->run, &x->judge);
+    pair_with_judge(x);
     return ok ? DAE_OK : exhausted(diag);
 }
 
@@ -602,7 +613,7 @@ static bool find_variants(trial *x)
     variant_plan aim = {p,       x->request, &x->full,        &x->tolerance,
                         &x->run, r->limit,   x->record->texts};
     bool ok = list && variants_find(&aim, list, &r->variant_count);
-    trail_pair_events(&x->run, &x->judge);
+    pair_with_judge(x);
     for (int k = 0; ok && k < r->variant_count; k++)
         list[k].variable = list[k].variable ? keep(x, list[k].variable) : "";
     r->variants = list;

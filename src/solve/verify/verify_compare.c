@@ -53,19 +53,21 @@ void tolerances_free(tolerances *w)
 
 /* ---- events ---- */
 
-static bool same_event(const trail_event *a, const trail_event *b)
+/* Of one relation, or at one time: which of two relations that change together (u > 0, u < 0) is
+ * met first is a matter of rounding. */
+static bool same_event(const trail_event *a, const trail_event *b, double short_way)
 {
-    return a->cause == b->cause && a->index == b->index;
+    return (a->cause == b->cause && a->index == b->index) || fabs(a->t - b->t) <= short_way;
 }
 
 /* The nearest pair of equal events from (i, j) on; false: none is near. */
-static bool next_pair(const trail *a, const trail *b, int *i, int *j)
+static bool next_pair(const trail *a, const trail *b, double short_way, int *i, int *j)
 {
     for (int skipped = 0; skipped <= REACH; skipped++)
         for (int p = 0; p <= skipped; p++) {
             int ia = *i + p, jb = *j + skipped - p;
             if (ia >= a->event_count || jb >= b->event_count) continue;
-            if (!same_event(&a->event[ia], &b->event[jb])) continue;
+            if (!same_event(&a->event[ia], &b->event[jb], short_way)) continue;
             *i = ia;
             *j = jb;
             return true;
@@ -73,11 +75,20 @@ static bool next_pair(const trail *a, const trail *b, int *i, int *j)
     return false;
 }
 
-void trail_pair_events(trail *a, trail *b)
+/* Rows that are further apart than this are not of one event. */
+static double short_way(const trail *a, const yardstick *by)
 {
+    double rtol = 0.0;
+    for (int i = 0; i < a->n; i++) rtol = fmax(rtol, by->tolerance->rtol[i]);
+    return by->limit * rtol * fabs(by->span);
+}
+
+void trail_pair_events(trail *a, trail *b, const yardstick *by)
+{
+    double near = short_way(a, by);
     for (int k = 0; k < a->event_count; k++) a->event[k].partner = -1;
     for (int k = 0; k < b->event_count; k++) b->event[k].partner = -1;
-    for (int i = 0, j = 0; next_pair(a, b, &i, &j); i++, j++) {
+    for (int i = 0, j = 0; next_pair(a, b, near, &i, &j); i++, j++) {
         a->event[i].partner = j;
         b->event[j].partner = i;
     }
@@ -302,14 +313,6 @@ void comparison_free(comparison *c)
 {
     dae_free_all(c->error, c->row);
     *c = (comparison){0};
-}
-
-/* Rows that are further apart than this are not of one event. */
-static double short_way(const trail *a, const yardstick *by)
-{
-    double rtol = 0.0;
-    for (int i = 0; i < a->n; i++) rtol = fmax(rtol, by->tolerance->rtol[i]);
-    return by->limit * rtol * fabs(by->span);
 }
 
 bool comparison_new(comparison *c, const trail *a, const trail *b, const yardstick *by)

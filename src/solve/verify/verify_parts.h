@@ -90,14 +90,15 @@ double nominal_size(const dae_problem *problem, int unknown);
 bool tolerances_new(tolerances *w, const dae_problem *problem, const dae_options *options);
 void tolerances_free(tolerances *w);
 
-/* Pair the events of two trails, by what they are and in their order. */
-void trail_pair_events(trail *a, trail *b);
 /* What two trails are measured by. */
 typedef struct yardstick {
     const tolerances *tolerance;
     const trail *units[2]; /* whose units hold at their times; NULL: none */
     double span, limit;    /* the interval; in tolerances */
 } yardstick;
+
+/* Pair the events of two trails, by what they are or by their times, and in their order. */
+void trail_pair_events(trail *a, trail *b, const yardstick *by);
 
 /* Compare; both have their events paired with each other. False: memory. */
 bool comparison_new(comparison *c, const trail *a, const trail *b, const yardstick *by);

@@ -135,7 +135,7 @@ static bool compare_with_run(const variant *x, trail *rows, dae_verify_variant *
     double span = p->request->tend - p->request->t0;
     if (!order_columns(x, rows) || !scale_tolerances(x, &w)) return false;
     yardstick by = {&w, {run, NULL}, span, p->limit};
-    trail_pair_events(run, rows);
+    trail_pair_events(run, rows, &by);
     bool ok = comparison_new(&c, run, rows, &by);
     tolerances_free(&w);
     if (!ok) return false;

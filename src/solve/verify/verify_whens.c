@@ -317,9 +317,23 @@ static bool check_branch(reader *x, int k)
 /* ---- changes that nothing explains ---- */
 
 typedef struct target_search {
+    reader *x;
     int when, variable;
     bool found;
 } target_search;
+
+/* Whether a when has no value at an event, as where it reads a derivative: then it may have done
+ * anything, and is listed as not judged. */
+static bool is_mute(target_search *q, const judge_result *r)
+{
+    reader *x = q->x;
+    for (int e = 0; r && e < x->equations; e++) {
+        if (x->equation[e].group != x->when[q->when].group || !r->rows[e].error) continue;
+        x->mute[e] = r->rows[e].error;
+        q->found = true;
+    }
+    return q->found;
+}
 
 static bool find_target(void *context, const judge_result *r)
 {
@@ -327,7 +341,7 @@ static bool find_target(void *context, const judge_result *r)
     if (!r) q->found = true;
     for (size_t k = 0; r && k < r->effect_count && !q->found; k++)
         q->found = r->effects[k].when == q->when && r->effects[k].variable == q->variable;
-    return q->found;
+    return q->found || is_mute(q, r);
 }
 
 /* Whether some branch that may have fired changes variable v. */
@@ -337,7 +351,8 @@ static bool find_cause(reader *x, int v, bool *found)
     *found = false;
     for (int k = 0; k < x->whens && !*found; k++) {
         if (!may_rise(x, k)) continue;
-        target_search q = {k, v, !is_equation(x, k)}; /* in algorithms all values are looked at */
+        target_search q = {x, k, v,
+                           !is_equation(x, k)}; /* in algorithms all values are looked at */
         sighting at = {.t = x->chain[last].t,
                        .v = x->chain[last].v,
                        .before = x->chain[0].v,
