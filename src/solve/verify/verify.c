@@ -16,7 +16,9 @@
 #include "solve/verify/verify_parts.h"
 
 enum { DEFAULT_ROWS = 501, MOST_EVENTS = 10000, NAME = 200 };
-static const double DEFAULT_LIMIT = 100.0;
+/* Tolerances that a variable may be off by, and the part of its size that these may make: what is
+ * off by more has not one right digit. */
+static const double DEFAULT_LIMIT = 100.0, MOST_PART = 0.1;
 /* The judge's tolerances against those of the run, and what doubles can deliver. */
 #define TIGHTER 0.01
 #define LESS_TIGHT 0.1
@@ -153,6 +155,16 @@ static bool make_times(trial *x)
         x->times[k] =
             k == rows - 1 ? q->tend : q->t0 + (q->tend - q->t0) * (double)k / (double)(rows - 1);
     return x->times;
+}
+
+/* How many tolerances are fine. */
+static double find_limit(const trial *x)
+{
+    int n = dae_problem_variable_count(x->problem);
+    double rtol = 0.0;
+    if (x->request->limit > 0.0) return x->request->limit;
+    for (int i = 0; i < n; i++) rtol = fmax(rtol, x->tolerance.rtol[i]);
+    return rtol > 0.0 ? fmax(1.0, fmin(DEFAULT_LIMIT, MOST_PART / rtol)) : DEFAULT_LIMIT;
 }
 
 /* What reads the text, or the callbacks. */
@@ -841,7 +853,7 @@ static dae_status hold_trial(trial *x, dae_diag *diag)
     if (!x->record || !x->record->texts || !make_times(x) ||
         !tolerances_new(&x->tolerance, x->problem, &x->full))
         return exhausted(diag);
-    x->record->r.limit = x->request->limit > 0.0 ? x->request->limit : DEFAULT_LIMIT;
+    x->record->r.limit = find_limit(x);
     x->record->r.size = sizeof x->record->r;
     x->record->r.worst = -1;
     status = run_first(x, diag);

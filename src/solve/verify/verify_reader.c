@@ -425,6 +425,7 @@ bool reader_start(reader *x, double t, const double *row, bool fixed)
         if (fixed) check_fixed(x, t, x->mixed);
         if (fixed && !reader_initial_equations(x, &at)) return false;
         x->starting = true;
+        x->fixed = fixed;
         return reader_watch_event(x, t, row);
     }
     x->size_time = t;

@@ -107,7 +107,9 @@ struct reader {
     reading last, next, chain[MOST_CHAIN]; /* inside of steps before and after an event; at it */
     int chained;                           /* rows of the chain; 0: no event is under way */
     bool overlong;                         /* it had more rows than that */
-    bool starting;                         /* the event under way is the start */
+    bool starting;                         /* the event under way is the start, */
+    bool fixed;                            /* with the values that the text fixes */
+    int explained;                         /* events whose passes were sought */
     char *could, *can, *now; /* per condition: what it may be in `last`, at the event, and after */
     switch_list at, after;
     bool *reached; /* per variable: what an event changes, sooner or later */
@@ -161,11 +163,21 @@ bool reader_flip(reader *x, const sighting *at, int group, const judge_force *fi
 
 /* ---- events: verify_whens.c ---- */
 
+/* What a condition may be. */
+enum { MAY_BE_FALSE = 1, MAY_BE_TRUE = 2, MAY_BE_BOTH = 3 };
+
+/* may[c] |= what the conditions of a group may be at a point. False: memory. */
+bool reader_add_conditions(reader *x, const sighting *at, int group, char *may);
+
 /* A step from .. to has been made. False: memory, here and below. */
 bool reader_watch_step(reader *x, dae_solver *s, double from, double to);
 /* A row inside of a step. */
 bool reader_watch_row(reader *x, double t, const double *v);
 /* The run has ended. */
 bool reader_watch_end(reader *x);
+
+/* verify_passes.c: note a fault if no passes of the whens lead from the first row of the event under
+ * way to its last one; first: it is the start. False: memory. */
+bool reader_explain(reader *x, bool first);
 
 #endif

@@ -7,9 +7,6 @@
 #include "base/memory.h"
 #include "solve/verify/verify_reader.h"
 
-/* What a condition may be. */
-enum { MAY_BE_FALSE = 1, MAY_BE_TRUE = 2, MAY_BE_BOTH = 3 };
-
 static const double ROUNDING = 1e-12;
 
 static void keep_reading(reading *at, double t, const double *v, int n)
@@ -49,6 +46,12 @@ static bool begins_group(const reader *x, int k)
     for (int i = 0; i < k; i++)
         if (x->when[i].group == x->when[k].group) return false;
     return true;
+}
+
+bool reader_add_conditions(reader *x, const sighting *at, int group, char *may)
+{
+    condition_search q = {x, group, may};
+    return reader_flip(x, at, group, NULL, 0, add_conditions, &q);
 }
 
 static bool clear_conditions(const reader *x, char *may)
@@ -415,6 +418,7 @@ static void check_kept(reader *x, const double *from, double t, const double *v)
 static bool settle_event(reader *x)
 {
     bool ok = true, first = x->starting;
+    int faults = x->faults;
     const reading *after = &x->chain[x->chained - 1];
     sighting at = {.t = after->t, .v = after->v, .event = true};
     clear_conditions(x, x->now);
@@ -425,6 +429,7 @@ static bool settle_event(reader *x)
     for (int k = 0; ok && k < x->whens && !first; k++) ok = check_branch(x, k);
     if (ok && !first && !x->overlong) ok = check_changes(x);
     if (ok && !first) check_jumps(x);
+    if (ok && x->faults == faults && (!first || x->fixed)) ok = reader_explain(x, first);
     x->chained = 0;
     x->overlong = x->starting = false;
     return ok;
