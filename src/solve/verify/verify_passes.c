@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "solve/verify/verify_reader.h"
 
-enum { MOST_STAGES = 40, MOST_CHOICES = 16, ROUNDS = 3, MOST_EXPLAINED = 1000 };
+enum { MOST_STAGES = 40, MOST_RISING = 4, ROUNDS = 3, MOST_EXPLAINED = 1000 };
 
 /* What one pass leaves. Values that are not known are NAN. */
 typedef struct stage {
@@ -18,6 +18,7 @@ typedef struct stage {
     double *other;  /* the same, computed from the values after the event */
     double *spread; /* how far it may be from either */
     char *was;      /* per condition: what it may have been in the pass before */
+    char *fired;    /* per branch: it has fired on the way */
 } stage;
 
 typedef struct search {
@@ -27,8 +28,9 @@ typedef struct search {
     stage stage[MOST_STAGES];
     int count;
     bool full;            /* there are too many ways */
+    bool found;           /* some way leads to what there is */
     char *may;            /* per condition, in the pass at hand */
-    int *fired;           /* per branch: work space */
+    int *rising;          /* per branch: work space */
     double *values, *pre; /* work space */
     double *room;         /* of all of it; owned */
     char *flags;          /* the same */
@@ -53,24 +55,25 @@ static void place(const reader *x, const double *row, const double *v, const dou
 
 static bool search_new(search *q, reader *x)
 {
-    size_t n = (size_t)x->n, c = (size_t)x->conditions + 1;
+    size_t n = (size_t)x->n, c = (size_t)x->conditions + 1, w = (size_t)x->whens + 1;
     q->x = x;
     q->room = DAE_ARRAY(double, 3 * n * MOST_STAGES + 3 * n + 1);
-    q->flags = DAE_ARRAY(char, c *(MOST_STAGES + 1));
-    q->fired = DAE_ARRAY(int, x->whens + 1);
-    if (!q->room || !q->flags || !q->fired) return false;
+    q->flags = DAE_ARRAY(char, (c + w) * MOST_STAGES + c);
+    q->rising = DAE_ARRAY(int, w);
+    if (!q->room || !q->flags || !q->rising) return false;
     for (size_t k = 0; k < MOST_STAGES; k++)
         q->stage[k] = (stage){q->room + 3 * n * k, q->room + 3 * n * k + n,
-                              q->room + 3 * n * k + 2 * n, q->flags + c * k};
+                              q->room + 3 * n * k + 2 * n, q->flags + (c + w) * k,
+                              q->flags + (c + w) * k + c};
     q->values = q->room + 3 * n * MOST_STAGES;
     q->pre = q->values + n;
-    q->may = q->flags + c * MOST_STAGES;
+    q->may = q->flags + (c + w) * MOST_STAGES;
     return true;
 }
 
 static void search_free(search *q)
 {
-    dae_free_all(q->room, q->flags, q->fired);
+    dae_free_all(q->room, q->flags, q->rising);
 }
 
 /* ---- conditions ---- */
@@ -182,8 +185,11 @@ static bool add_stage(search *q, const stage *s)
     memcpy(d->other, s->other, size);
     memcpy(d->spread, s->spread, size);
     memcpy(d->was, q->may, (size_t)x->conditions + 1);
-    for (int k = 0; k < x->whens; k++)
+    memcpy(d->fired, s->fired, (size_t)x->whens + 1);
+    for (int k = 0; k < x->whens; k++) {
+        if (x->fires[k]) d->fired[k] = 1;
         if (x->fires[k] && x->when[k].count == 1) d->was[x->when[k].first] = MAY_BE_TRUE;
+    }
     place(x, q->before, s->v, s->v, q->pre);
     for (int round = 0; round < ROUNDS; round++) {
         place(x, q->before, d->v, s->v, q->values);
@@ -193,27 +199,33 @@ static bool add_stage(search *q, const stage *s)
     return apply(q, d->other, d->spread);
 }
 
-/* All stages after s: of each clause no branch, or one that may fire. */
+/* Whether two of the branches that a mask chooses are of one clause. */
+static bool is_clash(const search *q, unsigned mask, int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int p = q->x->when[q->rising[i]].previous; mask & 1u << i && p >= 0;
+             p = q->x->when[p].previous)
+            for (int j = 0; j < i; j++)
+                if (mask & 1u << j && q->rising[j] == p) return true;
+    return false;
+}
+
+/* All stages after one: of each clause no branch, or one that may fire. */
 static bool add_stages(search *q, int from)
 {
     reader *x = q->x;
-    int count = 0, *fired = q->fired;
+    int count = 0;
     if (!find_conditions(q, &q->stage[from])) return false;
     for (int k = 0; k < x->whens; k++)
-        if (rises(q, &q->stage[from], k)) fired[count++] = k;
-    if (count > 4) q->full = true;
+        if (rises(q, &q->stage[from], k)) q->rising[count++] = k;
+    if (count > MOST_RISING) q->full = true;
     bool ok = true;
     for (unsigned mask = 1; ok && !q->full && mask < 1u << count; mask++) {
-        bool clash = false;
-        for (int i = 0; i < count; i++)
-            for (int p = x->when[fired[i]].previous; mask & 1u << i && p >= 0;
-                 p = x->when[p].previous)
-                for (int j = 0; j < i; j++) clash = clash || (mask & 1u << j && fired[j] == p);
-        if (clash) continue;
-        for (int i = 0; i < count; i++) x->fires[fired[i]] = mask & 1u << i;
+        if (is_clash(q, mask, count)) continue;
+        for (int i = 0; i < count; i++) x->fires[q->rising[i]] = mask & 1u << i;
         ok = add_stage(q, &q->stage[from]);
     }
-    for (int i = 0; i < count; i++) x->fires[fired[i]] = false;
+    for (int i = 0; i < count; i++) x->fires[q->rising[i]] = false;
     return ok;
 }
 
@@ -239,6 +251,26 @@ static int count_off(const search *q, const stage *s, int *which)
     return count;
 }
 
+/* A branch that must fire on the way to a stage, and has not; -1: none */
+static int find_idle(const search *q, const stage *s)
+{
+    for (int k = 0; k < q->x->whens && !q->first; k++)
+        if (!s->fired[k] && reader_must_fire(q->x, k)) return k;
+    return -1;
+}
+
+/* Conditions of what has fired, or may have, are not false any more. */
+static void remember(const search *q, const stage *s)
+{
+    reader *x = q->x;
+    for (int k = 0; k < x->whens; k++) {
+        const judge_when *w = &x->when[k];
+        bool fired = s->fired[k];
+        for (int p = w->previous; p >= 0; p = x->when[p].previous) fired = fired || s->fired[p];
+        for (int c = w->first; fired && c < w->first + w->count; c++) x->could[c] |= MAY_BE_TRUE;
+    }
+}
+
 /* The first stage: before the event, or what the start is to be. */
 static bool begin(search *q)
 {
@@ -261,7 +293,8 @@ static bool begin(search *q)
     return true;
 }
 
-static void note(const search *q, const stage *best, int i)
+/* The value of variable i is not that of a stage. */
+static void note_value(const search *q, const stage *best, int i)
 {
     char there[64], said[64], ago[64];
     reader *x = q->x;
@@ -283,29 +316,69 @@ static void note(const search *q, const stage *best, int i)
                     said);
 }
 
-/* Search, the shortest ways first, until some stage is what there is. */
+/* Branch k has not fired. */
+static void note_idle(const search *q, int k)
+{
+    reader *x = q->x;
+    if (k < 0) return;
+    const judge_when *w = &x->when[k];
+    double t = x->chain[x->chained - 1].t;
+    dae_verify_fault f = {.line = w->line, .t = t, .left = 0.0, .right = 1.0, .allowed = 0.0};
+    reader_note(x, x->equations + k, &f,
+                "line %d, when %s: it becomes true at t = %.9g, and what it says does not happen",
+                w->line, w->text ? w->text : "", t);
+}
+
+/* No way leads to what there is: say what the nearest one says. */
+static void note_nearest(const search *q)
+{
+    int least = -1, best = 0, variable = -1;
+    for (int k = 0; k < q->count; k++) {
+        int which = -1, off = count_off(q, &q->stage[k], &which);
+        if (find_idle(q, &q->stage[k]) >= 0 || off == 0) continue;
+        if (least < 0 || off <= least) least = off, variable = which, best = k;
+    }
+    if (variable >= 0)
+        note_value(q, &q->stage[best], variable);
+    else
+        note_idle(q, find_idle(q, q->stage));
+}
+
+/* Search, the shortest ways first, until some stage is what there is; of the first pass all. */
 static bool find_way(search *q)
 {
-    int least = -1, variable = -1, best = 0;
     bool ok = begin(q);
-    for (int k = 0; ok && !q->full && k < q->count; k++) {
-        int which = -1, off = count_off(q, &q->stage[k], &which);
-        if (off == 0) return true;
-        if (least < 0 || off <= least) least = off, variable = which, best = k;
-        ok = add_stages(q, k);
+    int first = 1;
+    for (int k = 0; ok && !q->full && k < q->count && (!q->found || k < first); k++) {
+        int which;
+        bool there = count_off(q, &q->stage[k], &which) == 0 && find_idle(q, &q->stage[k]) < 0;
+        if (there) remember(q, &q->stage[k]);
+        q->found = q->found || there;
+        if (!q->found || k == 0) ok = add_stages(q, k);
+        if (k == 0) first = q->count;
     }
-    if (ok && !q->full && variable >= 0) note(q, &q->stage[best], variable);
+    if (ok && !q->full && !q->found) note_nearest(q);
     return ok;
+}
+
+/* Nobody knows what has fired. */
+static void forget(reader *x)
+{
+    for (int c = 0; c < x->conditions; c++) x->could[c] = MAY_BE_BOTH;
 }
 
 bool reader_explain(reader *x, bool first)
 {
     bool any = false;
     for (int i = 0; i < x->n; i++) any = any || moves(x, i);
-    if (!any || x->overlong || x->explained >= MOST_EXPLAINED) return true;
+    if (!any || x->overlong || x->explained >= MOST_EXPLAINED) {
+        forget(x);
+        return true;
+    }
     x->explained++;
     search q = {.before = x->chain[0].v, .after = x->chain[x->chained - 1].v, .first = first};
     bool ok = search_new(&q, x) && find_way(&q);
+    if (!q.found) forget(x);
     search_free(&q);
     return ok;
 }

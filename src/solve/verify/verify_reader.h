@@ -175,6 +175,8 @@ bool reader_watch_step(reader *x, dae_solver *s, double from, double to);
 bool reader_watch_row(reader *x, double t, const double *v);
 /* The run has ended. */
 bool reader_watch_end(reader *x);
+/* Whether branch k is to fire at the event under way. */
+bool reader_must_fire(const reader *x, int k);
 
 /* verify_passes.c: note a fault if no passes of the whens lead from the first row of the event under
  * way to its last one; first: it is the start. False: memory. */

@@ -291,15 +291,20 @@ static bool is_equation(const reader *x, int k)
     return false;
 }
 
+bool reader_must_fire(const reader *x, int k)
+{
+    bool must = must_rise(x, k);
+    for (int p = x->when[k].previous; p >= 0; p = x->when[p].previous) must = must && !may_rise(x, p);
+    return must;
+}
+
 /* A branch whose condition rises has done what it says. */
 static bool check_branch(reader *x, int k)
 {
     effect_search q;
     char left[64], right[64];
     const judge_when *w = &x->when[k];
-    if (!must_rise(x, k) || !is_equation(x, k)) return true;
-    for (int p = w->previous; p >= 0; p = x->when[p].previous)
-        if (may_rise(x, p)) return true;
+    if (!reader_must_fire(x, k) || !is_equation(x, k)) return true;
     if (!check_effects(x, k, &q)) return false;
     if (q.met || !q.some) return true;
     const judge_effect *e = &q.off;
@@ -429,7 +434,7 @@ static bool settle_event(reader *x)
     for (int k = 0; ok && k < x->whens && !first; k++) ok = check_branch(x, k);
     if (ok && !first && !x->overlong) ok = check_changes(x);
     if (ok && !first) check_jumps(x);
-    if (ok && x->faults == faults && (!first || x->fixed)) ok = reader_explain(x, first);
+    if (ok && (!first || x->fixed) && x->faults == faults) ok = reader_explain(x, first);
     x->chained = 0;
     x->overlong = x->starting = false;
     return ok;
@@ -452,9 +457,24 @@ static bool check_missed(reader *x, double t, const double *v)
     keep_reading(&x->chain[1], t, v, x->n);
     x->chained = 2;
     memcpy(x->can, x->now, (size_t)x->conditions + 1);
-    for (int k = 0; ok && k < x->whens; k++) ok = check_branch(x, k);
+    int faults = x->faults;
+    bool must = false;
+    for (int k = 0; ok && k < x->whens; k++) {
+        must = must || reader_must_fire(x, k);
+        ok = check_branch(x, k);
+    }
+    if (must) keep_reading(&x->chain[0], t, v, x->n);
+    if (ok && must && x->faults == faults) ok = reader_explain(x, false);
     x->chained = 0;
     return ok;
+}
+
+/* What conditions are before the next event. One that was false, and may be either now, is to fire
+ * on its way to true. */
+static void keep_conditions(reader *x)
+{
+    for (int c = 0; c < x->conditions; c++)
+        if (x->could[c] != MAY_BE_FALSE || x->now[c] != MAY_BE_BOTH) x->could[c] = x->now[c];
 }
 
 bool reader_watch_row(reader *x, double t, const double *v)
@@ -469,7 +489,7 @@ bool reader_watch_row(reader *x, double t, const double *v)
         check_kept(x, x->last.v, t, v);
         ok = check_missed(x, t, v);
     }
-    memcpy(x->could, x->now, (size_t)x->conditions + 1);
+    keep_conditions(x);
     keep_reading(&x->last, t, v, x->n);
     next->there = false;
     return ok;
