@@ -167,7 +167,7 @@ void reader_free(reader *x)
     dae_free_all(x->column, x->skipped, x->seen, (void *)(uintptr_t)x->mute, x->fires, x->moved,
                  x->base, x->row, x->size, x->off, x->slope, x->slope_off, x->mixed, x->here,
                  x->beside, x->pieces, x->breaks, x->last.v, x->next.v, x->could, x->can, x->now,
-                 x->reached, x->at.item, x->after.item, x->faulty);
+                 x->reached, x->moves, x->defined, x->at.item, x->after.item, x->faulty);
     dae_free(x);
 }
 
@@ -292,7 +292,7 @@ static bool list_contents(reader *x)
     x->reached = DAE_ARRAY(bool, x->n + 1);
     return x->column && x->skipped && x->seen && x->mute && x->fires && x->slope && x->slope_off &&
            x->could && x->can && x->now && x->breaks && x->reached && find_columns(x) &&
-           make_room(x, x->n, x->equations);
+           reader_find_definitions(x) && make_room(x, x->n, x->equations);
 }
 
 static void list_gaps(reader *x)

@@ -109,7 +109,9 @@ struct reader {
     bool overlong;                         /* it had more rows than that */
     bool starting;                         /* the event under way is the start, */
     bool fixed;                            /* with the values that the text fixes */
-    int explained;                         /* events whose passes were sought */
+    bool *moves;                           /* per value: whens or definitions of what is discrete */
+    int *defined;                          /* per equation: what it defines of that; -1: nothing */
+    int passes;                            /* of events, that were tried */
     char *could, *can, *now; /* per condition: what it may be in `last`, at the event, and after */
     switch_list at, after;
     bool *reached; /* per variable: what an event changes, sooner or later */
@@ -166,8 +168,9 @@ bool reader_flip(reader *x, const sighting *at, int group, const judge_force *fi
 /* What a condition may be. */
 enum { MAY_BE_FALSE = 1, MAY_BE_TRUE = 2, MAY_BE_BOTH = 3 };
 
-/* may[c] |= what the conditions of a group may be at a point. False: memory. */
-bool reader_add_conditions(reader *x, const sighting *at, int group, char *may);
+/* may[c] |= what the conditions of a group may be at a point, if branch k is the first of the group.
+ * False: memory. */
+bool reader_add_conditions(reader *x, const sighting *at, int k, char *may);
 
 /* A step from .. to has been made. False: memory, here and below. */
 bool reader_watch_step(reader *x, dae_solver *s, double from, double to);
@@ -178,7 +181,9 @@ bool reader_watch_end(reader *x);
 /* Whether branch k is to fire at the event under way. */
 bool reader_must_fire(const reader *x, int k);
 
-/* verify_passes.c: note a fault if no passes of the whens lead from the first row of the event under
+/* verify_passes.c: find x->moves and x->defined. False: memory. */
+bool reader_find_definitions(reader *x);
+/* Note a fault if no passes of the whens lead from the first row of the event under
  * way to its last one; first: it is the start. False: memory. */
 bool reader_explain(reader *x, bool first);
 

@@ -48,10 +48,10 @@ static bool begins_group(const reader *x, int k)
     return true;
 }
 
-bool reader_add_conditions(reader *x, const sighting *at, int group, char *may)
+bool reader_add_conditions(reader *x, const sighting *at, int k, char *may)
 {
-    condition_search q = {x, group, may};
-    return reader_flip(x, at, group, NULL, 0, add_conditions, &q);
+    condition_search q = {x, x->when[k].group, may};
+    return !begins_group(x, k) || reader_flip(x, at, q.group, NULL, 0, add_conditions, &q);
 }
 
 static bool clear_conditions(const reader *x, char *may)
@@ -291,10 +291,20 @@ static bool is_equation(const reader *x, int k)
     return false;
 }
 
+/* Whether a condition of branch k may have become true in this event. */
+static bool becomes_true(const reader *x, int k)
+{
+    const judge_when *w = &x->when[k];
+    for (int c = w->first; c < w->first + w->count; c++)
+        if (x->could[c] != MAY_BE_TRUE && ((x->can[c] | x->now[c]) & MAY_BE_TRUE)) return true;
+    return false;
+}
+
 bool reader_must_fire(const reader *x, int k)
 {
     bool must = must_rise(x, k);
-    for (int p = x->when[k].previous; p >= 0; p = x->when[p].previous) must = must && !may_rise(x, p);
+    for (int p = x->when[k].previous; p >= 0; p = x->when[p].previous)
+        must = must && !becomes_true(x, p);
     return must;
 }
 
@@ -470,11 +480,11 @@ static bool check_missed(reader *x, double t, const double *v)
 }
 
 /* What conditions are before the next event. One that was false, and may be either now, is to fire
- * on its way to true. */
+ * on its way to true; one that was true is to be false at an event first. */
 static void keep_conditions(reader *x)
 {
     for (int c = 0; c < x->conditions; c++)
-        if (x->could[c] != MAY_BE_FALSE || x->now[c] != MAY_BE_BOTH) x->could[c] = x->now[c];
+        if (x->now[c] != MAY_BE_BOTH || !x->could[c]) x->could[c] = x->now[c];
 }
 
 bool reader_watch_row(reader *x, double t, const double *v)
