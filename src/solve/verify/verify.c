@@ -23,8 +23,11 @@ static const double DEFAULT_LIMIT = 100.0, MOST_PART = 0.1;
 #define TIGHTER 0.01
 #define LESS_TIGHT 0.1
 static const double FINEST = 1e-13;
-/* A judge that takes more attempts than this, and so many for each of the run, is given up. */
-static const long MOST_ATTEMPTS = 50000, PER_ATTEMPT = 300;
+/* A judge that takes more attempts than this, and so many for each of the run, is given up; so is one
+ * that comes less far than its attempts, after as many as a stiff beginning may take. */
+static const long MOST_ATTEMPTS = 50000, PER_ATTEMPT = 300, FIRST_ATTEMPTS = 2000, PER_FIRST = 20;
+/* The same of evaluations. */
+static const long MOST_EVALUATIONS = 300000, PER_EVALUATION = 30;
 
 /* Judges in the order in which they are asked: the most accurate ones for equations of any form
  * first. One of a family that the run used is no judge of it. */
@@ -228,9 +231,15 @@ static dae_status ask(trial *x, trail *judge, const char *name, double tighter, 
                       .request = x->request,
                       .times = x->run.t,
                       .count = x->run.count,
-                      .most_steps = MOST_ATTEMPTS + PER_ATTEMPT * x->run.run.steps};
+                      .most_steps = MOST_ATTEMPTS + PER_ATTEMPT * x->run.run.steps,
+                      .first_steps = FIRST_ATTEMPTS + PER_FIRST * x->run.run.steps,
+                      .most_evaluations =
+                          MOST_EVALUATIONS + PER_EVALUATION * x->run.run.evaluations};
     dae_verify_report *r = &x->record->r;
-    if (method_find(name)->long_steps) aim.most_steps /= 10; /* long ones, unless it is stiff */
+    if (method_find(name)->long_steps) { /* unless it is stiff */
+        aim.most_steps /= 10;
+        aim.first_steps /= 10;
+    }
     trail_free(judge);
     if (!judge_options(x, name, tighter, &options)) return exhausted(diag);
     aim.looser = x->full.rtol > 0.0 ? x->full.rtol / options.rtol : 1.0 / tighter;

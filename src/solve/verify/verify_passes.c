@@ -30,6 +30,8 @@ typedef struct search {
     stage stage[MOST_STAGES + 1];
     int count;
     bool full;            /* there are too many ways */
+    bool contrary;        /* what uncertain relations decide is not as after the event */
+    bool uncertain;       /* they decide something in the pass at hand */
     bool found;           /* some way leads to what there is */
     char *may;            /* per condition, in the pass at hand */
     int *rising;          /* per branch: work space */
@@ -196,14 +198,16 @@ typedef struct effect_list {
     bool again; /* of the same pass, with other values of switches */
 } effect_list;
 
-/* What uncertain relations decide is what it is after the event; numbers are not known then. */
+/* Of values that uncertain relations choose between, that after the event or the contrary. */
 static void take(effect_list *to, int i, double value, double spread)
 {
     const reader *x = to->q->x;
     if (i < 0 || !x->moves[i]) return;
+    double after = to->q->after[i];
     bool differs = to->again && to->v[i] != value;
-    bool defined = !x->variable[i].in_when && !is_state(x, i);
-    to->v[i] = !differs ? value : defined ? to->q->after[i] : (double)NAN;
+    bool nearer = fabs(value - after) < fabs(to->v[i] - after);
+    to->q->uncertain = to->q->uncertain || differs;
+    if (!differs || nearer != to->q->contrary) to->v[i] = value;
     to->spread[i] = fmax(to->spread[i], spread);
 }
 
@@ -244,6 +248,7 @@ static bool apply(search *q, double *v, double *spread)
         effect_list to = {q, x->when[k].group, v, spread, false};
         if (x->fires[k] && !reader_flip(x, &at, to.group, NULL, 0, take_effects, &to)) return false;
     }
+    at.event = !q->first; /* at the start the text says what holds */
     for (int e = 0; e < x->equations; e++) {
         effect_list to = {q, x->equation[e].group, v, spread, false};
         if (x->defined[e] < 0 || to.group == last) continue;
@@ -265,6 +270,27 @@ static bool same_stage(const search *q, const stage *a, const stage *b)
     return memcmp(a->was, b->was, (size_t)q->x->conditions + 1) == 0;
 }
 
+/* d->was: what conditions are in the pass from s to d. One that may be either is what it was, unless
+ * its branch fires, or one before it does. */
+static void keep_conditions(const search *q, const stage *s, stage *d)
+{
+    const reader *x = q->x;
+    memcpy(d->was, q->may, (size_t)x->conditions + 1);
+    for (int k = 0; k < x->whens; k++) {
+        const judge_when *w = &x->when[k];
+        bool earlier = false;
+        for (int p = w->previous; p >= 0; p = x->when[p].previous)
+            earlier = earlier || x->fires[p];
+        if (x->fires[k]) d->fired[k] = 1;
+        for (int c = w->first; c < w->first + w->count; c++) {
+            if (x->fires[k] && w->count == 1)
+                d->was[c] = MAY_BE_TRUE;
+            else if (q->may[c] == MAY_BE_BOTH && !earlier && !x->fires[k])
+                d->was[c] = s->was[c];
+        }
+    }
+}
+
 /* Values of the pass from s where the branches fire that x->fires names, in a stage that is not yet
  * one of the list; *fits: it is a pass. */
 static bool make_pass(search *q, const stage *s, bool *fits)
@@ -284,11 +310,7 @@ static bool make_pass(search *q, const stage *s, bool *fits)
     place(x, q->after, q->after, q->after, q->values);
     if (!apply(q, d->other, d->spread) || !find_conditions(q, s, d->v)) return false;
     *fits = is_consistent(q, s);
-    memcpy(d->was, q->may, (size_t)x->conditions + 1);
-    for (int k = 0; k < x->whens; k++) {
-        if (x->fires[k]) d->fired[k] = 1;
-        if (x->fires[k] && x->when[k].count == 1) d->was[x->when[k].first] = MAY_BE_TRUE;
-    }
+    keep_conditions(q, s, d);
     x->passes++;
     return true;
 }
@@ -361,10 +383,12 @@ static int find_idle(const search *q, const stage *s)
     return -1;
 }
 
-/* Conditions of what has fired, or may have, are not false any more. */
+/* Conditions of what has fired, or may have, are not false any more; others may have been. */
 static void remember(const search *q, const stage *s)
 {
     reader *x = q->x;
+    for (int c = 0; c < x->conditions; c++)
+        if ((x->can[c] | x->now[c]) & MAY_BE_FALSE) x->could[c] |= MAY_BE_FALSE;
     for (int k = 0; k < x->whens; k++) {
         const judge_when *w = &x->when[k];
         bool later = false;
@@ -378,27 +402,35 @@ static void remember(const search *q, const stage *s)
     }
 }
 
+/* Whether s is what there is, and nothing changes any more in the pass that was made from it. */
+static bool is_last(const search *q, const stage *s)
+{
+    int which;
+    return count_off(q, s, &which) == 0 && count_off(q, &q->stage[q->count], &which) == 0 &&
+           find_idle(q, s) < 0;
+}
+
 /* All stages after number `from`, which is a last one if nothing needs to change. */
 static bool add_stages(search *q, int from)
 {
     reader *x = q->x;
     const stage *s = &q->stage[from];
-    int count, which;
+    int count;
     bool fits, ok = true;
     if (!find_rising(q, s, &count)) return false;
     if (count > MOST_RISING) q->full = true;
     for (unsigned mask = 0; ok && !q->full && mask < 1u << count; mask++) {
         if (is_clash(q, mask, count)) continue;
         for (int i = 0; i < count; i++) x->fires[q->rising[i]] = mask & 1u << i;
-        ok = make_pass(q, s, &fits);
-        if (!ok || !fits) continue;
-        const stage *d = &q->stage[q->count];
-        bool rests = mask == 0 && count_off(q, s, &which) == 0 && count_off(q, d, &which) == 0;
-        if (rests && find_idle(q, s) < 0) {
-            q->found = true;
-            remember(q, s);
-        }
-        keep_stage(q);
+        q->uncertain = q->contrary = false;
+        do {
+            ok = make_pass(q, s, &fits);
+            bool rests = ok && fits && mask == 0 && is_last(q, s);
+            q->found = q->found || rests;
+            if (rests) remember(q, s);
+            if (ok && fits) keep_stage(q);
+            q->contrary = !q->contrary;
+        } while (ok && !q->full && q->uncertain && q->contrary);
     }
     for (int i = 0; i < count; i++) x->fires[q->rising[i]] = false;
     return ok;
@@ -413,10 +445,8 @@ static bool begin(search *q)
     stage *s = &q->stage[q->count++];
     for (int i = 0; i < x->n; i++) {
         const judge_variable *v = &x->variable[i];
-        bool fixed = v->fixed && isfinite(v->start);
-        s->v[i] = s->other[i] = !q->first || !x->moves[i] ? q->before[i]
-                                : fixed                   ? v->start
-                                                          : (double)NAN;
+        bool known = isfinite(v->start) && (v->fixed || !is_state(x, i));
+        s->v[i] = s->other[i] = q->first && x->moves[i] && known ? v->start : q->before[i];
     }
     if (!q->first) {
         for (int c = 0; c < x->conditions; c++) s->was[c] = x->could[c] ? x->could[c] : MAY_BE_BOTH;
@@ -489,26 +519,28 @@ static bool find_way(search *q)
     return ok;
 }
 
-/* What conditions may be at the event, where it is not known what has fired. */
-static void blur(reader *x, bool all)
+/* Search between two rows of the event. */
+static bool explain(reader *x, const double *before, const double *after, bool first)
 {
-    for (int c = 0; c < x->conditions; c++) {
-        char at = (char)(x->can[c] | x->now[c]);
-        if (all || (x->could[c] == MAY_BE_TRUE && (at & MAY_BE_FALSE))) x->could[c] = MAY_BE_BOTH;
-    }
+    search q = {.before = before, .after = after, .first = first};
+    bool ok = search_new(&q, x) && find_way(&q);
+    search_free(&q);
+    for (int c = 0; c < x->conditions && !q.found; c++) x->could[c] = MAY_BE_BOTH;
+    return ok;
 }
 
 bool reader_explain(reader *x, bool first)
 {
-    bool any = false;
+    const double *before = x->chain[0].v, *after = x->chain[x->chained - 1].v;
+    bool any = false, ok = true, begins = first;
     for (int i = 0; i < x->n; i++) any = any || x->moves[i];
-    search q = {.before = x->chain[0].v, .after = x->chain[x->chained - 1].v, .first = first};
-    bool ok = true;
-    blur(x, false);
-    if (any && !x->overlong && x->passes < MOST_PASSES) {
-        ok = search_new(&q, x) && find_way(&q);
-        search_free(&q);
+    for (int e = 0; e < x->equations; e++) /* the start is not what start values say */
+        begins = begins && !(x->equation[e].kind >= JUDGE_INITIAL_EQUATION &&
+                             x->equation[e].kind <= JUDGE_INITIAL_ALGORITHM);
+    if (!any || x->overlong || x->passes >= MOST_PASSES) {
+        for (int c = 0; c < x->conditions; c++) x->could[c] = MAY_BE_BOTH;
+        return true;
     }
-    if (!q.found) blur(x, true);
-    return ok;
+    if (begins) ok = explain(x, before, before, true);
+    return ok && (!first || x->chained > 1) ? explain(x, before, after, false) : ok;
 }
