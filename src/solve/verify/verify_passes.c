@@ -383,22 +383,16 @@ static int find_idle(const search *q, const stage *s)
     return -1;
 }
 
-/* Conditions of what has fired, or may have, are not false any more; others may have been. */
+/* Conditions of what has fired, or may have, are not false any more. */
 static void remember(const search *q, const stage *s)
 {
     reader *x = q->x;
-    for (int c = 0; c < x->conditions; c++)
-        if ((x->can[c] | x->now[c]) & MAY_BE_FALSE) x->could[c] |= MAY_BE_FALSE;
     for (int k = 0; k < x->whens; k++) {
         const judge_when *w = &x->when[k];
         bool later = false;
         for (int p = w->previous; p >= 0; p = x->when[p].previous) later = later || s->fired[p];
-        for (int c = w->first; c < w->first + w->count; c++) {
-            if (s->fired[k] && w->count == 1)
-                x->could[c] = MAY_BE_TRUE;
-            else if (s->fired[k] || later)
-                x->could[c] |= MAY_BE_TRUE;
-        }
+        for (int c = w->first; c < w->first + w->count; c++)
+            if (s->fired[k] || later) x->could[c] |= MAY_BE_TRUE;
     }
 }
 
@@ -525,7 +519,11 @@ static bool explain(reader *x, const double *before, const double *after, bool f
     search q = {.before = before, .after = after, .first = first};
     bool ok = search_new(&q, x) && find_way(&q);
     search_free(&q);
-    for (int c = 0; c < x->conditions && !q.found; c++) x->could[c] = MAY_BE_BOTH;
+    for (int c = 0; c < x->conditions; c++)
+        if (!q.found)
+            x->could[c] = MAY_BE_BOTH;
+        else if ((x->can[c] | x->now[c]) & MAY_BE_FALSE)
+            x->could[c] |= MAY_BE_FALSE;
     return ok;
 }
 
