@@ -99,6 +99,9 @@ struct reader {
     double *mixed, *here, *beside; /* n each; work space */
     panels panels;
     double cell, probed; /* panels begin so far apart, and the last one ended there */
+    double *passed;      /* per value: at the end of the last step, */
+    double way, move;    /* what they have moved since the last panel, and are to move */
+    int moved_panels;    /* that were chosen for it */
     double *breaks;      /* times at which something of time alone bends, increasing */
     size_t break_count;
     double *pieces; /* break_count + 2: ends of panels; work space */
