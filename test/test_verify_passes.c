@@ -1,6 +1,6 @@
-/* The text against runs of a model that is a little different: what fires at events, in which passes,
- * what it does, and what is there at the start. All judges make the same mistake, so that the
- * interpreter of the text is alone to find it. */
+/* The text against runs of a model that is a little different: what fires at events, in which
+ * passes, what it does, and what is there at the start. All judges make the same mistake, so that
+ * the interpreter of the text is alone to find it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,19 +23,20 @@ typedef struct change {
     const char *words;
 } change;
 
-static const char machine[] = "model M\n"
-                              "  Integer state(start = 1, fixed = true);\n"
-                              "  Real level(start = 0, fixed = true), T(start = 15, fixed = true);\n"
-                              "equation\n"
-                              "  der(level) = if state == 1 then 6 else 0;\n"
-                              "  der(T) = if state == 2 then 4 else 0;\n"
-                              "  when pre(state) == 1 and level >= 12 then\n"
-                              "    state = 2;\n"
-                              "  elsewhen pre(state) == 2 and T >= 60 then\n"
-                              "    state = 3;\n"
-                              "  end when;\n"
-                              "  annotation(experiment(StopTime = 20));\n"
-                              "end M;\n";
+static const char machine[] =
+    "model M\n"
+    "  Integer state(start = 1, fixed = true);\n"
+    "  Real level(start = 0, fixed = true), T(start = 15, fixed = true);\n"
+    "equation\n"
+    "  der(level) = if state == 1 then 6 else 0;\n"
+    "  der(T) = if state == 2 then 4 else 0;\n"
+    "  when pre(state) == 1 and level >= 12 then\n"
+    "    state = 2;\n"
+    "  elsewhen pre(state) == 2 and T >= 60 then\n"
+    "    state = 3;\n"
+    "  end when;\n"
+    "  annotation(experiment(StopTime = 20));\n"
+    "end M;\n";
 
 static const char neuron[] = "model M\n"
                              "  Real v(start = 0, fixed = true), u(start = 0, fixed = true);\n"

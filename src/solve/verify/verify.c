@@ -23,8 +23,8 @@ static const double DEFAULT_LIMIT = 100.0, MOST_PART = 0.1;
 #define TIGHTER 0.01
 #define LESS_TIGHT 0.1
 static const double FINEST = 1e-13;
-/* A judge that takes more attempts than this, and so many for each of the run, is given up; so is one
- * that comes less far than its attempts, after as many as a stiff beginning may take. */
+/* A judge that takes more attempts than this, and so many for each of the run, is given up; so is
+ * one that comes less far than its attempts, after as many as a stiff beginning may take. */
 static const long MOST_ATTEMPTS = 50000, PER_ATTEMPT = 300, FIRST_ATTEMPTS = 2000, PER_FIRST = 20;
 /* The same of evaluations. */
 static const long MOST_EVALUATIONS = 300000, PER_EVALUATION = 30;

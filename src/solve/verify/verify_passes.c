@@ -1,10 +1,10 @@
-/* Whether the text explains what an event makes of what is discrete, and of states that a reinit names.
- * At an event whens fire in passes: pre is what was before the pass, a branch fires where its
- * condition becomes true from one pass to the next, equations of discrete variables hold in each,
- * and the event is over when nothing changes any more (Modelica 3.6, 8.6). A run shows the values
- * before the first pass and after the last. This searches for passes that lead from one to the
- * other: where relations are uncertain all choices are tried, and values that are not searched for
- * are taken from before the event or from after it. */
+/* Whether the text explains what an event makes of what is discrete, and of states that a reinit
+ * names. At an event whens fire in passes: pre is what was before the pass, a branch fires where
+ * its condition becomes true from one pass to the next, equations of discrete variables hold in
+ * each, and the event is over when nothing changes any more (Modelica 3.6, 8.6). A run shows the
+ * values before the first pass and after the last. This searches for passes that lead from one to
+ * the other: where relations are uncertain all choices are tried, and values that are not searched
+ * for are taken from before the event or from after it. */
 #include <math.h>
 #include <string.h>
 
@@ -109,9 +109,9 @@ static bool search_new(search *q, reader *x)
     q->rising = DAE_ARRAY(int, w);
     if (!q->room || !q->flags || !q->rising) return false;
     for (size_t k = 0; k < stages; k++)
-        q->stage[k] = (stage){q->room + 3 * n * k, q->room + 3 * n * k + n,
-                              q->room + 3 * n * k + 2 * n, q->flags + (c + w) * k,
-                              q->flags + (c + w) * k + c};
+        q->stage[k] =
+            (stage){q->room + 3 * n * k, q->room + 3 * n * k + n, q->room + 3 * n * k + 2 * n,
+                    q->flags + (c + w) * k, q->flags + (c + w) * k + c};
     q->values = q->room + 3 * n * stages;
     q->pre = q->values + n;
     q->may = q->flags + (c + w) * stages;
@@ -270,8 +270,8 @@ static bool same_stage(const search *q, const stage *a, const stage *b)
     return memcmp(a->was, b->was, (size_t)q->x->conditions + 1) == 0;
 }
 
-/* d->was: what conditions are in the pass from s to d. One that may be either is what it was, unless
- * its branch fires, or one before it does. */
+/* d->was: what conditions are in the pass from s to d. One that may be either is what it was,
+ * unless its branch fires, or one before it does. */
 static void keep_conditions(const search *q, const stage *s, stage *d)
 {
     const reader *x = q->x;
@@ -279,8 +279,7 @@ static void keep_conditions(const search *q, const stage *s, stage *d)
     for (int k = 0; k < x->whens; k++) {
         const judge_when *w = &x->when[k];
         bool earlier = false;
-        for (int p = w->previous; p >= 0; p = x->when[p].previous)
-            earlier = earlier || x->fires[p];
+        for (int p = w->previous; p >= 0; p = x->when[p].previous) earlier = earlier || x->fires[p];
         if (x->fires[k]) d->fired[k] = 1;
         for (int c = w->first; c < w->first + w->count; c++) {
             if (x->fires[k] && w->count == 1)

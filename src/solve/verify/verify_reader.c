@@ -17,8 +17,8 @@ enum { PANELS = 150, MOST_LOOKS = 12000, LEAST_LOOKS = 300, MOST_BREAKS = 1000 }
 static const double MOST_WORK = 1e7;
 /* Judges are not to take more steps than this for what bends. */
 #define MOST_BENDS 5000.0
-/* Besides, so many panels where values have moved by this part of their size since the last one; after
- * some of them by four times as much. */
+/* Besides, so many panels where values have moved by this part of their size since the last one;
+ * after some of them by four times as much. */
 enum { MOVED_PANELS = 200, MOVED_PART = 50 };
 static const double MOVED = 0.1;
 /* Expressions of time alone are straight up to this part of their size between two breaks. */
@@ -170,8 +170,8 @@ void reader_free(reader *x)
     for (int k = 0; k < MOST_CHAIN; k++) dae_free(x->chain[k].v);
     dae_free_all(x->column, x->skipped, x->seen, (void *)(uintptr_t)x->mute, x->fires, x->moved,
                  x->base, x->row, x->size, x->off, x->slope, x->slope_off, x->mixed, x->here,
-                 x->beside, x->passed, x->pieces, x->breaks, x->last.v, x->next.v, x->could, x->can, x->now,
-                 x->reached, x->moves, x->defined, x->at.item, x->after.item, x->faulty);
+                 x->beside, x->passed, x->pieces, x->breaks, x->last.v, x->next.v, x->could, x->can,
+                 x->now, x->reached, x->moves, x->defined, x->at.item, x->after.item, x->faulty);
     dae_free(x);
 }
 

@@ -171,8 +171,8 @@ bool reader_flip(reader *x, const sighting *at, int group, const judge_force *fi
 /* What a condition may be. */
 enum { MAY_BE_FALSE = 1, MAY_BE_TRUE = 2, MAY_BE_BOTH = 3 };
 
-/* may[c] |= what the conditions of a group may be at a point, if branch k is the first of the group.
- * False: memory. */
+/* may[c] |= what the conditions of a group may be at a point, if branch k is the first of the
+ * group. False: memory. */
 bool reader_add_conditions(reader *x, const sighting *at, int k, char *may);
 
 /* A step from .. to has been made. False: memory, here and below. */

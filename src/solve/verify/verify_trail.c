@@ -163,8 +163,9 @@ static dae_status give_up(walker *w)
                     dae_solver_time(w->s));
 }
 
-/* Whether the end is out of reach: more steps were tried, or evaluations made, than there may be, or,
- * beyond those that a beginning may take, more than the part of the interval that is done is worth. */
+/* Whether the end is out of reach: more steps were tried, or evaluations made, than there may be,
+ * or, beyond those that a beginning may take, more than the part of the interval that is done is
+ * worth. */
 static bool is_hopeless(const walker *w)
 {
     const trail_plan *p = w->plan;
