@@ -46,7 +46,7 @@ test: build
 
 trial: build
 	@scripts/setup test
-	@cmake --build build/release --target trial_textbook trial_judge_rows -j $(JOBS)
+	@cmake --build build/release --target trial_textbook trial_judge_rows trial_verify_as -j $(JOBS)
 	@scripts/trial
 
 bench: setup

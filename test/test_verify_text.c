@@ -208,6 +208,35 @@ static void test_finds_initial_equations_that_are_dropped(void **state)
     assert_fault(verify_rows(text, &x), 4, "x^2 = 4", 0.0);
 }
 
+/* With loose tolerances 100 of them are more than the value: there is to be a right digit. */
+static void test_one_digit_is_right(void **state)
+{
+    static const char text[] = "model M\n"
+                               "  Real x(start = 1, fixed = true);\n"
+                               "equation\n"
+                               "  der(x) = -x;\n"
+                               "end M;\n";
+    const double off[] = {0.05, 0.15};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        double times[11], values[11];
+        for (int i = 0; i <= 10; i++) {
+            times[i] = 0.1 * i;
+            values[i] = exp(-times[i]) + off[k] * times[i] * exp(-times[i]);
+        }
+        dae_problem *p = problem_of(text);
+        dae_options o = dae_options_default();
+        o.rtol = 1e-2;
+        o.atol = 1e-5;
+        dae_verify_report *r = verify(
+            p, &o, &(dae_verify_request){.tend = 1, .rows = 11, .times = times, .values = values});
+        assert_float_equal(r->limit, 10.0, 1e-9);
+        assert_int_equal(r->verdict, k == 0 ? DAE_VERDICT_GOOD : DAE_VERDICT_OFF);
+        dae_verify_report_free(r);
+        dae_problem_free(p);
+    }
+}
+
 /* ---- events ---- */
 
 static const char counting[] = "model M\n"
@@ -472,6 +501,7 @@ int main(void)
         cmocka_unit_test(test_finds_a_start_that_was_moved),
         cmocka_unit_test(test_finds_a_relation_on_a_plateau),
         cmocka_unit_test(test_finds_initial_equations_that_are_dropped),
+        cmocka_unit_test(test_one_digit_is_right),
         cmocka_unit_test(test_right_events_pass),
         cmocka_unit_test(test_finds_a_when_that_fires_too_early),
         cmocka_unit_test(test_finds_a_when_that_does_not_do_what_it_says),

@@ -16,7 +16,8 @@ typedef struct dae_verify_request {
      * count values, row by row. Needs `times`; equations are not evaluated then. NULL: solve. */
     const double *values;
     const char *judge; /* its method; NULL: of another family than that of the run */
-    double limit;      /* a variable that is off by more tolerances is wrong; 0: 100 */
+    double limit;      /* a variable that is off by more tolerances is wrong; 0: 100, or as many as
+                          make a tenth of its size */
     bool thorough; /* solve a model in other words, too: renamed, permuted, scaled, split, and from
                       other guesses */
 } dae_verify_request;

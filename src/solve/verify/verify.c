@@ -16,13 +16,18 @@
 #include "solve/verify/verify_parts.h"
 
 enum { DEFAULT_ROWS = 501, MOST_EVENTS = 10000, NAME = 200 };
-static const double DEFAULT_LIMIT = 100.0;
+/* Tolerances that a variable may be off by, and the part of its size that these may make: what is
+ * off by more has not one right digit. */
+static const double DEFAULT_LIMIT = 100.0, MOST_PART = 0.1;
 /* The judge's tolerances against those of the run, and what doubles can deliver. */
 #define TIGHTER 0.01
 #define LESS_TIGHT 0.1
 static const double FINEST = 1e-13;
-/* A judge that takes more attempts than this, and so many for each of the run, is given up. */
-static const long MOST_ATTEMPTS = 50000, PER_ATTEMPT = 300;
+/* A judge that takes more attempts than this, and so many for each of the run, is given up; so is
+ * one that comes less far than its attempts, after as many as a stiff beginning may take. */
+static const long MOST_ATTEMPTS = 50000, PER_ATTEMPT = 300, FIRST_ATTEMPTS = 2000, PER_FIRST = 20;
+/* The same of evaluations. */
+static const long MOST_EVALUATIONS = 300000, PER_EVALUATION = 30;
 
 /* Judges in the order in which they are asked: the most accurate ones for equations of any form
  * first. One of a family that the run used is no judge of it. */
@@ -155,6 +160,16 @@ static bool make_times(trial *x)
     return x->times;
 }
 
+/* How many tolerances are fine. */
+static double find_limit(const trial *x)
+{
+    int n = dae_problem_variable_count(x->problem);
+    double rtol = 0.0;
+    if (x->request->limit > 0.0) return x->request->limit;
+    for (int i = 0; i < n; i++) rtol = fmax(rtol, x->tolerance.rtol[i]);
+    return rtol > 0.0 ? fmax(1.0, fmin(DEFAULT_LIMIT, MOST_PART / rtol)) : DEFAULT_LIMIT;
+}
+
 /* What reads the text, or the callbacks. */
 static bool find_reader(const trial *x, reader **found)
 {
@@ -216,9 +231,15 @@ static dae_status ask(trial *x, trail *judge, const char *name, double tighter, 
                       .request = x->request,
                       .times = x->run.t,
                       .count = x->run.count,
-                      .most_steps = MOST_ATTEMPTS + PER_ATTEMPT * x->run.run.steps};
+                      .most_steps = MOST_ATTEMPTS + PER_ATTEMPT * x->run.run.steps,
+                      .first_steps = FIRST_ATTEMPTS + PER_FIRST * x->run.run.steps,
+                      .most_evaluations =
+                          MOST_EVALUATIONS + PER_EVALUATION * x->run.run.evaluations};
     dae_verify_report *r = &x->record->r;
-    if (method_find(name)->long_steps) aim.most_steps /= 10; /* long ones, unless it is stiff */
+    if (method_find(name)->long_steps) { /* unless it is stiff */
+        aim.most_steps /= 10;
+        aim.first_steps /= 10;
+    }
     trail_free(judge);
     if (!judge_options(x, name, tighter, &options)) return exhausted(diag);
     aim.looser = x->full.rtol > 0.0 ? x->full.rtol / options.rtol : 1.0 / tighter;
@@ -852,7 +873,7 @@ static dae_status hold_trial(trial *x, dae_diag *diag)
     if (!x->record || !x->record->texts || !make_times(x) ||
         !tolerances_new(&x->tolerance, x->problem, &x->full))
         return exhausted(diag);
-    x->record->r.limit = x->request->limit > 0.0 ? x->request->limit : DEFAULT_LIMIT;
+    x->record->r.limit = find_limit(x);
     x->record->r.size = sizeof x->record->r;
     x->record->r.worst = -1;
     status = run_first(x, diag);

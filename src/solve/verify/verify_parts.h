@@ -44,8 +44,10 @@ typedef struct trail_plan {
     const dae_verify_request *request;
     const double *times; /* in the order of time, repeated ones count once */
     int count;
-    bool event_rows;             /* rows of its own at events, before and after */
-    long most_steps;             /* 0: no limit */
+    bool event_rows;       /* rows of its own at events, before and after */
+    long most_steps;       /* 0: no limit */
+    long most_evaluations; /* 0: no limit */
+    long first_steps; /* > 0: so many are free, of most_steps as many as the time that is done */
     struct inspector *inspector; /* looks at every row; NULL: nobody does */
     struct reader *reader;       /* looks at every step, row and event; NULL: nobody does */
     double looser; /* > 0: find the least meaningful errors for tolerances so many times its own */

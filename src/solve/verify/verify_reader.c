@@ -17,6 +17,10 @@ enum { PANELS = 150, MOST_LOOKS = 12000, LEAST_LOOKS = 300, MOST_BREAKS = 1000 }
 static const double MOST_WORK = 1e7;
 /* Judges are not to take more steps than this for what bends. */
 #define MOST_BENDS 5000.0
+/* Besides, so many panels where values have moved by this part of their size since the last one;
+ * after some of them by four times as much. */
+enum { MOVED_PANELS = 200, MOVED_PART = 50 };
+static const double MOVED = 0.1;
 /* Expressions of time alone are straight up to this part of their size between two breaks. */
 static const double BEND = 0.1;
 
@@ -166,8 +170,8 @@ void reader_free(reader *x)
     for (int k = 0; k < MOST_CHAIN; k++) dae_free(x->chain[k].v);
     dae_free_all(x->column, x->skipped, x->seen, (void *)(uintptr_t)x->mute, x->fires, x->moved,
                  x->base, x->row, x->size, x->off, x->slope, x->slope_off, x->mixed, x->here,
-                 x->beside, x->pieces, x->breaks, x->last.v, x->next.v, x->could, x->can, x->now,
-                 x->reached, x->at.item, x->after.item, x->faulty);
+                 x->beside, x->passed, x->pieces, x->breaks, x->last.v, x->next.v, x->could, x->can,
+                 x->now, x->reached, x->moves, x->defined, x->at.item, x->after.item, x->faulty);
     dae_free(x);
 }
 
@@ -234,6 +238,9 @@ static bool make_room(reader *x, int n, int residuals)
               x->pieces && x->last.v && x->next.v && x->faulty;
     for (int k = 0; ok && k < MOST_CHAIN; k++) ok = (x->chain[k].v = DAE_ARRAY(double, m)) != NULL;
     double most = MOST_WORK / (residuals + 1.0);
+    x->passed = DAE_ARRAY(double, m);
+    if (!x->passed) return false;
+    x->move = MOVED;
     x->panels = (panels){.values = n,
                          .residuals = residuals,
                          .value = value_of,
@@ -292,7 +299,7 @@ static bool list_contents(reader *x)
     x->reached = DAE_ARRAY(bool, x->n + 1);
     return x->column && x->skipped && x->seen && x->mute && x->fires && x->slope && x->slope_off &&
            x->could && x->can && x->now && x->breaks && x->reached && find_columns(x) &&
-           make_room(x, x->n, x->equations);
+           reader_find_definitions(x) && make_room(x, x->n, x->equations);
 }
 
 static void list_gaps(reader *x)
@@ -425,6 +432,7 @@ bool reader_start(reader *x, double t, const double *row, bool fixed)
         if (fixed) check_fixed(x, t, x->mixed);
         if (fixed && !reader_initial_equations(x, &at)) return false;
         x->starting = true;
+        x->fixed = fixed;
         return reader_watch_event(x, t, row);
     }
     x->size_time = t;
@@ -498,6 +506,23 @@ static void check_end(reader *x, dae_solver *s, double inside, double end)
     }
 }
 
+/* Whether values have moved far since the last panel: fast parts of a run are short. */
+static bool has_moved(reader *x, dae_solver *s, double to)
+{
+    double most = 0.0;
+    if (x->moved_panels == MOVED_PANELS || !reader_values(x, s, to, x->here)) return false;
+    for (int i = 0; i < x->n; i++) {
+        double size = fmax(x->size[i], x->off[i]), move = fabs(x->here[i] - x->passed[i]);
+        bool real = !x->variable || x->variable[i].type == JUDGE_REAL;
+        if (real && size > 0.0 && move / size > most) most = move / size;
+        x->passed[i] = x->here[i];
+    }
+    x->way += most;
+    if (!(x->way >= x->move)) return false;
+    if (++x->moved_panels % MOVED_PART == 0) x->move *= 4.0;
+    return true;
+}
+
 /* The ends of a step are left out: switches may have either value there. */
 bool reader_step(reader *x, dae_solver *s, double from, double to)
 {
@@ -507,7 +532,9 @@ bool reader_step(reader *x, dae_solver *s, double from, double to)
         return true;
     if (x->judge && !reader_watch_step(x, s, from, to)) return false;
     bool due = isnan(x->probed) || fabs(to - x->probed) >= x->cell;
-    if (!due && breaks_within(x, a, b) < 2) return true;
+    bool moved = has_moved(x, s, to);
+    if (!due && !moved && breaks_within(x, a, b) < 2) return true;
+    x->way = 0.0;
     x->probed = to;
     x->size_time = to;
     if (!look_between(x, s, a, b)) return false;

@@ -99,6 +99,9 @@ struct reader {
     double *mixed, *here, *beside; /* n each; work space */
     panels panels;
     double cell, probed; /* panels begin so far apart, and the last one ended there */
+    double *passed;      /* per value: at the end of the last step, */
+    double way, move;    /* what they have moved since the last panel, and are to move */
+    int moved_panels;    /* that were chosen for it */
     double *breaks;      /* times at which something of time alone bends, increasing */
     size_t break_count;
     double *pieces; /* break_count + 2: ends of panels; work space */
@@ -107,7 +110,11 @@ struct reader {
     reading last, next, chain[MOST_CHAIN]; /* inside of steps before and after an event; at it */
     int chained;                           /* rows of the chain; 0: no event is under way */
     bool overlong;                         /* it had more rows than that */
-    bool starting;                         /* the event under way is the start */
+    bool starting;                         /* the event under way is the start, */
+    bool fixed;                            /* with the values that the text fixes */
+    bool *moves;                           /* per value: whens or definitions of what is discrete */
+    int *defined;                          /* per equation: what it defines of that; -1: nothing */
+    int passes;                            /* of events, that were tried */
     char *could, *can, *now; /* per condition: what it may be in `last`, at the event, and after */
     switch_list at, after;
     bool *reached; /* per variable: what an event changes, sooner or later */
@@ -161,11 +168,26 @@ bool reader_flip(reader *x, const sighting *at, int group, const judge_force *fi
 
 /* ---- events: verify_whens.c ---- */
 
+/* What a condition may be. */
+enum { MAY_BE_FALSE = 1, MAY_BE_TRUE = 2, MAY_BE_BOTH = 3 };
+
+/* may[c] |= what the conditions of a group may be at a point, if branch k is the first of the
+ * group. False: memory. */
+bool reader_add_conditions(reader *x, const sighting *at, int k, char *may);
+
 /* A step from .. to has been made. False: memory, here and below. */
 bool reader_watch_step(reader *x, dae_solver *s, double from, double to);
 /* A row inside of a step. */
 bool reader_watch_row(reader *x, double t, const double *v);
 /* The run has ended. */
 bool reader_watch_end(reader *x);
+/* Whether branch k is to fire at the event under way. */
+bool reader_must_fire(const reader *x, int k);
+
+/* verify_passes.c: find x->moves and x->defined. False: memory. */
+bool reader_find_definitions(reader *x);
+/* Note a fault if no passes of the whens lead from the first row of the event under
+ * way to its last one; first: it is the start. False: memory. */
+bool reader_explain(reader *x, bool first);
 
 #endif

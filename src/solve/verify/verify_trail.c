@@ -159,8 +159,25 @@ static dae_status meet_event(walker *w)
 static dae_status give_up(walker *w)
 {
     return diag_set(&w->s->diag, DAE_ERR_MAX_STEPS,
-                    "%ld steps were tried up to t = %g, and it was given up.", w->plan->most_steps,
+                    "%ld steps were tried up to t = %g, and it was given up.", w->s->stats.attempts,
                     dae_solver_time(w->s));
+}
+
+/* Whether the end is out of reach: more steps were tried, or evaluations made, than there may be,
+ * or, beyond those that a beginning may take, more than the part of the interval that is done is
+ * worth. */
+static bool is_hopeless(const walker *w)
+{
+    const trail_plan *p = w->plan;
+    double span = fabs(p->request->tend - p->request->t0), tried = (double)w->s->stats.attempts;
+    double part = fabs(dae_solver_time(w->s) - p->request->t0) / span;
+    const dae_stats *done = &w->s->stats;
+    if (p->most_evaluations > 0 &&
+        done->residuals + done->jacobian_residuals >= p->most_evaluations)
+        return true;
+    if (p->most_steps <= 0) return false;
+    if (p->first_steps <= 0) return tried >= (double)p->most_steps;
+    return tried >= (double)p->first_steps + part * (double)p->most_steps;
 }
 
 /* The start, to the text: what was fixed is there, unless the user gave values of his own. */
@@ -204,8 +221,7 @@ static dae_status walk(walker *w)
         if (row == DAE_OK && status == DAE_EVENT) row = meet_event(w);
         if (row < 0) return row;
         w->from = dae_solver_time(w->s);
-        long most = w->plan->most_steps;
-        if (more && most > 0 && w->s->stats.attempts >= most) return give_up(w);
+        if (more && is_hopeless(w)) return give_up(w);
     }
     return status < 0 ? status : DAE_OK;
 }

@@ -7,9 +7,6 @@
 #include "base/memory.h"
 #include "solve/verify/verify_reader.h"
 
-/* What a condition may be. */
-enum { MAY_BE_FALSE = 1, MAY_BE_TRUE = 2, MAY_BE_BOTH = 3 };
-
 static const double ROUNDING = 1e-12;
 
 static void keep_reading(reading *at, double t, const double *v, int n)
@@ -49,6 +46,12 @@ static bool begins_group(const reader *x, int k)
     for (int i = 0; i < k; i++)
         if (x->when[i].group == x->when[k].group) return false;
     return true;
+}
+
+bool reader_add_conditions(reader *x, const sighting *at, int k, char *may)
+{
+    condition_search q = {x, x->when[k].group, may};
+    return !begins_group(x, k) || reader_flip(x, at, q.group, NULL, 0, add_conditions, &q);
 }
 
 static bool clear_conditions(const reader *x, char *may)
@@ -288,15 +291,30 @@ static bool is_equation(const reader *x, int k)
     return false;
 }
 
+/* Whether a condition of branch k may have become true in this event. */
+static bool becomes_true(const reader *x, int k)
+{
+    const judge_when *w = &x->when[k];
+    for (int c = w->first; c < w->first + w->count; c++)
+        if (x->could[c] != MAY_BE_TRUE && ((x->can[c] | x->now[c]) & MAY_BE_TRUE)) return true;
+    return false;
+}
+
+bool reader_must_fire(const reader *x, int k)
+{
+    bool must = must_rise(x, k);
+    for (int p = x->when[k].previous; p >= 0; p = x->when[p].previous)
+        must = must && !becomes_true(x, p);
+    return must;
+}
+
 /* A branch whose condition rises has done what it says. */
 static bool check_branch(reader *x, int k)
 {
     effect_search q;
     char left[64], right[64];
     const judge_when *w = &x->when[k];
-    if (!must_rise(x, k) || !is_equation(x, k)) return true;
-    for (int p = w->previous; p >= 0; p = x->when[p].previous)
-        if (may_rise(x, p)) return true;
+    if (!reader_must_fire(x, k) || !is_equation(x, k)) return true;
     if (!check_effects(x, k, &q)) return false;
     if (q.met || !q.some) return true;
     const judge_effect *e = &q.off;
@@ -430,6 +448,7 @@ static void check_kept(reader *x, const double *from, double t, const double *v)
 static bool settle_event(reader *x)
 {
     bool ok = true, first = x->starting;
+    int faults = x->faults;
     const reading *after = &x->chain[x->chained - 1];
     sighting at = {.t = after->t, .v = after->v, .event = true};
     clear_conditions(x, x->now);
@@ -440,6 +459,7 @@ static bool settle_event(reader *x)
     for (int k = 0; ok && k < x->whens && !first; k++) ok = check_branch(x, k);
     if (ok && !first && !x->overlong) ok = check_changes(x);
     if (ok && !first) check_jumps(x);
+    if (ok && (!first || x->fixed) && x->faults == faults) ok = reader_explain(x, first);
     x->chained = 0;
     x->overlong = x->starting = false;
     return ok;
@@ -462,9 +482,24 @@ static bool check_missed(reader *x, double t, const double *v)
     keep_reading(&x->chain[1], t, v, x->n);
     x->chained = 2;
     memcpy(x->can, x->now, (size_t)x->conditions + 1);
-    for (int k = 0; ok && k < x->whens; k++) ok = check_branch(x, k);
+    int faults = x->faults;
+    bool must = false;
+    for (int k = 0; ok && k < x->whens; k++) {
+        must = must || reader_must_fire(x, k);
+        ok = check_branch(x, k);
+    }
+    if (must) keep_reading(&x->chain[0], t, v, x->n);
+    if (ok && must && x->faults == faults) ok = reader_explain(x, false);
     x->chained = 0;
     return ok;
+}
+
+/* What conditions are before the next event. One that was false, and may be either now, is to fire
+ * on its way to true; one that was true is to be false at an event first. */
+static void keep_conditions(reader *x)
+{
+    for (int c = 0; c < x->conditions; c++)
+        if (x->now[c] != MAY_BE_BOTH || !x->could[c]) x->could[c] = x->now[c];
 }
 
 bool reader_watch_row(reader *x, double t, const double *v)
@@ -479,7 +514,7 @@ bool reader_watch_row(reader *x, double t, const double *v)
         check_kept(x, x->last.v, t, v);
         ok = check_missed(x, t, v);
     }
-    memcpy(x->could, x->now, (size_t)x->conditions + 1);
+    keep_conditions(x);
     keep_reading(&x->last, t, v, x->n);
     next->there = false;
     return ok;
