@@ -1,0 +1,461 @@
+/* Forcing: functions of time alone in the equations, over whole steps.
+ *
+ * A method knows them at the times of its evaluations. What they do in between, as a pulse that is
+ * shorter than the step, no error estimate tells. But they can be bounded: interval arithmetic
+ * [Moore66] encloses each of their nodes over a piece of time. A step has seen a node if the node
+ * stays near the values that it had where the equations were evaluated, and does not go up and down
+ * more often than these can tell. Where that cannot be shown for a piece, it is halved, down to
+ * pieces that show it, or a time at which the node is elsewhere. What F differs by there, by the
+ * matrix of the end of the step, is what the solution may have missed: if it matters in units of
+ * the tolerances, the step is to end there. So a pulse costs the logarithm of its part of the step.
+ *
+ * Loops and relations are not bounded: relations of time are events, or seams (hybrid_seams.c). */
+#include <float.h>
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "expr/range.h"
+#include "solve/hybrid/hybrid_parts.h"
+
+/* What is smaller than this part of the largest value of a node is left to the error test, which
+ * sees it wherever an evaluation does. */
+static const double SMALL = 1.0 / 64.0;
+/* What has shown not to matter is not asked again in steps, and for changes, up to so many times as
+ * large, for so many steps. */
+static const double SIMILAR = 1.5;
+enum { CALM_STEPS = 64 };
+/* Pieces of a step, halvings, and how often one step is cut. */
+enum { MOST_PIECES = 256, MOST_HALVINGS = 30, MOST_CUTS = 60 };
+
+/* A node that did not matter. */
+typedef struct calm {
+    double h, width; /* for steps and changes of this size */
+    long steps;      /* for how many more; 0: it is not known */
+} calm;
+
+struct forcing {
+    owned_part part;
+    const model_form *form; /* of the equations these are of */
+    range_program *program; /* of the nodes; NULL: there are none */
+    size_t count;           /* of nodes */
+    range *piece, *step;    /* work: per node, over a piece of the step, and over all of it */
+    interval *seen;         /* work: per node, where the equations were evaluated */
+    double *extent;         /* per node: the largest magnitude that is known of it */
+    double *begin, *before; /* per node: where the step begins, and where the one before did */
+    calm *calm;             /* per node */
+    bool has_before, has_matrix;
+    int cuts; /* of the step at hand */
+};
+
+static void forcing_free(void *self)
+{
+    forcing *q = self;
+    range_program_free(q->program);
+    dae_free_all(q->piece, q->step, q->seen, q->extent, q->begin, q->before, q->calm, q);
+}
+
+/* ---- which nodes ---- */
+
+/* Mark the nodes of an equation that depend on time alone, and have no jumps in them. */
+static bool mark_equation(const flat_model *m, walk *w, expr residual, unsigned char *marks)
+{
+    const graph *g = m->graph;
+    if (!walk_from(w, g, &residual, 1)) return false;
+    unsigned char *on = seam_leaves(m, w), *jumps = dae_calloc(w->count + 1, 1);
+    for (size_t i = 0; on && jumps && i < w->count; i++) {
+        const expr_node *n = graph_node(g, w->order[i]);
+        const expr operand[3] = {n->a, n->b, n->c};
+        const int arity = n->op < EXPR_OP_COUNT ? graph_arity(n->op) : 0;
+        jumps[i] = on[i] != 0 && expr_is_step(n->op);
+        for (int k = 0; k < arity; k++) jumps[i] |= jumps[walk_place(w, operand[k])];
+        if (arity > 0 && on[i] == SEAM_OF_TIME && !jumps[i]) marks[w->order[i]] = 1;
+    }
+    const bool ok = on && jumps;
+    dae_free_all(on, jumps);
+    return ok;
+}
+
+static bool has_time(const graph *g)
+{
+    for (expr e = 1; e < graph_size(g); e++)
+        if (graph_node(g, e)->op == EXPR_TIME) return true;
+    return false;
+}
+
+/* roots = the marked nodes; returns how many there are. */
+static size_t list_marked(const unsigned char *marks, size_t size, expr *roots)
+{
+    size_t count = 0;
+    for (expr e = 1; e < size; e++)
+        if (marks[e]) roots[count++] = e;
+    return count;
+}
+
+/* Of the listed nodes those that are more than polynomials, which bend at most as their degree. */
+static bool keep_wild(const graph *g, expr *roots, size_t *count)
+{
+    range_program *all = *count > 0 ? range_program_new(g, roots, *count) : NULL;
+    if (!all) return *count == 0;
+    size_t kept = 0;
+    for (size_t k = 0; k < *count; k++)
+        if (range_program_is_wild(all, k) && !range_program_is_opaque(all, k))
+            roots[kept++] = roots[k];
+    range_program_free(all);
+    *count = kept;
+    return true;
+}
+
+static bool make_program(forcing *q, const flat_model *m)
+{
+    const size_t size = graph_size(m->graph);
+    unsigned char *marks = dae_calloc(size, 1);
+    expr *roots = DAE_ARRAY(expr, size);
+    walk w = {0};
+    bool ok = marks && roots;
+    for (size_t k = 0; ok && k < m->equation_count; k++)
+        ok = mark_equation(m, &w, m->equations[k].residual, marks);
+    walk_free(&w);
+    if (ok) q->count = list_marked(marks, size, roots);
+    ok = ok && keep_wild(m->graph, roots, &q->count);
+    if (ok && q->count > 0) {
+        q->program = range_program_new(m->graph, roots, q->count);
+        ok = q->program != NULL;
+    }
+    dae_free_all(marks, roots);
+    return ok;
+}
+
+static forcing *forcing_new(const model_form *f)
+{
+    forcing *q = DAE_NEW(forcing);
+    if (!q) return NULL;
+    q->part.free = forcing_free;
+    q->form = f;
+    graph_enter(f->flat->graph);
+    bool ok = !has_time(f->flat->graph) || make_program(q, f->flat);
+    graph_leave(f->flat->graph);
+    q->piece = DAE_ARRAY(range, q->count);
+    q->step = DAE_ARRAY(range, q->count);
+    q->seen = DAE_ARRAY(interval, q->count);
+    q->extent = DAE_ARRAY(double, q->count);
+    q->begin = DAE_ARRAY(double, q->count);
+    q->before = DAE_ARRAY(double, q->count);
+    q->calm = DAE_ARRAY(calm, q->count);
+    ok = ok && q->piece && q->step && q->seen && q->extent && q->begin && q->before && q->calm;
+    if (ok) return q;
+    forcing_free(q);
+    return NULL;
+}
+
+/* ---- values and bounds ---- */
+
+/* out = the nodes between a and b */
+static void enclose(const dae_solver *s, double a, double b, range *out)
+{
+    const model_instance *m = s->hybrid->instance;
+    const range_leaves leaves = {
+        .time = {fmin(a, b), fmax(a, b)}, .parameters = m->parameters, .memory = m->memory};
+    range_program_run(s->hybrid->forcing->program, &leaves, out);
+}
+
+static double magnitude(interval a)
+{
+    return fmax(fabs(a.lo), fabs(a.hi));
+}
+
+/* The equations were evaluated at t. */
+static void see(const dae_solver *s, forcing *q, double t)
+{
+    enclose(s, t, t, q->piece);
+    for (size_t k = 0; k < q->count; k++) {
+        const interval v = q->piece[k].value;
+        q->seen[k] = (interval){fmin(q->seen[k].lo, v.lo), fmax(q->seen[k].hi, v.hi)};
+        if (isfinite(magnitude(v))) q->extent[k] = fmax(q->extent[k], magnitude(v));
+    }
+}
+
+static double small_change(const forcing *q, size_t k)
+{
+    return SMALL * q->extent[k];
+}
+
+/* By how much v leaves what is near the values that node k was seen to have. */
+static double beyond(const forcing *q, size_t k, interval v)
+{
+    const interval a = q->seen[k];
+    const double near = (a.hi - a.lo) + small_change(q, k);
+    return fmax(v.hi - (a.hi + near), (a.lo - near) - v.lo);
+}
+
+/* Whether node k is known not to matter in steps of this length. */
+static bool is_calm(const forcing *q, size_t k, double h)
+{
+    const calm *c = &q->calm[k];
+    const interval v = q->step[k].value;
+    return c->steps > 0 && fabs(h) <= SIMILAR * c->h && v.hi - v.lo <= SIMILAR * c->width;
+}
+
+static void set_calm(forcing *q, size_t k, double h)
+{
+    const interval v = q->step[k].value;
+    q->calm[k] = (calm){.h = fabs(h), .width = v.hi - v.lo, .steps = CALM_STEPS};
+}
+
+/* ---- what it does to the solution ---- */
+
+/* F at t with the values at the end of the attempt; false: it has none there */
+static bool residual_at(dae_solver *s, const attempt *a, double t, double *f)
+{
+    const eval_failure failure = s->bound.eval.failure;
+    const eval_status status =
+        evaluate_residual(&s->bound.eval, t, a->y, a->yp, f, &s->stats.residuals);
+    if (status == EVAL_RETRY) s->bound.eval.failure = failure;
+    return status == EVAL_OK;
+}
+
+/* What F at t differs by from the straight line between the ends of the step, in units of the
+ * tolerances: by the derivatives at the end, for a y' that moves with 1/h. INFINITY: not known. */
+static double effect(dae_solver *s, const attempt *a, double t)
+{
+    binding *b = &s->bound;
+    const double part = (t - a->t) / a->h;
+    double *d = b->end_off, *at = b->end_beside;
+    if (!s->hybrid->forcing->has_matrix && !step_end_factor(s, a)) return INFINITY;
+    s->hybrid->forcing->has_matrix = true;
+    if (!residual_at(s, a, t, d) || !residual_at(s, a, a->t, at)) return INFINITY;
+    for (int i = 0; i < b->n; i++) d[i] -= (1.0 - part) * at[i];
+    if (!residual_at(s, a, a->t + a->h, at)) return INFINITY;
+    for (int i = 0; i < b->n; i++) d[i] -= part * at[i];
+    if (iteration_solve(&b->ends, NULL, d) != ITERATION_OK) return INFINITY;
+    const double size = norm_of(&b->norm, d, b->norm.scale);
+    return isnan(size) ? INFINITY : size;
+}
+
+/* ---- a time that the step has not seen ---- */
+
+/* The first node that may be elsewhere between t and `to`, or q->count. */
+static size_t first_elsewhere(const dae_solver *s, forcing *q, const attempt *a, double t, double to)
+{
+    size_t k = 0;
+    enclose(s, t, to, q->piece);
+    while (k < q->count && (is_calm(q, k, a->h) || !(beyond(q, k, q->piece[k].value) > 0.0))) k++;
+    return k;
+}
+
+/* Whether a node is elsewhere at t, and that matters. Nodes to which it does not are calm. */
+static bool matters_at(dae_solver *s, forcing *q, const attempt *a, double t)
+{
+    double more = 0.0; /* elsewhere in the step the largest may be so many times as far away */
+    enclose(s, t, t, q->piece);
+    for (size_t k = 0; k < q->count; k++) {
+        const double off = is_calm(q, k, a->h) ? 0.0 : beyond(q, k, q->piece[k].value);
+        const double most = beyond(q, k, q->step[k].value) + small_change(q, k);
+        if (off > 0.0) more = fmax(more, most / (off + small_change(q, k)));
+    }
+    if (more == 0.0) return false;
+    if (!(more < 1.0 / SMALL)) more = 1.0 / SMALL;
+    if (more * effect(s, a, t) > 1.0) return true;
+    for (size_t k = 0; k < q->count; k++)
+        if (beyond(q, k, q->piece[k].value) > 0.0) set_calm(q, k, a->h);
+    return false;
+}
+
+/* The first time found at which a node does what matters and was not seen, or NAN. */
+static double unseen_time(dae_solver *s, forcing *q, const attempt *a)
+{
+    const double end = fmax(a->t, a->t + a->h);
+    double t = fmin(a->t, a->t + a->h), length = end - t;
+    const double shortest = ldexp(length, -MOST_HALVINGS);
+    for (int pieces = 0; t < end && pieces < MOST_PIECES; pieces++) {
+        const double to = fmin(t + length, end), middle = 0.5 * (t + to);
+        const bool whole = first_elsewhere(s, q, a, t, to) == q->count;
+        if (!whole && matters_at(s, q, a, middle)) return middle;
+        if (whole || length <= shortest) {
+            t = to;
+            length *= 2.0;
+        } else {
+            length *= 0.5;
+        }
+    }
+    return NAN;
+}
+
+/* ---- ups and downs ---- */
+
+/* How many evenly spaced values of a node a step knows, beside the first: a one-step method of
+ * order p stands for a polynomial through p + 1 of them, a multistep method has its end. */
+static int values_known(const dae_solver *s, const attempt *a)
+{
+    return s->run.control.one_step && a->order > 1 ? a->order : 1;
+}
+
+/* What values that are known tell of node k: that it goes up or down between the values seen once
+ * for two of them, and between two neighbours no further than twice as far. */
+static double way_told(const forcing *q, size_t k, int known)
+{
+    const interval v = q->seen[k];
+    return 0.5 * (known + 2) * (v.hi - v.lo + small_change(q, k));
+}
+
+static double steepest_told(const forcing *q, size_t k, int known)
+{
+    const interval v = q->seen[k];
+    return 2.0 * known * (v.hi - v.lo + small_change(q, k));
+}
+
+/* The most that node k may move along the step, if it is steepest all along. */
+static double most_way(const forcing *q, const attempt *a, size_t k)
+{
+    const double way = magnitude(q->step[k].slope) * fabs(a->h);
+    return isfinite(way) ? way : 0.0;
+}
+
+/* A bound on how far node k goes, up and down, within the attempt. */
+static double way_of(const dae_solver *s, forcing *q, const attempt *a, size_t k)
+{
+    enum { PIECES = 8 };
+    double way = 0.0;
+    for (int i = 0; i < PIECES; i++) {
+        enclose(s, a->t + a->h * i / PIECES, a->t + a->h * (i + 1) / PIECES, q->piece);
+        way += magnitude(q->piece[k].slope) * fabs(a->h) / PIECES;
+    }
+    return way;
+}
+
+/* The part of the step in which node k does no more than is told. */
+static double part_told(const dae_solver *s, forcing *q, const attempt *a, size_t k)
+{
+    const int known = values_known(s, a);
+    const double most = most_way(q, a, k), told = way_told(q, k, known);
+    double part = fmin(1.0, steepest_told(q, k, known) / most);
+    if (most > told) part = fmin(part, told / way_of(s, q, a, k));
+    return part;
+}
+
+/* Whether what a step does not resolve of node k matters: where the values known of it are least
+ * and greatest, and at times that fit no period. */
+static bool waves_matter(dae_solver *s, forcing *q, const attempt *a, size_t k)
+{
+    double times[] = {0.1459, 0.3820, 0.6180, 0.9017, 0.5, 0.5}; /* by the golden section */
+    const int known = values_known(s, a);
+    double least = INFINITY, most = -INFINITY;
+    for (int i = 1; i < known; i++) {
+        const double at = (double)i / known;
+        enclose(s, a->t + at * a->h, a->t + at * a->h, q->piece);
+        const double v = q->piece[k].value.lo;
+        if (v < least) least = v, times[4] = at;
+        if (v > most) most = v, times[5] = at;
+    }
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (effect(s, a, a->t + times[i] * a->h) > 1.0) return true;
+    return false;
+}
+
+/* The part of the step in which all nodes do no more than is told. */
+static double resolved_part(dae_solver *s, forcing *q, const attempt *a)
+{
+    static const double LEAST = 0.125;
+    double part = 1.0;
+    for (size_t k = 0; k < q->count; k++) {
+        const double told = is_calm(q, k, a->h) ? 1.0 : part_told(s, q, a, k);
+        if (!(told < part)) continue;
+        if (waves_matter(s, q, a, k))
+            part = fmax(told, LEAST);
+        else
+            set_calm(q, k, a->h);
+    }
+    return part;
+}
+
+/* ---- for steps ---- */
+
+void hybrid_bind_forcing(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    if (!h->forcing || h->forcing->form->flat != h->instance->form->flat) {
+        part_free(h->forcing);
+        h->forcing = forcing_new(h->instance->form);
+        if (!h->forcing) h->no_memory = true;
+    }
+    forcing *q = h->forcing;
+    if (!q || !q->program) return;
+    const double stop = solver_stop_time(s), end = isfinite(stop) ? stop : s->run.goal;
+    enclose(s, s->run.t, end, q->piece);
+    for (size_t k = 0; k < q->count; k++) {
+        const double most = magnitude(q->piece[k].value);
+        q->extent[k] = isfinite(most) ? most : 0.0;
+        q->calm[k].steps = 0;
+    }
+    q->has_before = false;
+    q->cuts = 0;
+}
+
+/* What is seen at the ends of the step, and where the one before began. */
+static void see_ends(const dae_solver *s, forcing *q, const attempt *a)
+{
+    enclose(s, a->t, a->t, q->piece);
+    for (size_t k = 0; k < q->count; k++) {
+        q->begin[k] = q->piece[k].value.lo;
+        q->seen[k] = q->piece[k].value;
+        if (!q->has_before) continue;
+        q->seen[k].lo = fmin(q->seen[k].lo, q->before[k]);
+        q->seen[k].hi = fmax(q->seen[k].hi, q->before[k]);
+    }
+    see(s, q, a->t + a->h);
+}
+
+/* Whether all nodes are near what is known of them; known: values beside the first */
+static bool is_seen(const forcing *q, const attempt *a, int known)
+{
+    for (size_t k = 0; k < q->count; k++) {
+        const double told = fmin(way_told(q, k, known), steepest_told(q, k, known));
+        if (beyond(q, k, q->step[k].value) > 0.0 || most_way(q, a, k) > told) return false;
+    }
+    return true;
+}
+
+double hybrid_seen_step(dae_solver *s, const attempt *a)
+{
+    forcing *q = s->hybrid->forcing;
+    const step_control *c = &s->run.control;
+    if (!q || !q->program || c->fixed || c->literal || s->bound.method->dassl) return a->h;
+    const int known = values_known(s, a);
+    see_ends(s, q, a);
+    enclose(s, a->t, a->t + a->h, q->step);
+    q->has_matrix = false;
+    if (is_seen(q, a, 1) || q->cuts >= MOST_CUTS) return a->h;
+    for (int i = 1; i < known; i++) see(s, q, a->t + a->h * i / known);
+    if (is_seen(q, a, known)) return a->h;
+    const double t = unseen_time(s, q, a);
+    const double h = isnan(t) ? resolved_part(s, q, a) * a->h : t - a->t;
+    q->cuts += h != a->h;
+    return h;
+}
+
+void hybrid_accept_forcing(dae_solver *s)
+{
+    forcing *q = s->hybrid->forcing;
+    if (!q || !q->program) return;
+    for (size_t k = 0; k < q->count; k++) {
+        q->before[k] = q->begin[k];
+        q->calm[k].steps -= q->calm[k].steps > 0;
+    }
+    q->has_before = true;
+    q->cuts = 0;
+}
+
+void forcing_persist(dae_solver *s, persist *p)
+{
+    const bool sought = persist_flag(p, s->hybrid->forcing);
+    if (p->reading && sought && !s->hybrid->forcing) hybrid_bind_forcing(s);
+    forcing *q = s->hybrid->forcing;
+    if (sought && !q) p->no_memory = true;
+    if (!sought || !q) return;
+    PERSIST_ARRAY(p, q->extent, q->count);
+    PERSIST_ARRAY(p, q->begin, q->count);
+    PERSIST_ARRAY(p, q->before, q->count);
+    PERSIST_ARRAY(p, q->calm, q->count);
+    PERSIST(p, q->has_before);
+    PERSIST(p, q->cuts);
+}
