@@ -42,9 +42,13 @@ struct forcing {
     range *piece, *step;    /* work: per node, over a piece of the step, and over all of it */
     interval *seen;         /* work: per node, where the equations were evaluated */
     double *extent;         /* per node: the largest magnitude that is known of it */
-    double *begin, *before; /* per node: where the step begins, and where the one before did */
-    calm *calm;             /* per node */
-    bool has_before, has_matrix;
+    double *steepest;       /* per node: a bound on its slope in the rest of the run */
+    double *before, *begin,
+        *end;                /* per node: where the last step began, and at both ends of this */
+    double begin_at;         /* the time of `begin` */
+    calm *calm;              /* per node */
+    bool has_before, looked; /* `before` is known; the others are, for the last attempt */
+    bool has_matrix;
     int cuts; /* of the step at hand */
 };
 
@@ -52,7 +56,8 @@ static void forcing_free(void *self)
 {
     forcing *q = self;
     range_program_free(q->program);
-    dae_free_all(q->piece, q->step, q->seen, q->extent, q->begin, q->before, q->calm, q);
+    dae_free_all(q->piece, q->step, q->seen, q->extent, q->steepest, q->before, q->begin, q->end,
+                 q->calm, q);
 }
 
 /* ---- which nodes ---- */
@@ -139,10 +144,13 @@ static forcing *forcing_new(const model_form *f)
     q->step = DAE_ARRAY(range, q->count);
     q->seen = DAE_ARRAY(interval, q->count);
     q->extent = DAE_ARRAY(double, q->count);
+    q->steepest = DAE_ARRAY(double, q->count);
     q->begin = DAE_ARRAY(double, q->count);
     q->before = DAE_ARRAY(double, q->count);
+    q->end = DAE_ARRAY(double, q->count);
     q->calm = DAE_ARRAY(calm, q->count);
-    ok = ok && q->piece && q->step && q->seen && q->extent && q->begin && q->before && q->calm;
+    ok = ok && q->piece && q->step && q->seen && q->extent && q->steepest && q->begin &&
+         q->before && q->end && q->calm;
     if (ok) return q;
     forcing_free(q);
     return NULL;
@@ -235,7 +243,8 @@ static double effect(dae_solver *s, const attempt *a, double t)
 /* ---- a time that the step has not seen ---- */
 
 /* The first node that may be elsewhere between t and `to`, or q->count. */
-static size_t first_elsewhere(const dae_solver *s, forcing *q, const attempt *a, double t, double to)
+static size_t first_elsewhere(const dae_solver *s, forcing *q, const attempt *a, double t,
+                              double to)
 {
     size_t k = 0;
     enclose(s, t, to, q->piece);
@@ -385,24 +394,43 @@ void hybrid_bind_forcing(dae_solver *s)
     for (size_t k = 0; k < q->count; k++) {
         const double most = magnitude(q->piece[k].value);
         q->extent[k] = isfinite(most) ? most : 0.0;
+        q->steepest[k] = magnitude(q->piece[k].slope);
         q->calm[k].steps = 0;
     }
-    q->has_before = false;
+    q->looked = q->has_before = false;
+    q->begin_at = NAN;
     q->cuts = 0;
+}
+
+/* out = the nodes at t */
+static void values_at(const dae_solver *s, forcing *q, double t, double *out)
+{
+    enclose(s, t, t, q->piece);
+    for (size_t k = 0; k < q->count; k++) out[k] = q->piece[k].value.lo;
 }
 
 /* What is seen at the ends of the step, and where the one before began. */
 static void see_ends(const dae_solver *s, forcing *q, const attempt *a)
 {
-    enclose(s, a->t, a->t, q->piece);
+    if (q->begin_at != a->t) values_at(s, q, a->t, q->begin);
+    q->begin_at = a->t;
+    values_at(s, q, a->t + a->h, q->end);
     for (size_t k = 0; k < q->count; k++) {
-        q->begin[k] = q->piece[k].value.lo;
-        q->seen[k] = q->piece[k].value;
+        q->seen[k] = (interval){fmin(q->begin[k], q->end[k]), fmax(q->begin[k], q->end[k])};
+        if (isfinite(magnitude(q->seen[k])))
+            q->extent[k] = fmax(q->extent[k], magnitude(q->seen[k]));
         if (!q->has_before) continue;
         q->seen[k].lo = fmin(q->seen[k].lo, q->before[k]);
         q->seen[k].hi = fmax(q->seen[k].hi, q->before[k]);
     }
-    see(s, q, a->t + a->h);
+}
+
+/* Whether a step is too short for any node to do what matters, whatever the time. */
+static bool is_short(const forcing *q, double h)
+{
+    for (size_t k = 0; k < q->count; k++)
+        if (!(q->steepest[k] * fabs(h) <= small_change(q, k))) return false;
+    return true;
 }
 
 /* Whether all nodes are near what is known of them; known: values beside the first */
@@ -420,6 +448,8 @@ double hybrid_seen_step(dae_solver *s, const attempt *a)
     forcing *q = s->hybrid->forcing;
     const step_control *c = &s->run.control;
     if (!q || !q->program || c->fixed || c->literal || s->bound.method->dassl) return a->h;
+    q->looked = !is_short(q, a->h);
+    if (!q->looked) return a->h;
     const int known = values_known(s, a);
     see_ends(s, q, a);
     enclose(s, a->t, a->t + a->h, q->step);
@@ -437,11 +467,13 @@ void hybrid_accept_forcing(dae_solver *s)
 {
     forcing *q = s->hybrid->forcing;
     if (!q || !q->program) return;
-    for (size_t k = 0; k < q->count; k++) {
+    for (size_t k = 0; k < q->count; k++) q->calm[k].steps -= q->calm[k].steps > 0;
+    for (size_t k = 0; k < q->count && q->looked; k++) {
         q->before[k] = q->begin[k];
-        q->calm[k].steps -= q->calm[k].steps > 0;
+        q->begin[k] = q->end[k];
     }
-    q->has_before = true;
+    if (q->looked) q->begin_at = s->run.last.t + s->run.last.h;
+    q->has_before = q->looked;
     q->cuts = 0;
 }
 
@@ -453,9 +485,11 @@ void forcing_persist(dae_solver *s, persist *p)
     if (sought && !q) p->no_memory = true;
     if (!sought || !q) return;
     PERSIST_ARRAY(p, q->extent, q->count);
+    PERSIST_ARRAY(p, q->steepest, q->count);
     PERSIST_ARRAY(p, q->begin, q->count);
     PERSIST_ARRAY(p, q->before, q->count);
     PERSIST_ARRAY(p, q->calm, q->count);
+    PERSIST(p, q->begin_at);
     PERSIST(p, q->has_before);
     PERSIST(p, q->cuts);
 }
