@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "expr/range.h"
+#include "model/model_forcing.h"
 #include "solve/hybrid/hybrid_parts.h"
 
 /* What is smaller than this part of the largest value of a node is left to the error test, which
@@ -28,6 +29,11 @@ enum { CALM_STEPS = 64 };
 /* Pieces of a step, halvings, and how often one step is cut. */
 enum { MOST_PIECES = 256, MOST_HALVINGS = 30, MOST_CUTS = 60 };
 
+/* A clock over a step: the cubic with these values and slopes at its ends. */
+typedef struct clock_motion {
+    double t[2], y[2], slope[2];
+} clock_motion;
+
 /* A node that did not matter. */
 typedef struct calm {
     double h, width; /* for steps and changes of this size */
@@ -37,7 +43,12 @@ typedef struct calm {
 struct forcing {
     owned_part part;
     const model_form *form; /* of the equations these are of */
+    model_forcing terms;    /* the nodes, and the clocks that they read */
+    range *clock;           /* work: per unknown, where it is a clock */
+    clock_motion *motion;   /* per clock */
     range_program *program; /* of the nodes; NULL: there are none */
+    range_program *given;   /* of the unknowns that are functions of time; NULL: there are none */
+    range *given_value;     /* work: of them */
     size_t count;           /* of nodes */
     range *piece, *step;    /* work: per node, over a piece of the step, and over all of it */
     interval *seen;         /* work: per node, where the equations were evaluated */
@@ -56,79 +67,22 @@ static void forcing_free(void *self)
 {
     forcing *q = self;
     range_program_free(q->program);
-    dae_free_all(q->piece, q->step, q->seen, q->extent, q->steepest, q->before, q->begin, q->end,
-                 q->calm, q);
+    range_program_free(q->given);
+    model_forcing_free(&q->terms);
+    dae_free_all(q->clock, q->motion, q->given_value, q->piece, q->step, q->seen, q->extent,
+                 q->steepest, q->before, q->begin, q->end, q->calm, q);
 }
 
-/* ---- which nodes ---- */
-
-/* Mark the nodes of an equation that depend on time alone, and have no jumps in them. */
-static bool mark_equation(const flat_model *m, walk *w, expr residual, unsigned char *marks)
+static bool make_programs(forcing *q, const model_form *f)
 {
-    const graph *g = m->graph;
-    if (!walk_from(w, g, &residual, 1)) return false;
-    unsigned char *on = seam_leaves(m, w), *jumps = dae_calloc(w->count + 1, 1);
-    for (size_t i = 0; on && jumps && i < w->count; i++) {
-        const expr_node *n = graph_node(g, w->order[i]);
-        const expr operand[3] = {n->a, n->b, n->c};
-        const int arity = n->op < EXPR_OP_COUNT ? graph_arity(n->op) : 0;
-        jumps[i] = on[i] != 0 && expr_is_step(n->op);
-        for (int k = 0; k < arity; k++) jumps[i] |= jumps[walk_place(w, operand[k])];
-        if (arity > 0 && on[i] == SEAM_OF_TIME && !jumps[i]) marks[w->order[i]] = 1;
-    }
-    const bool ok = on && jumps;
-    dae_free_all(on, jumps);
-    return ok;
-}
-
-static bool has_time(const graph *g)
-{
-    for (expr e = 1; e < graph_size(g); e++)
-        if (graph_node(g, e)->op == EXPR_TIME) return true;
-    return false;
-}
-
-/* roots = the marked nodes; returns how many there are. */
-static size_t list_marked(const unsigned char *marks, size_t size, expr *roots)
-{
-    size_t count = 0;
-    for (expr e = 1; e < size; e++)
-        if (marks[e]) roots[count++] = e;
-    return count;
-}
-
-/* Of the listed nodes those that are more than polynomials, which bend at most as their degree. */
-static bool keep_wild(const graph *g, expr *roots, size_t *count)
-{
-    range_program *all = *count > 0 ? range_program_new(g, roots, *count) : NULL;
-    if (!all) return *count == 0;
-    size_t kept = 0;
-    for (size_t k = 0; k < *count; k++)
-        if (range_program_is_wild(all, k) && !range_program_is_opaque(all, k))
-            roots[kept++] = roots[k];
-    range_program_free(all);
-    *count = kept;
-    return true;
-}
-
-static bool make_program(forcing *q, const flat_model *m)
-{
-    const size_t size = graph_size(m->graph);
-    unsigned char *marks = dae_calloc(size, 1);
-    expr *roots = DAE_ARRAY(expr, size);
-    walk w = {0};
-    bool ok = marks && roots;
-    for (size_t k = 0; ok && k < m->equation_count; k++)
-        ok = mark_equation(m, &w, m->equations[k].residual, marks);
-    walk_free(&w);
-    if (ok) q->count = list_marked(marks, size, roots);
-    ok = ok && keep_wild(m->graph, roots, &q->count);
-    if (ok && q->count > 0) {
-        q->program = range_program_new(m->graph, roots, q->count);
-        ok = q->program != NULL;
-    }
-    dae_free_all(marks, roots);
-    return ok;
+    const graph *g = f->flat->graph;
+    if (!model_forcing_find(&q->terms, f)) return false;
+    const size_t given = (size_t)q->terms.given_count;
+    q->count = q->terms.count;
+    if (q->count == 0) return true;
+    q->program = range_program_new(g, q->terms.nodes, q->count);
+    if (given > 0) q->given = range_program_new(g, q->terms.value, given);
+    return q->program && (given == 0 || q->given);
 }
 
 static forcing *forcing_new(const model_form *f)
@@ -138,8 +92,13 @@ static forcing *forcing_new(const model_form *f)
     q->part.free = forcing_free;
     q->form = f;
     graph_enter(f->flat->graph);
-    bool ok = !has_time(f->flat->graph) || make_program(q, f->flat);
+    bool ok = make_programs(q, f);
     graph_leave(f->flat->graph);
+    q->given_value = DAE_ARRAY(range, (size_t)q->terms.given_count);
+    q->motion = DAE_ARRAY(clock_motion, (size_t)q->terms.clock_count);
+    ok = ok && q->given_value && q->motion;
+    q->clock = DAE_ARRAY(range, (size_t)f->n);
+    ok = ok && q->clock;
     q->piece = DAE_ARRAY(range, q->count);
     q->step = DAE_ARRAY(range, q->count);
     q->seen = DAE_ARRAY(interval, q->count);
@@ -158,13 +117,76 @@ static forcing *forcing_new(const model_form *f)
 
 /* ---- values and bounds ---- */
 
+/* Value or slope of a clock at t, by Hermite's formula. */
+static double motion_at(const clock_motion *m, int order, double t)
+{
+    const double h = m->t[1] - m->t[0], x = (t - m->t[0]) / h, rise = m->y[1] - m->y[0];
+    const double c = h * m->slope[0] - rise, d = rise - h * m->slope[1];
+    if (order == 0) return m->y[0] + x * rise + x * (1.0 - x) * ((1.0 - x) * c + x * d);
+    return (rise + (1.0 - 2.0 * x) * ((1.0 - x) * c + x * d) + x * (1.0 - x) * (d - c)) / h;
+}
+
+/* Bounds of a clock between a and b: its slope is a parabola, which leaves the hull of three of its
+ * values by an eighth of their second difference. */
+static range motion_between(const clock_motion *m, double a, double b)
+{
+    const double u = motion_at(m, 1, a), v = motion_at(m, 1, 0.5 * (a + b)), w = motion_at(m, 1, b);
+    const double bend = 0.125 * fabs(u - 2.0 * v + w);
+    const interval slope = {fmin(u, fmin(v, w)) - bend, fmax(u, fmax(v, w)) + bend};
+    const double p = motion_at(m, 0, a), q = motion_at(m, 0, b);
+    const double sag = 0.5 * fabs(b - a) * (slope.hi - slope.lo);
+    return (range){{fmin(p, q) - sag, fmax(p, q) + sag}, slope};
+}
+
+/* Clocks go on evenly from t to end. */
+static void set_clocks(forcing *q, double t, double end, const double *y, const double *yp)
+{
+    for (int k = 0; k < q->terms.clock_count; k++) {
+        const int i = q->terms.clocks[k];
+        q->motion[k] = (clock_motion){{t, end}, {y[i], y[i] + yp[i] * (end - t)}, {yp[i], yp[i]}};
+    }
+}
+
+/* The attempt tells where they are at its end. */
+static void move_clocks(forcing *q, const attempt *a)
+{
+    for (int k = 0; k < q->terms.clock_count; k++) {
+        clock_motion *m = &q->motion[k];
+        m->t[1] = a->t + a->h;
+        m->y[1] = a->y[q->terms.clocks[k]];
+        m->slope[1] = a->yp[q->terms.clocks[k]];
+    }
+}
+
+static void keep_clocks(forcing *q)
+{
+    for (int k = 0; k < q->terms.clock_count; k++) {
+        clock_motion *m = &q->motion[k];
+        m->t[0] = m->t[1];
+        m->y[0] = m->y[1];
+        m->slope[0] = m->slope[1];
+    }
+}
+
+/* out = the roots of a program between a and b */
+static void enclose_roots(const dae_solver *s, range_program *program, double a, double b,
+                          range *out)
+{
+    const model_instance *m = s->hybrid->instance;
+    const forcing *q = s->hybrid->forcing;
+    for (int k = 0; k < q->terms.clock_count; k++)
+        q->clock[q->terms.clocks[k]] = motion_between(&q->motion[k], a, b);
+    const range_leaves leaves = {.time = {fmin(a, b), fmax(a, b)},
+                                 .y = q->clock,
+                                 .parameters = m->parameters,
+                                 .memory = m->memory};
+    range_program_run(program, &leaves, out);
+}
+
 /* out = the nodes between a and b */
 static void enclose(const dae_solver *s, double a, double b, range *out)
 {
-    const model_instance *m = s->hybrid->instance;
-    const range_leaves leaves = {
-        .time = {fmin(a, b), fmax(a, b)}, .parameters = m->parameters, .memory = m->memory};
-    range_program_run(s->hybrid->forcing->program, &leaves, out);
+    enclose_roots(s, s->hybrid->forcing->program, a, b, out);
 }
 
 static double magnitude(interval a)
@@ -212,13 +234,22 @@ static void set_calm(forcing *q, size_t k, double h)
 
 /* ---- what it does to the solution ---- */
 
-/* F at t with the values at the end of the attempt; false: it has none there */
+/* F at t, with what time alone decides as it is there, and all else as at the end of the attempt;
+ * false: it has no values */
 static bool residual_at(dae_solver *s, const attempt *a, double t, double *f)
 {
-    const eval_failure failure = s->bound.eval.failure;
+    binding *b = &s->bound;
+    const forcing *q = s->hybrid->forcing;
+    const eval_failure failure = b->eval.failure;
+    vector_copy(b->n, a->y, b->work);
+    for (int k = 0; k < q->terms.clock_count; k++)
+        b->work[q->terms.clocks[k]] = motion_at(&q->motion[k], 0, t);
+    if (q->given) enclose_roots(s, q->given, t, t, q->given_value);
+    for (int k = 0; k < q->terms.given_count; k++)
+        b->work[q->terms.given[k]] = q->given_value[k].value.lo;
     const eval_status status =
-        evaluate_residual(&s->bound.eval, t, a->y, a->yp, f, &s->stats.residuals);
-    if (status == EVAL_RETRY) s->bound.eval.failure = failure;
+        evaluate_residual(&b->eval, t, b->work, a->yp, f, &s->stats.residuals);
+    if (status == EVAL_RETRY) b->eval.failure = failure;
     return status == EVAL_OK;
 }
 
@@ -382,7 +413,7 @@ static double resolved_part(dae_solver *s, forcing *q, const attempt *a)
 void hybrid_bind_forcing(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    if (!h->forcing || h->forcing->form->flat != h->instance->form->flat) {
+    if (!h->forcing || h->forcing->form != h->instance->form) {
         part_free(h->forcing);
         h->forcing = forcing_new(h->instance->form);
         if (!h->forcing) h->no_memory = true;
@@ -390,11 +421,12 @@ void hybrid_bind_forcing(dae_solver *s)
     forcing *q = h->forcing;
     if (!q || !q->program) return;
     const double stop = solver_stop_time(s), end = isfinite(stop) ? stop : s->run.goal;
+    set_clocks(q, s->run.t, end, s->bound.y, s->bound.yp);
     enclose(s, s->run.t, end, q->piece);
     for (size_t k = 0; k < q->count; k++) {
         const double most = magnitude(q->piece[k].value);
         q->extent[k] = isfinite(most) ? most : 0.0;
-        q->steepest[k] = magnitude(q->piece[k].slope);
+        q->steepest[k] = q->terms.clock_count > 0 ? INFINITY : magnitude(q->piece[k].slope);
         q->calm[k].steps = 0;
     }
     q->looked = q->has_before = false;
@@ -448,6 +480,7 @@ double hybrid_seen_step(dae_solver *s, const attempt *a)
     forcing *q = s->hybrid->forcing;
     const step_control *c = &s->run.control;
     if (!q || !q->program || c->fixed || c->literal || s->bound.method->dassl) return a->h;
+    move_clocks(q, a);
     q->looked = !is_short(q, a->h);
     if (!q->looked) return a->h;
     const int known = values_known(s, a);
@@ -472,6 +505,7 @@ void hybrid_accept_forcing(dae_solver *s)
         q->before[k] = q->begin[k];
         q->begin[k] = q->end[k];
     }
+    keep_clocks(q);
     if (q->looked) q->begin_at = s->run.last.t + s->run.last.h;
     q->has_before = q->looked;
     q->cuts = 0;
@@ -489,6 +523,7 @@ void forcing_persist(dae_solver *s, persist *p)
     PERSIST_ARRAY(p, q->begin, q->count);
     PERSIST_ARRAY(p, q->before, q->count);
     PERSIST_ARRAY(p, q->calm, q->count);
+    PERSIST_ARRAY(p, q->motion, (size_t)q->terms.clock_count);
     PERSIST(p, q->begin_at);
     PERSIST(p, q->has_before);
     PERSIST(p, q->cuts);

@@ -367,6 +367,7 @@ static dae_status attempt_until_accepted(dae_solver *s)
         if (blind) {
             s->stats.rejected_error++;
             control_shorten(&s->run.control, seen);
+            s->bound.newton.stale = true; /* derivatives may be those of the end */
             continue;
         }
         bool lost = accepted && s->hybrid && !hybrid_on_branch(s, a->h, a->y, a->yp);
