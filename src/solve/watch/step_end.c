@@ -66,8 +66,8 @@ bool step_end_factor(dae_solver *s, const attempt *a)
     iteration *ends = &s->bound.ends;
     if (!ends->eval || ends->matrix_free) return false;
     const eval_failure failure = s->bound.eval.failure;
-    iteration_status status = iteration_evaluate(ends, a->t + a->h, a->y, a->yp, cj, a->h,
-                                                 s->bound.norm.weights, NULL);
+    iteration_status status =
+        iteration_evaluate(ends, a->t + a->h, a->y, a->yp, cj, a->h, s->bound.norm.weights, NULL);
     if (status == ITERATION_OK) status = iteration_factor(ends, cj, NULL);
     if (status != ITERATION_OK && status != ITERATION_STOP) s->bound.eval.failure = failure;
     return status == ITERATION_OK;
