@@ -299,6 +299,13 @@ static void reject_error(step_control *c, const attempt *a)
     c->h = a->h * factor;
 }
 
+void control_shorten(step_control *c, double h)
+{
+    c->starting = false;
+    c->since_change = 0;
+    c->h = h;
+}
+
 void control_reject(step_control *c, const attempt *a)
 {
     if (c->one_step) {

@@ -43,4 +43,8 @@ void control_accept(step_control *c, const attempt *a);
 /* An attempt failed: choose order and step of the next try. */
 void control_reject(step_control *c, const attempt *a);
 
+/* After an attempt that passed its test, and is to be taken again with a shorter step for a reason
+ * that no error estimate knows. */
+void control_shorten(step_control *c, double h);
+
 #endif

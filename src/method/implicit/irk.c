@@ -444,6 +444,8 @@ void irk_attempt(const void *state, void *scratch, const method_context *ctx, do
     if (projects(s, w) && s->step == 1) check_index(s, w, ctx, result);
     if (result->status == ATTEMPT_OK) result->status = solve(w, ctx, result);
     if (result->status == ATTEMPT_OK) judge(s, w, ctx, rejected, result);
+    const bool passed = result->status == ATTEMPT_OK && result->error <= 1.0;
+    if (!passed && w->step.newton.ahead) ctx->newton->stale = true; /* of a point that is left */
 }
 
 void irk_accept(void *state, void *scratch, const method_context *ctx)
@@ -455,7 +457,7 @@ void irk_accept(void *state, void *scratch, const method_context *ctx)
     s->t_old = s->t;
     s->t = w->step.t;
     s->step++;
-    w->rejected = w->step.newton.fresh = false;
+    w->rejected = w->step.newton.fresh = w->step.newton.ahead = false;
     w->quiet = (stages_trial){0};
     w->first_h = 0.0;
     vectors_advance(n, w->y, s->y, s->y_old);

@@ -325,8 +325,7 @@ dae_status forget_matrices(dae_solver *s)
     if (!s->bound.init) return DAE_OK; /* nothing is bound */
     s->bound.eval.failure = (eval_failure){0};
     bool viewed = !s->bound.output_projector || iteration_reset(&s->bound.view) == ITERATION_OK;
-    viewed =
-        viewed && (s->bound.method->confirms || iteration_reset(&s->bound.ends) == ITERATION_OK);
+    viewed = viewed && (!s->bound.ends.eval || iteration_reset(&s->bound.ends) == ITERATION_OK);
     if (viewed && iteration_reset(&s->bound.matrix) == ITERATION_OK) return DAE_OK;
     return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the iteration matrix.");
 }

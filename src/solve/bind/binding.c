@@ -141,7 +141,7 @@ static dae_status make_matrix(binding *b, dae_diag *diag)
 static dae_status make_ends(binding *b, dae_diag *diag)
 {
     ends_release(b);
-    if (b->method->confirms) return DAE_OK;
+    if (b->method->confirms && !b->eval.instance) return DAE_OK;
     b->end_off = DAE_ARRAY(double, b->n);
     b->end_beside = DAE_ARRAY(double, b->n);
     if (!b->end_off || !b->end_beside) return out_of_memory(b, diag);

@@ -120,7 +120,7 @@ void hybrid_free(hybrid *h)
     dae_free_all(h->sample, h->crossing, h->crossing_ahead, h->crossing_entry, h->decided, h->came,
                  h->zero, h->trace);
     void *const parts[] = {h->ranges,      h->reads, h->base, h->seams,
-                           h->state_seams, h->doubt, h->mute};
+                           h->state_seams, h->doubt, h->mute, h->forcing};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) part_free(parts[k]);
     dae_free(h->active);
     free_unknowns(h);

@@ -63,6 +63,9 @@ typedef struct time_seams time_seams;
 /* The same of variables (hybrid_state_seams.c). */
 typedef struct state_seams state_seams;
 
+/* Functions of time alone in the equations (hybrid_forcing.c). */
+typedef struct forcing forcing;
+
 /* Algebraic equations as they are written, for methods on other forms (hybrid_branch.c). */
 typedef struct base_branch base_branch;
 
@@ -97,6 +100,7 @@ typedef struct hybrid {
     mute_relations *mute;     /* owned; NULL: not needed so far */
     time_seams *seams;        /* owned; NULL: not needed so far */
     delay_table *delays;      /* pasts of delayed expressions; owned, NULL: there are none */
+    forcing *forcing;         /* owned; NULL: not needed so far */
     state_seams *state_seams; /* owned; NULL: not needed so far */
     double cut, cut_from;     /* a seam of them, for the step from there; NAN: none */
     int cuts;                 /* how often that step was made */

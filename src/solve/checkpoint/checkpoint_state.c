@@ -225,7 +225,7 @@ static dae_status matrices_saved(dae_solver *s, persist *p)
 {
     binding *b = &s->bound;
     iteration_persist(&b->matrix, p);
-    if (!b->method->confirms) iteration_persist(&b->ends, p);
+    if (b->ends.eval) iteration_persist(&b->ends, p);
     PERSIST(p, b->ends_free);
     PERSIST(p, b->terms);
     PERSIST(p, b->terms_within);

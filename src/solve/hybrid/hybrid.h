@@ -2,6 +2,7 @@
 #ifndef DAE_SOLVE_HYBRID_HYBRID_H
 #define DAE_SOLVE_HYBRID_HYBRID_H
 
+#include "control/attempt.h"
 #include "solve/bind/discrete.h"
 
 struct dae_solver;
@@ -135,6 +136,15 @@ double hybrid_longest_step(const struct dae_solver *s);
 
 /* The next one that the equations may feel: steps end there. Others are met within steps. */
 double hybrid_next_stop(const struct dae_solver *s);
+
+/* hybrid_forcing.c: functions of time alone in the equations. Where the method begins: see which
+ * there are. */
+void hybrid_bind_forcing(struct dae_solver *s);
+/* Whether an attempt that would be accepted has seen what they do within its step; else the length
+ * of a step that ends where they do what it has not seen. */
+double hybrid_seen_step(struct dae_solver *s, const attempt *a);
+/* The last attempt was accepted. */
+void hybrid_accept_forcing(struct dae_solver *s);
 
 /* Look for the next seam behind s->t, where the method begins. */
 void hybrid_seek_seam(struct dae_solver *s);

@@ -203,6 +203,9 @@ void impulse_after(dae_solver *s, double t, double *before);
 /* Keep the values at the end of the step before a seam, for the row before its event. */
 void rows_leave_seam(dae_solver *s);
 
+/* hybrid_forcing.c: what is known of it. */
+void forcing_persist(dae_solver *s, persist *p);
+
 /* hybrid_seams.c */
 
 /* The next seam, and what was told; they are there. */

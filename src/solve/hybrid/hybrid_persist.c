@@ -81,6 +81,7 @@ dae_status hybrid_persist(dae_solver *s, persist *p)
     branches_persist(s, p);
     reads_persist(s, p);
     seams_persist(s, p);
+    forcing_persist(s, p);
     persist_parts(s, p);
     persist_unknowns(s, p);
     persist_numbers(s, p);

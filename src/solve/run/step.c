@@ -143,6 +143,7 @@ static void start_method(dae_solver *s, double tend)
     s->run.phase = PHASE_RUNNING;
     keep_start(s);
     if (s->hybrid) hybrid_seek_seam(s);
+    if (s->hybrid) hybrid_bind_forcing(s);
 }
 
 /* The stop time, or the next time event of a model if that comes first; NAN: none. */
@@ -379,7 +380,15 @@ static dae_status attempt_until_accepted(dae_solver *s)
         if (a->status >= ATTEMPT_UNSUPPORTED) return explain_fatal(s, a);
         s->stats.attempts++;
         bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->run.control.fixed);
-        tell_monitor(s, a, accepted);
+        const double seen = accepted && s->hybrid ? hybrid_seen_step(s, a) : a->h;
+        const bool blind = seen != a->h && fabs(seen) > least_retry(s);
+        tell_monitor(s, a, accepted && !blind);
+        if (blind) {
+            s->stats.rejected_error++;
+            control_shorten(&s->run.control, seen);
+            s->bound.newton.stale = true; /* derivatives may be those of the end */
+            continue;
+        }
         bool lost = accepted && s->hybrid && !hybrid_on_branch(s, a->h, a->y, a->yp);
         const bool ends = accepted && !lost;
         const bool held =
@@ -437,6 +446,7 @@ static dae_status accept_step(dae_solver *s, double tend)
                fabs(a->h) >= longest_step(s);
     if (!s->run.control.fixed && !cut) note_progress(s, a, tend);
     norm_step_done(&s->bound.norm);
+    if (s->hybrid) hybrid_accept_forcing(s);
     jump_note(s);
     unwatched_note(s);
     threads_note(s);

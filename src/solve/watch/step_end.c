@@ -61,6 +61,19 @@ static attempt_status make_matrix(dae_solver *s, const attempt *a)
                                         : ATTEMPT_CONVERGENCE;
 }
 
+bool step_end_factor(dae_solver *s, const attempt *a)
+{
+    const double cj = 1.0 / a->h;
+    iteration *ends = &s->bound.ends;
+    if (!ends->eval || ends->matrix_free) return false;
+    const eval_failure failure = s->bound.eval.failure;
+    iteration_status status =
+        iteration_evaluate(ends, a->t + a->h, a->y, a->yp, cj, a->h, s->bound.norm.weights, NULL);
+    if (status == ITERATION_OK) status = iteration_factor(ends, cj, NULL);
+    if (status != ITERATION_OK && status != ITERATION_STOP) s->bound.eval.failure = failure;
+    return status == ITERATION_OK;
+}
+
 /* d at y, moved by the part `by` of itself, one way or the other; its norm, NAN: there is none */
 static double correction(dae_solver *s, const attempt *a, double by, double *d)
 {

@@ -43,6 +43,8 @@ void unwatched_note(dae_solver *s);
 /* step_end.c: whether equations without y' hold where an attempt ends that passes its test so far;
  * else the error is what a correction onto them takes. */
 attempt_status step_end_look(dae_solver *s, attempt *a);
+/* Factors of G where an attempt ends, in s->bound.ends; false: there are none. */
+bool step_end_factor(dae_solver *s, const attempt *a);
 
 /* undetermined.c: whether the last steps failed where nothing but the rounding of F determines some
  * variables: from here on they keep their values, with a note, and the step is worth another try.

@@ -1,0 +1,208 @@
+#include "model/model_forcing.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "expr/derive.h"
+#include "expr/range.h"
+#include "expr/walk.h"
+
+/* Chains of definitions that are followed, and unknowns beyond which they are not. */
+enum { MOST_PASSES = 16, MOST_UNKNOWNS = 20000 };
+
+/* What is known of an unknown. */
+typedef enum role { OPEN = 0, GIVEN, CLOCK } role;
+
+typedef struct forcing_search {
+    const model_form *form;
+    graph *g;
+    expr *row;   /* the equations, with what is given in its place */
+    role *roles; /* per unknown */
+    expr *value; /* per unknown that is given: by what */
+    walk w;
+    bool failed;
+} forcing_search;
+
+void model_forcing_free(model_forcing *f)
+{
+    dae_free_all(f->nodes, f->clocks, f->given, f->value);
+    *f = (model_forcing){0};
+}
+
+/* ---- unknowns that time alone decides ---- */
+
+/* Whether a leaf of the walk moves as nothing known does: an unknown that is open, a delayed value,
+ * a loop. */
+static bool is_open(const forcing_search *s, const expr_node *n)
+{
+    if (n->op >= EXPR_OP_COUNT) return true;
+    if (n->op == EXPR_MEMORY) return flat_is_delayed(s->form->flat, (int)n->index);
+    return n->op == EXPR_VARIABLE && (n->order > 0 || s->roles[n->index] == OPEN);
+}
+
+/* The one open leaf of row r, or EXPR_NONE: there is none, or more than one, or a loop. */
+static expr only_open(forcing_search *s, int r)
+{
+    expr found = EXPR_NONE;
+    if (!walk_from(&s->w, s->g, &s->row[r], 1)) {
+        s->failed = true;
+        return EXPR_NONE;
+    }
+    for (size_t i = 0; i < s->w.count; i++) {
+        const expr_node *n = graph_node(s->g, s->w.order[i]);
+        if (!is_open(s, n)) continue;
+        if (found != EXPR_NONE || n->op != EXPR_VARIABLE) return EXPR_NONE;
+        found = s->w.order[i];
+    }
+    return found;
+}
+
+static expr zero_leaf(void *context, graph *g, expr leaf)
+{
+    return leaf == *(expr *)context ? graph_constant(g, 0.0) : leaf;
+}
+
+/* What the leaf is worth by a row in which it is linear, with a factor that does not move: minus
+ * the rest of the row over the factor. EXPR_NONE: it is not, or memory. */
+static expr solved(graph *g, expr row, expr leaf)
+{
+    bool moves = true;
+    const expr factor = derive_partial(g, row, leaf);
+    if (factor == EXPR_NONE || !graph_reads(g, &factor, 1, READS_RUN, &moves) || moves)
+        return EXPR_NONE;
+    const expr rest = graph_substitute(g, row, zero_leaf, &leaf);
+    return graph_unary(g, EXPR_NEG, graph_binary(g, EXPR_DIV, rest, factor));
+}
+
+static expr given_leaf(void *context, graph *g, expr leaf)
+{
+    const forcing_search *s = context;
+    const expr_node *n = graph_node(g, leaf);
+    const bool given = n->op == EXPR_VARIABLE && n->order == 0 && s->roles[n->index] == GIVEN;
+    return given ? s->value[n->index] : leaf;
+}
+
+/* One pass over the rows: unknowns that are found to be given, or clocks. */
+static bool find_more(forcing_search *s, bool *given)
+{
+    bool any = false;
+    for (size_t r = 0; !s->failed && r < s->form->residual.outputs; r++) {
+        const expr leaf = only_open(s, (int)r);
+        if (leaf == EXPR_NONE) continue;
+        const expr_node n = *graph_node(s->g, leaf);
+        if (s->roles[n.index] != OPEN) continue;
+        if (n.order == 0) {
+            const expr value = solved(s->g, s->row[r], leaf);
+            if (value == EXPR_NONE) continue;
+            s->value[n.index] = graph_substitute(s->g, value, given_leaf, s);
+        }
+        s->roles[n.index] = n.order == 0 ? GIVEN : CLOCK;
+        *given = *given || n.order == 0;
+        any = true;
+    }
+    return any && !s->failed && !graph_failed(s->g);
+}
+
+static void find_clocks(forcing_search *s)
+{
+    bool given = false;
+    for (int pass = 0; pass < MOST_PASSES && find_more(s, &given); pass++) {
+        for (size_t r = 0; given && r < s->form->residual.outputs; r++)
+            s->row[r] = graph_substitute(s->g, s->row[r], given_leaf, s);
+        given = false;
+    }
+}
+
+/* ---- nodes ---- */
+
+enum { OF_TIME = 1, OF_OTHERS = 2 };
+
+static unsigned char depends(const forcing_search *s, const expr_node *n)
+{
+    if (is_open(s, n)) return OF_OTHERS;
+    return n->op == EXPR_TIME || n->op == EXPR_VARIABLE ? OF_TIME : 0;
+}
+
+/* Mark the nodes of row r that depend on time alone, and have no jumps in them. */
+static void mark_row(forcing_search *s, size_t r, unsigned char *marks)
+{
+    walk *w = &s->w;
+    s->failed = s->failed || !walk_from(w, s->g, &s->row[r], 1);
+    unsigned char *on = dae_calloc(w->count + 1, 1), *jumps = dae_calloc(w->count + 1, 1);
+    s->failed = s->failed || !on || !jumps;
+    for (size_t i = 0; !s->failed && i < w->count; i++) {
+        const expr_node *n = graph_node(s->g, w->order[i]);
+        const expr operand[3] = {n->a, n->b, n->c};
+        const int arity = n->op < EXPR_OP_COUNT ? graph_arity(n->op) : 0;
+        on[i] = depends(s, n);
+        for (int k = 0; k < arity; k++) {
+            on[i] |= on[walk_place(w, operand[k])];
+            jumps[i] |= jumps[walk_place(w, operand[k])];
+        }
+        jumps[i] |= on[i] != 0 && expr_is_step(n->op);
+        if (arity > 0 && on[i] == OF_TIME && !jumps[i]) marks[w->order[i]] = 1;
+    }
+    dae_free_all(on, jumps);
+}
+
+/* Of the listed nodes those that are more than polynomials, which bend no more often than their
+ * degree says. */
+static bool keep_nonlinear(const graph *g, model_forcing *f)
+{
+    range_program *all = f->count > 0 ? range_program_new(g, f->nodes, f->count) : NULL;
+    if (!all) return f->count == 0;
+    size_t kept = 0;
+    for (size_t k = 0; k < f->count; k++)
+        if (range_program_is_wild(all, k) && !range_program_is_opaque(all, k))
+            f->nodes[kept++] = f->nodes[k];
+    range_program_free(all);
+    f->count = kept;
+    return true;
+}
+
+static bool list_nodes(forcing_search *s, model_forcing *f)
+{
+    const size_t size = graph_size(s->g);
+    unsigned char *marks = dae_calloc(size, 1);
+    for (size_t r = 0; marks && !s->failed && r < s->form->residual.outputs; r++)
+        mark_row(s, r, marks);
+    for (expr e = 1; marks && e < size; e++) f->count += marks[e];
+    f->nodes = DAE_ARRAY(expr, f->count);
+    size_t at = 0;
+    for (expr e = 1; marks && f->nodes && e < size; e++)
+        if (marks[e]) f->nodes[at++] = e;
+    const bool ok = marks && f->nodes && !s->failed;
+    dae_free(marks);
+    return ok && keep_nonlinear(s->g, f);
+}
+
+static bool list_unknowns(forcing_search *s, model_forcing *f)
+{
+    const size_t n = (size_t)s->form->n;
+    f->clocks = DAE_ARRAY(int, n);
+    f->given = DAE_ARRAY(int, n);
+    f->value = DAE_ARRAY(expr, n);
+    if (!f->clocks || !f->given || !f->value) return false;
+    for (int i = 0; i < s->form->n; i++) {
+        if (s->roles[i] == CLOCK) f->clocks[f->clock_count++] = i;
+        if (s->roles[i] != GIVEN) continue;
+        f->value[f->given_count] = s->value[i];
+        f->given[f->given_count++] = i;
+    }
+    return true;
+}
+
+bool model_forcing_find(model_forcing *f, const model_form *form)
+{
+    const size_t rows = form->residual.outputs, n = (size_t)form->n;
+    forcing_search s = {.form = form, .g = form->flat->graph};
+    s.row = dae_copy(form->residual.e, rows, sizeof *s.row);
+    s.roles = DAE_ARRAY(role, n);
+    s.value = DAE_ARRAY(expr, n);
+    bool ok = s.row && s.roles && s.value;
+    if (ok && form->n <= MOST_UNKNOWNS) find_clocks(&s);
+    ok = ok && !s.failed && list_nodes(&s, f) && list_unknowns(&s, f) && !graph_failed(s.g);
+    walk_free(&s.w);
+    dae_free_all(s.row, s.roles, s.value);
+    return ok;
+}

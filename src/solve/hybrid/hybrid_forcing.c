@@ -1,0 +1,530 @@
+/* Forcing: functions of time alone in the equations, over whole steps.
+ *
+ * A method knows them at the times of its evaluations. What they do in between, as a pulse that is
+ * shorter than the step, no error estimate tells. But they can be bounded: interval arithmetic
+ * [Moore66] encloses each of their nodes over a piece of time. A step has seen a node if the node
+ * stays near the values that it had where the equations were evaluated, and does not go up and down
+ * more often than these can tell. Where that cannot be shown for a piece, it is halved, down to
+ * pieces that show it, or a time at which the node is elsewhere. What F differs by there, by the
+ * matrix of the end of the step, is what the solution may have missed: if it matters in units of
+ * the tolerances, the step is to end there. So a pulse costs the logarithm of its part of the step.
+ *
+ * Loops and relations are not bounded: relations of time are events, or seams (hybrid_seams.c). */
+#include <float.h>
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/vector.h"
+#include "expr/range.h"
+#include "model/model_forcing.h"
+#include "solve/hybrid/hybrid_parts.h"
+
+/* What is smaller than this part of the largest value of a node is left to the error test, which
+ * sees it wherever an evaluation does. */
+static const double SMALL = 1.0 / 64.0;
+/* What has shown not to matter is not asked again in steps, and for changes, up to so many times as
+ * large, for so many steps. */
+static const double SIMILAR = 1.5;
+enum { CALM_STEPS = 64 };
+/* Pieces of a step, halvings, and how often one step is cut. */
+enum { MOST_PIECES = 256, MOST_HALVINGS = 30, MOST_CUTS = 60 };
+
+/* A clock over a step: the cubic with these values and slopes at its ends. */
+typedef struct clock_motion {
+    double t[2], y[2], slope[2];
+} clock_motion;
+
+/* A node that did not matter. */
+typedef struct calm {
+    double h, width; /* for steps and changes of this size */
+    long steps;      /* for how many more; 0: it is not known */
+} calm;
+
+struct forcing {
+    owned_part part;
+    const model_form *form; /* of the equations these are of */
+    model_forcing terms;    /* the nodes, and the clocks that they read */
+    range *clock;           /* work: per unknown, where it is a clock */
+    clock_motion *motion;   /* per clock */
+    range_program *program; /* of the nodes; NULL: there are none */
+    range_program *given;   /* of the unknowns that are functions of time; NULL: there are none */
+    range *given_value;     /* work: of them */
+    size_t count;           /* of nodes */
+    range *piece, *step;    /* work: per node, over a piece of the step, and over all of it */
+    interval *seen;         /* work: per node, where the equations were evaluated */
+    double *extent;         /* per node: the largest magnitude that is known of it */
+    double *steepest;       /* per node: a bound on its slope in the rest of the run */
+    double *before, *begin,
+        *end;                /* per node: where the last step began, and at both ends of this */
+    double begin_at;         /* the time of `begin` */
+    calm *calm;              /* per node */
+    bool has_before, looked; /* `before` is known; the others are, for the last attempt */
+    bool has_matrix;
+    int cuts; /* of the step at hand */
+};
+
+static void forcing_free(void *self)
+{
+    forcing *q = self;
+    range_program_free(q->program);
+    range_program_free(q->given);
+    model_forcing_free(&q->terms);
+    dae_free_all(q->clock, q->motion, q->given_value, q->piece, q->step, q->seen, q->extent,
+                 q->steepest, q->before, q->begin, q->end, q->calm, q);
+}
+
+static bool make_programs(forcing *q, const model_form *f)
+{
+    const graph *g = f->flat->graph;
+    if (!model_forcing_find(&q->terms, f)) return false;
+    const size_t given = (size_t)q->terms.given_count;
+    q->count = q->terms.count;
+    if (q->count == 0) return true;
+    q->program = range_program_new(g, q->terms.nodes, q->count);
+    if (given > 0) q->given = range_program_new(g, q->terms.value, given);
+    return q->program && (given == 0 || q->given);
+}
+
+static forcing *forcing_new(const model_form *f)
+{
+    forcing *q = DAE_NEW(forcing);
+    if (!q) return NULL;
+    q->part.free = forcing_free;
+    q->form = f;
+    graph_enter(f->flat->graph);
+    bool ok = make_programs(q, f);
+    graph_leave(f->flat->graph);
+    q->given_value = DAE_ARRAY(range, (size_t)q->terms.given_count);
+    q->motion = DAE_ARRAY(clock_motion, (size_t)q->terms.clock_count);
+    ok = ok && q->given_value && q->motion;
+    q->clock = DAE_ARRAY(range, (size_t)f->n);
+    ok = ok && q->clock;
+    q->piece = DAE_ARRAY(range, q->count);
+    q->step = DAE_ARRAY(range, q->count);
+    q->seen = DAE_ARRAY(interval, q->count);
+    q->extent = DAE_ARRAY(double, q->count);
+    q->steepest = DAE_ARRAY(double, q->count);
+    q->begin = DAE_ARRAY(double, q->count);
+    q->before = DAE_ARRAY(double, q->count);
+    q->end = DAE_ARRAY(double, q->count);
+    q->calm = DAE_ARRAY(calm, q->count);
+    ok = ok && q->piece && q->step && q->seen && q->extent && q->steepest && q->begin &&
+         q->before && q->end && q->calm;
+    if (ok) return q;
+    forcing_free(q);
+    return NULL;
+}
+
+/* ---- values and bounds ---- */
+
+/* Value or slope of a clock at t, by Hermite's formula. */
+static double motion_at(const clock_motion *m, int order, double t)
+{
+    const double h = m->t[1] - m->t[0], x = (t - m->t[0]) / h, rise = m->y[1] - m->y[0];
+    const double c = h * m->slope[0] - rise, d = rise - h * m->slope[1];
+    if (order == 0) return m->y[0] + x * rise + x * (1.0 - x) * ((1.0 - x) * c + x * d);
+    return (rise + (1.0 - 2.0 * x) * ((1.0 - x) * c + x * d) + x * (1.0 - x) * (d - c)) / h;
+}
+
+/* Bounds of a clock between a and b: its slope is a parabola, which leaves the hull of three of its
+ * values by an eighth of their second difference. */
+static range motion_between(const clock_motion *m, double a, double b)
+{
+    const double u = motion_at(m, 1, a), v = motion_at(m, 1, 0.5 * (a + b)), w = motion_at(m, 1, b);
+    const double bend = 0.125 * fabs(u - 2.0 * v + w);
+    const interval slope = {fmin(u, fmin(v, w)) - bend, fmax(u, fmax(v, w)) + bend};
+    const double p = motion_at(m, 0, a), q = motion_at(m, 0, b);
+    const double sag = 0.5 * fabs(b - a) * (slope.hi - slope.lo);
+    return (range){{fmin(p, q) - sag, fmax(p, q) + sag}, slope};
+}
+
+/* Clocks go on evenly from t to end. */
+static void set_clocks(forcing *q, double t, double end, const double *y, const double *yp)
+{
+    for (int k = 0; k < q->terms.clock_count; k++) {
+        const int i = q->terms.clocks[k];
+        q->motion[k] = (clock_motion){{t, end}, {y[i], y[i] + yp[i] * (end - t)}, {yp[i], yp[i]}};
+    }
+}
+
+/* The attempt tells where they are at its end. */
+static void move_clocks(forcing *q, const attempt *a)
+{
+    for (int k = 0; k < q->terms.clock_count; k++) {
+        clock_motion *m = &q->motion[k];
+        m->t[1] = a->t + a->h;
+        m->y[1] = a->y[q->terms.clocks[k]];
+        m->slope[1] = a->yp[q->terms.clocks[k]];
+    }
+}
+
+static void keep_clocks(forcing *q)
+{
+    for (int k = 0; k < q->terms.clock_count; k++) {
+        clock_motion *m = &q->motion[k];
+        m->t[0] = m->t[1];
+        m->y[0] = m->y[1];
+        m->slope[0] = m->slope[1];
+    }
+}
+
+/* out = the roots of a program between a and b */
+static void enclose_roots(const dae_solver *s, range_program *program, double a, double b,
+                          range *out)
+{
+    const model_instance *m = s->hybrid->instance;
+    const forcing *q = s->hybrid->forcing;
+    for (int k = 0; k < q->terms.clock_count; k++)
+        q->clock[q->terms.clocks[k]] = motion_between(&q->motion[k], a, b);
+    const range_leaves leaves = {.time = {fmin(a, b), fmax(a, b)},
+                                 .y = q->clock,
+                                 .parameters = m->parameters,
+                                 .memory = m->memory};
+    range_program_run(program, &leaves, out);
+}
+
+/* out = the nodes between a and b */
+static void enclose(const dae_solver *s, double a, double b, range *out)
+{
+    enclose_roots(s, s->hybrid->forcing->program, a, b, out);
+}
+
+static double magnitude(interval a)
+{
+    return fmax(fabs(a.lo), fabs(a.hi));
+}
+
+/* The equations were evaluated at t. */
+static void see(const dae_solver *s, forcing *q, double t)
+{
+    enclose(s, t, t, q->piece);
+    for (size_t k = 0; k < q->count; k++) {
+        const interval v = q->piece[k].value;
+        q->seen[k] = (interval){fmin(q->seen[k].lo, v.lo), fmax(q->seen[k].hi, v.hi)};
+        if (isfinite(magnitude(v))) q->extent[k] = fmax(q->extent[k], magnitude(v));
+    }
+}
+
+static double small_change(const forcing *q, size_t k)
+{
+    return SMALL * q->extent[k];
+}
+
+/* By how much v leaves what is near the values that node k was seen to have. */
+static double beyond(const forcing *q, size_t k, interval v)
+{
+    const interval a = q->seen[k];
+    const double near = (a.hi - a.lo) + small_change(q, k);
+    return fmax(v.hi - (a.hi + near), (a.lo - near) - v.lo);
+}
+
+/* Whether node k is known not to matter in steps of this length. */
+static bool is_calm(const forcing *q, size_t k, double h)
+{
+    const calm *c = &q->calm[k];
+    const interval v = q->step[k].value;
+    return c->steps > 0 && fabs(h) <= SIMILAR * c->h && v.hi - v.lo <= SIMILAR * c->width;
+}
+
+static void set_calm(forcing *q, size_t k, double h)
+{
+    const interval v = q->step[k].value;
+    q->calm[k] = (calm){.h = fabs(h), .width = v.hi - v.lo, .steps = CALM_STEPS};
+}
+
+/* ---- what it does to the solution ---- */
+
+/* F at t, with what time alone decides as it is there, and all else as at the end of the attempt;
+ * false: it has no values */
+static bool residual_at(dae_solver *s, const attempt *a, double t, double *f)
+{
+    binding *b = &s->bound;
+    const forcing *q = s->hybrid->forcing;
+    const eval_failure failure = b->eval.failure;
+    vector_copy(b->n, a->y, b->work);
+    for (int k = 0; k < q->terms.clock_count; k++)
+        b->work[q->terms.clocks[k]] = motion_at(&q->motion[k], 0, t);
+    if (q->given) enclose_roots(s, q->given, t, t, q->given_value);
+    for (int k = 0; k < q->terms.given_count; k++)
+        b->work[q->terms.given[k]] = q->given_value[k].value.lo;
+    const eval_status status =
+        evaluate_residual(&b->eval, t, b->work, a->yp, f, &s->stats.residuals);
+    if (status == EVAL_RETRY) b->eval.failure = failure;
+    return status == EVAL_OK;
+}
+
+/* What F at t differs by from the straight line between the ends of the step, in units of the
+ * tolerances: by the derivatives at the end, for a y' that moves with 1/h. INFINITY: not known. */
+static double effect(dae_solver *s, const attempt *a, double t)
+{
+    binding *b = &s->bound;
+    const double part = (t - a->t) / a->h;
+    double *d = b->end_off, *at = b->end_beside;
+    if (!s->hybrid->forcing->has_matrix && !step_end_factor(s, a)) return INFINITY;
+    s->hybrid->forcing->has_matrix = true;
+    if (!residual_at(s, a, t, d) || !residual_at(s, a, a->t, at)) return INFINITY;
+    for (int i = 0; i < b->n; i++) d[i] -= (1.0 - part) * at[i];
+    if (!residual_at(s, a, a->t + a->h, at)) return INFINITY;
+    for (int i = 0; i < b->n; i++) d[i] -= part * at[i];
+    if (iteration_solve(&b->ends, NULL, d) != ITERATION_OK) return INFINITY;
+    const double size = norm_of(&b->norm, d, b->norm.scale);
+    return isnan(size) ? INFINITY : size;
+}
+
+/* ---- a time that the step has not seen ---- */
+
+/* The first node that may be elsewhere between t and `to`, or q->count. */
+static size_t first_elsewhere(const dae_solver *s, forcing *q, const attempt *a, double t,
+                              double to)
+{
+    size_t k = 0;
+    enclose(s, t, to, q->piece);
+    while (k < q->count && (is_calm(q, k, a->h) || !(beyond(q, k, q->piece[k].value) > 0.0))) k++;
+    return k;
+}
+
+/* Whether a node is elsewhere at t, and that matters. Nodes to which it does not are calm. */
+static bool matters_at(dae_solver *s, forcing *q, const attempt *a, double t)
+{
+    double more = 0.0; /* elsewhere in the step the largest may be so many times as far away */
+    enclose(s, t, t, q->piece);
+    for (size_t k = 0; k < q->count; k++) {
+        const double off = is_calm(q, k, a->h) ? 0.0 : beyond(q, k, q->piece[k].value);
+        const double most = beyond(q, k, q->step[k].value) + small_change(q, k);
+        if (off > 0.0) more = fmax(more, most / (off + small_change(q, k)));
+    }
+    if (more == 0.0) return false;
+    if (!(more < 1.0 / SMALL)) more = 1.0 / SMALL;
+    if (more * effect(s, a, t) > 1.0) return true;
+    for (size_t k = 0; k < q->count; k++)
+        if (beyond(q, k, q->piece[k].value) > 0.0) set_calm(q, k, a->h);
+    return false;
+}
+
+/* The first time found at which a node does what matters and was not seen, or NAN. */
+static double unseen_time(dae_solver *s, forcing *q, const attempt *a)
+{
+    const double end = fmax(a->t, a->t + a->h);
+    double t = fmin(a->t, a->t + a->h), length = end - t;
+    const double shortest = ldexp(length, -MOST_HALVINGS);
+    for (int pieces = 0; t < end && pieces < MOST_PIECES; pieces++) {
+        const double to = fmin(t + length, end), middle = 0.5 * (t + to);
+        const bool whole = first_elsewhere(s, q, a, t, to) == q->count;
+        if (!whole && matters_at(s, q, a, middle)) return middle;
+        if (whole || length <= shortest) {
+            t = to;
+            length *= 2.0;
+        } else {
+            length *= 0.5;
+        }
+    }
+    return NAN;
+}
+
+/* ---- ups and downs ---- */
+
+/* How many evenly spaced values of a node a step knows, beside the first: a one-step method of
+ * order p stands for a polynomial through p + 1 of them, a multistep method has its end. */
+static int values_known(const dae_solver *s, const attempt *a)
+{
+    return s->run.control.one_step && a->order > 1 ? a->order : 1;
+}
+
+/* What values that are known tell of node k: that it goes up or down between the values seen once
+ * for two of them, and between two neighbours no further than twice as far. */
+static double way_told(const forcing *q, size_t k, int known)
+{
+    const interval v = q->seen[k];
+    return 0.5 * (known + 2) * (v.hi - v.lo + small_change(q, k));
+}
+
+static double steepest_told(const forcing *q, size_t k, int known)
+{
+    const interval v = q->seen[k];
+    return 2.0 * known * (v.hi - v.lo + small_change(q, k));
+}
+
+/* The most that node k may move along the step, if it is steepest all along. */
+static double most_way(const forcing *q, const attempt *a, size_t k)
+{
+    const double way = magnitude(q->step[k].slope) * fabs(a->h);
+    return isfinite(way) ? way : 0.0;
+}
+
+/* A bound on how far node k goes, up and down, within the attempt. */
+static double way_of(const dae_solver *s, forcing *q, const attempt *a, size_t k)
+{
+    enum { PIECES = 8 };
+    double way = 0.0;
+    for (int i = 0; i < PIECES; i++) {
+        enclose(s, a->t + a->h * i / PIECES, a->t + a->h * (i + 1) / PIECES, q->piece);
+        way += magnitude(q->piece[k].slope) * fabs(a->h) / PIECES;
+    }
+    return way;
+}
+
+/* The part of the step in which node k does no more than is told. */
+static double part_told(const dae_solver *s, forcing *q, const attempt *a, size_t k)
+{
+    const int known = values_known(s, a);
+    const double most = most_way(q, a, k), told = way_told(q, k, known);
+    double part = fmin(1.0, steepest_told(q, k, known) / most);
+    if (most > told) part = fmin(part, told / way_of(s, q, a, k));
+    return part;
+}
+
+/* Whether what a step does not resolve of node k matters: where the values known of it are least
+ * and greatest, and at times that fit no period. */
+static bool waves_matter(dae_solver *s, forcing *q, const attempt *a, size_t k)
+{
+    double times[] = {0.1459, 0.3820, 0.6180, 0.9017, 0.5, 0.5}; /* by the golden section */
+    const int known = values_known(s, a);
+    double least = INFINITY, most = -INFINITY;
+    for (int i = 1; i < known; i++) {
+        const double at = (double)i / known;
+        enclose(s, a->t + at * a->h, a->t + at * a->h, q->piece);
+        const double v = q->piece[k].value.lo;
+        if (v < least) least = v, times[4] = at;
+        if (v > most) most = v, times[5] = at;
+    }
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (effect(s, a, a->t + times[i] * a->h) > 1.0) return true;
+    return false;
+}
+
+/* The part of the step in which all nodes do no more than is told. */
+static double resolved_part(dae_solver *s, forcing *q, const attempt *a)
+{
+    static const double LEAST = 0.125;
+    double part = 1.0;
+    for (size_t k = 0; k < q->count; k++) {
+        const double told = is_calm(q, k, a->h) ? 1.0 : part_told(s, q, a, k);
+        if (!(told < part)) continue;
+        if (waves_matter(s, q, a, k))
+            part = fmax(told, LEAST);
+        else
+            set_calm(q, k, a->h);
+    }
+    return part;
+}
+
+/* ---- for steps ---- */
+
+void hybrid_bind_forcing(dae_solver *s)
+{
+    hybrid *h = s->hybrid;
+    if (!h->forcing || h->forcing->form != h->instance->form) {
+        part_free(h->forcing);
+        h->forcing = forcing_new(h->instance->form);
+        if (!h->forcing) h->no_memory = true;
+    }
+    forcing *q = h->forcing;
+    if (!q || !q->program) return;
+    const double stop = solver_stop_time(s), end = isfinite(stop) ? stop : s->run.goal;
+    set_clocks(q, s->run.t, end, s->bound.y, s->bound.yp);
+    enclose(s, s->run.t, end, q->piece);
+    for (size_t k = 0; k < q->count; k++) {
+        const double most = magnitude(q->piece[k].value);
+        q->extent[k] = isfinite(most) ? most : 0.0;
+        q->steepest[k] = q->terms.clock_count > 0 ? INFINITY : magnitude(q->piece[k].slope);
+        q->calm[k].steps = 0;
+    }
+    q->looked = q->has_before = false;
+    q->begin_at = NAN;
+    q->cuts = 0;
+}
+
+/* out = the nodes at t */
+static void values_at(const dae_solver *s, forcing *q, double t, double *out)
+{
+    enclose(s, t, t, q->piece);
+    for (size_t k = 0; k < q->count; k++) out[k] = q->piece[k].value.lo;
+}
+
+/* What is seen at the ends of the step, and where the one before began. */
+static void see_ends(const dae_solver *s, forcing *q, const attempt *a)
+{
+    if (q->begin_at != a->t) values_at(s, q, a->t, q->begin);
+    q->begin_at = a->t;
+    values_at(s, q, a->t + a->h, q->end);
+    for (size_t k = 0; k < q->count; k++) {
+        q->seen[k] = (interval){fmin(q->begin[k], q->end[k]), fmax(q->begin[k], q->end[k])};
+        if (isfinite(magnitude(q->seen[k])))
+            q->extent[k] = fmax(q->extent[k], magnitude(q->seen[k]));
+        if (!q->has_before) continue;
+        q->seen[k].lo = fmin(q->seen[k].lo, q->before[k]);
+        q->seen[k].hi = fmax(q->seen[k].hi, q->before[k]);
+    }
+}
+
+/* Whether a step is too short for any node to do what matters, whatever the time. */
+static bool is_short(const forcing *q, double h)
+{
+    for (size_t k = 0; k < q->count; k++)
+        if (!(q->steepest[k] * fabs(h) <= small_change(q, k))) return false;
+    return true;
+}
+
+/* Whether all nodes are near what is known of them; known: values beside the first */
+static bool is_seen(const forcing *q, const attempt *a, int known)
+{
+    for (size_t k = 0; k < q->count; k++) {
+        const double told = fmin(way_told(q, k, known), steepest_told(q, k, known));
+        if (beyond(q, k, q->step[k].value) > 0.0 || most_way(q, a, k) > told) return false;
+    }
+    return true;
+}
+
+double hybrid_seen_step(dae_solver *s, const attempt *a)
+{
+    forcing *q = s->hybrid->forcing;
+    const step_control *c = &s->run.control;
+    if (!q || !q->program || c->fixed || c->literal || s->bound.method->dassl) return a->h;
+    move_clocks(q, a);
+    q->looked = !is_short(q, a->h);
+    if (!q->looked) return a->h;
+    const int known = values_known(s, a);
+    see_ends(s, q, a);
+    enclose(s, a->t, a->t + a->h, q->step);
+    q->has_matrix = false;
+    if (is_seen(q, a, 1) || q->cuts >= MOST_CUTS) return a->h;
+    for (int i = 1; i < known; i++) see(s, q, a->t + a->h * i / known);
+    if (is_seen(q, a, known)) return a->h;
+    const double t = unseen_time(s, q, a);
+    const double h = isnan(t) ? resolved_part(s, q, a) * a->h : t - a->t;
+    q->cuts += h != a->h;
+    return h;
+}
+
+void hybrid_accept_forcing(dae_solver *s)
+{
+    forcing *q = s->hybrid->forcing;
+    if (!q || !q->program) return;
+    for (size_t k = 0; k < q->count; k++) q->calm[k].steps -= q->calm[k].steps > 0;
+    for (size_t k = 0; k < q->count && q->looked; k++) {
+        q->before[k] = q->begin[k];
+        q->begin[k] = q->end[k];
+    }
+    keep_clocks(q);
+    if (q->looked) q->begin_at = s->run.last.t + s->run.last.h;
+    q->has_before = q->looked;
+    q->cuts = 0;
+}
+
+void forcing_persist(dae_solver *s, persist *p)
+{
+    const bool sought = persist_flag(p, s->hybrid->forcing);
+    if (p->reading && sought && !s->hybrid->forcing) hybrid_bind_forcing(s);
+    forcing *q = s->hybrid->forcing;
+    if (sought && !q) p->no_memory = true;
+    if (!sought || !q) return;
+    PERSIST_ARRAY(p, q->extent, q->count);
+    PERSIST_ARRAY(p, q->steepest, q->count);
+    PERSIST_ARRAY(p, q->begin, q->count);
+    PERSIST_ARRAY(p, q->before, q->count);
+    PERSIST_ARRAY(p, q->calm, q->count);
+    PERSIST_ARRAY(p, q->motion, (size_t)q->terms.clock_count);
+    PERSIST(p, q->begin_at);
+    PERSIST(p, q->has_before);
+    PERSIST(p, q->cuts);
+}

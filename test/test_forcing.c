@@ -1,0 +1,186 @@
+/* Functions of time alone that are short against the run: every method finds them at every
+ * tolerance. Values are those of closed forms. */
+#include "support/model_run.h"
+
+static const double PI = 3.14159265358979323846;
+
+/* Methods of every family that take equations of this form. */
+static const char *const METHODS[] = {"auto",     "bdf",  "radau",   "rodas",   "sdirk",  "irk",
+                                      "lobattoc", "liex", "dopri:5", "dopri:8", "taylor", "glm"};
+enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
+
+/* The text at t with a method and a tolerance; how many steps were taken. */
+static long run_to(run *r, const char *text, const char *method, double rtol, double t)
+{
+    prepare(r, text);
+    r->options.method = method;
+    r->options.rtol = rtol;
+    r->options.atol = 1e-3 * rtol;
+    dae_status status = dae_solver_new(r->problem, &r->options, &r->solver, &r->diag);
+    if (status == DAE_OK) status = dae_solver_start(r->solver, 0.0, NULL, NULL);
+    if (status == DAE_OK) status = step_to(r, t);
+    if (status != DAE_OK) fail_msg("%s, %g: %s", method, rtol, diag_of(r)->text);
+    return dae_solver_stats(r->solver)->steps;
+}
+
+/* c' = -k c + exp(-((t - m)/w)^2)/w from c(0) = 0 */
+static double after_pulse(double k, double m, double w, double t)
+{
+    const double shift = 0.5 * k * w;
+    const double area = 0.5 * sqrt(PI) * (erf((t - m) / w - shift) - erf(-m / w - shift));
+    return area * exp(-k * (t - m) + shift * shift);
+}
+
+static void expect_pulse(const char *method, double w, double rtol)
+{
+    static const double K = 0.1, M = 7.1, END = 20.0;
+    char text[300];
+    run r;
+    snprintf(text, sizeof text,
+             MODEL("Real c(start = 0, fixed = true);\nequation\n"
+                   "der(c) = -%.17g*c + exp(-((time - %.17g)/%.17g)^2)/%.17g;"),
+             K, M, w, w);
+    run_to(&r, text, method, rtol, END);
+    const double right = after_pulse(K, M, w, END), found = value(&r, "c");
+    if (!(fabs(found - right) <= 100.0 * rtol * right))
+        fail_msg("%s, width %g, rtol %g: %.12g, not %.12g", method, w, rtol, found, right);
+    end(&r);
+}
+
+/* A pulse of a two-hundredth to a millionth of the run. */
+static void pulses(void **state)
+{
+    (void)state;
+    static const double WIDTHS[] = {0.1, 1e-3, 2e-5}, TOLERANCES[] = {1e-3, 1e-5, 1e-8};
+    for (int m = 0; m < METHOD_COUNT; m++)
+        for (int k = 0; k < 9; k++) expect_pulse(METHODS[m], WIDTHS[k / 3], TOLERANCES[k % 3]);
+}
+
+/* Shapes whose area is known: a rate x' of 0 but for one pulse, and its integral. */
+static void shapes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rate;
+        double area, end;
+    } SHAPES[] = {
+        {"1/(1 + ((time - 7.3)/1e-3)^2)", 0.0, 20.0}, /* its area is set below */
+        {"tanh((time - 7.3)/1e-4) - tanh((time - 7.31)/1e-4)", 0.02, 20.0},
+        {"1/cosh((time - 3.17)/0.06)^2", 0.12, 20.0},
+        {"sin(time)^200*exp(-0.0*time)", 0.0, 2.0 * PI},
+        {"max(0, 1 - abs(time - 5.3)/1e-3)", 1e-3, 20.0},
+        {"exp(50*(sin(10*time) - 1))", 0.0, 0.6 * PI},
+    };
+    enum { COUNT = sizeof SHAPES / sizeof *SHAPES };
+    double area[COUNT];
+    for (int i = 0; i < COUNT; i++) area[i] = SHAPES[i].area;
+    area[0] = 1e-3 * (atan(12.7e3) + atan(7.3e3));
+    area[3] = 2.0 * PI; /* times 199!!/200!! */
+    for (int i = 1; i <= 100; i++) area[3] *= (2.0 * i - 1.0) / (2.0 * i);
+    area[5] = 0.0; /* 0.6 pi exp(-50) I_0(50) by its series */
+    for (double k = 0.0, term = exp(-50.0); k < 200.0; k++, term *= 625.0 / (k * k))
+        area[5] += 0.6 * PI * term;
+    for (int m = 0; m < METHOD_COUNT; m++)
+        for (int i = 0; i < COUNT; i++) {
+            char text[300];
+            run r;
+            snprintf(text, sizeof text,
+                     MODEL("Real x(start = 0, fixed = true);\nequation\nder(x) = %s;"),
+                     SHAPES[i].rate);
+            run_to(&r, text, METHODS[m], 1e-6, SHAPES[i].end);
+            if (!(fabs(value(&r, "x") - area[i]) <= 1e-4 * area[i] + 1e-7))
+                fail_msg("%s, %s: %.9g, not %.9g", METHODS[m], SHAPES[i].rate, value(&r, "x"),
+                         area[i]);
+            end(&r);
+        }
+}
+
+/* What does not matter in units of the tolerances costs no steps. */
+static void ripples(void **state)
+{
+    (void)state;
+    static const char *const TEXTS[] = {
+        MODEL("Real x(start = 1, fixed = true);\nequation\nder(x) = -x + 1e-9*sin(1e6*time);"),
+        MODEL("Real x(start = 1, fixed = true), y;\nequation\n"
+              "der(x) = -x;\ny = x + 1e-9*exp(-((time - 5)/1e-3)^2);"),
+    };
+    for (int i = 0; i < 2; i++)
+        for (int m = 0; m < METHOD_COUNT; m++) {
+            run r;
+            if (!strcmp(METHODS[m], "taylor")) continue; /* its series has the ripples in it */
+            const long steps = run_to(&r, TEXTS[i], METHODS[m], 1e-4, 10.0);
+            if (steps > 150) fail_msg("%s, text %d: %ld steps", METHODS[m], i, steps);
+            expect_near(&r, "x", exp(-10.0), 1e-2 * 1e-4, __LINE__);
+            end(&r);
+        }
+}
+
+/* Pulses that clocks and definitions drive: all have the area sqrt(pi). */
+static void driven(void **state)
+{
+    (void)state;
+    static const char *const TEXTS[] = {
+        MODEL("Real x(start = 0, fixed = true), c(start = -1, fixed = true);\nequation\n"
+              "der(c) = 1;\nder(x) = exp(-((c - 7.3)/1e-3)^2)/1e-3;"),
+        MODEL("Real x(start = 0, fixed = true), p(start = 0.2, fixed = true);\n"
+              "Real w(start = 0.5, fixed = true);\nequation\n"
+              "der(w) = 0;\nder(p) = w;\nder(x) = 0.5*exp(-((p - 4.3)/1e-3)^2)/1e-3;"),
+        MODEL("Real x(start = 0, fixed = true), u, v;\nequation\n"
+              "u - 3 = 2*time;\n2*v + 6 = u;\nder(x) = exp(-((v - 7.3)/1e-3)^2)/1e-3;"),
+        MODEL("Real x(start = 0, fixed = true), p(start = 0, fixed = true), f;\nequation\n"
+              "der(p) = 1 + 0.5*sin(time);\nf = exp(-((p - 7.3)/1e-3)^2)/1e-3;\n"
+              "der(x) = f*der(p);"),
+    };
+    for (int i = 0; i < 4; i++)
+        for (int m = 0; m < METHOD_COUNT; m++) {
+            run r;
+            run_to(&r, TEXTS[i], METHODS[m], 1e-6, 20.0);
+            if (!(fabs(value(&r, "x") - sqrt(PI)) <= 1e-4))
+                fail_msg("%s, text %d: %.9g", METHODS[m], i, value(&r, "x"));
+            end(&r);
+        }
+}
+
+/* A force on a body that hangs on a rod, index 3: the pendulum stands still until it is hit. */
+static void constrained(void **state)
+{
+    (void)state;
+    run r;
+    run_to(&r,
+           MODEL("Real x(start = 0, fixed = true), y(start = -1);\n"
+                 "Real u(start = 0, fixed = true), v, f;\nequation\n"
+                 "der(x) = u;\nder(y) = v;\nx^2 + y^2 = 1;\nder(v) = -f*y - 9.81;\n"
+                 "der(u) = -f*x + 1e3*exp(-((time - 5)/1e-3)^2);"),
+           "auto", 1e-6, 5.01);
+    /* the hit is over in 1/300 of a swing: u = sqrt(pi), and its energy is kept */
+    const double energy =
+        0.5 * (pow(value(&r, "u"), 2) + pow(value(&r, "v"), 2)) + 9.81 * (value(&r, "y") + 1.0);
+    assert_true(fabs(energy - 0.5 * PI) <= 1e-3);
+    end(&r);
+}
+
+/* Source that a diode follows once a period: a rectifier with a capacitor at the end of the second
+ * charging, where steps between them are long. */
+static void periods(void **state)
+{
+    (void)state;
+    run r;
+    run_to(&r,
+           MODEL("Real q(start = 0, fixed = true), v;\nequation\n"
+                 "v = 5*sin(314*time);\nder(q) = 1e2*exp((v - 5)/0.05);"),
+           "auto", 1e-6, 0.1 * PI * 20.0 / 3.14);
+    double mean = 0.0; /* exp(-100) I_0(100) by its series */
+    for (double k = 0.0, term = exp(-100.0); k < 400.0; k++, term *= 2500.0 / (k * k)) mean += term;
+    expect_near(&r, "q", 100.0 * mean * 0.1 * PI * 20.0 / 3.14, 100.0 * mean * 6.3 * 1e-4,
+                __LINE__);
+    end(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pulses),      cmocka_unit_test(shapes), cmocka_unit_test(ripples),
+        cmocka_unit_test(constrained), cmocka_unit_test(driven), cmocka_unit_test(periods),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
