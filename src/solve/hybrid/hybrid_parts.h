@@ -60,7 +60,9 @@ typedef struct trend_point {
 } trend_point;
 /* Where it goes. It may be a difference of large numbers, as of a ball above a table that moves,
  * whose rounding hides that: only a change that grows with the distance tells. *change: that over
- * p->delta on entry, then that over the distance returned; above `least`. 0: it cannot be told. */
+ * p->delta on entry, then that over the distance returned; above `least`, what rounding hides. What
+ * comes out of there at once is no trend but another course, as of max(sin(time), 1) further on.
+ * 0: it cannot be told. */
 double crossing_trend(dae_solver *s, const trend_point *p, size_t r, double least, double *change);
 
 /* By how much a crossing function changes when y_i moves from s->bound.y by its tolerance, to the

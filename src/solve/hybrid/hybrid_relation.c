@@ -66,6 +66,19 @@ static double noise_of(const hybrid *h, size_t r)
     return h->instance->form->rounded[r] ? h->instance->noise : 0.0;
 }
 
+/* What the last digits of its two sides leave open of the crossing function of relation r. */
+static double last_digits(dae_solver *s, double t, size_t r)
+{
+    static const double DIGITS = 4.0 * DBL_EPSILON;
+    graph_enter(flat_of(s)->graph);
+    const graph *g = flat_of(s)->graph;
+    const expr_node *node = graph_node(g, flat_of(s)->relations[r].crossing);
+    if (node->op == EXPR_NEG) node = graph_node(g, node->a);
+    graph_leave(flat_of(s)->graph);
+    const bool two = node->op == EXPR_SUB || node->op == EXPR_ADD;
+    return two ? DIGITS * fabs(value_at(s, t, node->a)) : 0.0;
+}
+
 /* The crossing function of relation r a time delta ahead of p, along its y'. */
 static double crossing_along(dae_solver *s, const trend_point *p, size_t r, double delta)
 {
@@ -88,10 +101,12 @@ double crossing_trend(dae_solver *s, const trend_point *p, size_t r, double leas
     double delta = p->delta;
     for (int k = 0; k < FARTHER; k++) {
         double expected = GROWTH * *change;
+        const bool hidden = fabs(*change) <= least;
         delta *= GROWTH;
         *change = crossing_along(s, p, r, delta) - p->now;
         bool grows = fabs(*change - expected) <= 0.5 * fabs(expected);
         if (*change != 0.0 && grows && fabs(*change) > least) return delta;
+        if (hidden && least > 0.0 && fabs(*change) > 1.5 * GROWTH * least) return 0.0;
     }
     return 0.0;
 }
@@ -105,7 +120,8 @@ static void see_past_rounding(dae_solver *s, double t, size_t r)
     trend_point p = {.t = t, .delta = h->soon - t, .now = now, .y = s->bound.y, .yp = h->tangent};
     if (noise > 0.0 && fabs(h->crossing_ahead[r] - h->zero[r]) > noise) return;
     double change = h->crossing_ahead[r] - now;
-    double delta = crossing_trend(s, &p, r, 16.0 * noise, &change);
+    const double least = 16.0 * fmax(noise, last_digits(s, t, r));
+    double delta = crossing_trend(s, &p, r, least, &change);
     bool seen = noise == 0.0 && fabs(delta) < 17.0 * fabs(p.delta); /* in the moment itself */
     if (delta == 0.0 || seen) return;
     h->crossing_ahead[r] = now + (noise > 0.0 ? change : change * (p.delta / delta));
@@ -135,19 +151,6 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
         if (h->trace[r].when == t) see_past_rounding(s, t, r);
 }
 
-/* What the last digits of its two sides leave open of the crossing function of relation r. */
-static double last_digits(dae_solver *s, double t, size_t r)
-{
-    static const double DIGITS = 4.0 * DBL_EPSILON;
-    graph_enter(flat_of(s)->graph);
-    const graph *g = flat_of(s)->graph;
-    const expr_node *node = graph_node(g, flat_of(s)->relations[r].crossing);
-    if (node->op == EXPR_NEG) node = graph_node(g, node->a);
-    graph_leave(flat_of(s)->graph);
-    const bool two = node->op == EXPR_SUB || node->op == EXPR_ADD;
-    return two ? DIGITS * fabs(value_at(s, t, node->a)) : 0.0;
-}
-
 /* The side of relation r, *below for a < b; false: it keeps its own. At the start `digits` count as
  * zero.
  *
@@ -168,7 +171,7 @@ static bool side_of(hybrid *h, size_t r, double digits, bool *below)
     const model_form *f = h->instance->form;
     double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
     const bool equal = fabs(now) <= digits && !h->trace[r].met;
-    if (h->at_start && (!f->rounded[r] || f->flat->relations[r].steps || equal)) {
+    if (h->at_start && (!f->rounded[r] || f->flat->relations[r].steps != EXPR_NONE || equal)) {
         *below =
             fabs(now) <= fmax(noise_of(h, r), digits) ? !f->flat->relations[r].strict : now < 0.0;
         return !isnan(now);
