@@ -474,6 +474,14 @@ static bool jumps(dae_solver *s, double t, size_t r, const int *flags)
            fabs(s->hybrid->crossing[r]) > last_digits(s, t, r) + crossing_tolerance(s, t, r);
 }
 
+/* Whether the crossing function of relation r, c at an event, has been away from zero since the
+ * last one: an event that another relation makes may come where this one has all but met it. */
+static bool was_away(const dae_solver *s, size_t r, double c)
+{
+    return fabs(c) > noise_of(s->hybrid, r) || s->hybrid->trace[r].seen ||
+           (s->bound.events && event_finder_seen(s->bound.events, (int)r));
+}
+
 /* The relations whose crossing is the event take their new sides; they are decided. Where exactly
  * their zero was met tells what is a step off it: zero_r = crossing function there. Those that
  * nothing heard so far take the side on which they are. Those that have not moved since their last
@@ -495,7 +503,7 @@ void relations_cross(dae_solver *s, double t)
         h->decided[r] = late || crosses || joins;
         bool through = h->decided[r] && !jumps(s, t, r, flags);
         bool stays = stays_at_zero(s, t, r, c);
-        if (h->pending != EVENT_SEAM) h->came[r] = !stays && fabs(c) > noise_of(h, r);
+        if (h->pending != EVENT_SEAM) h->came[r] = !stays && was_away(s, r, c);
         h->came[r] = h->came[r] || h->decided[r];
         h->trace[r].met = false;
         if (h->decided[r] || !stays)
