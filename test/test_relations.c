@@ -18,6 +18,7 @@ static void run_one(const char *text, const char *method, double rtol, double te
     r.options.rtol = rtol;
     r.options.atol = 1e-3 * rtol;
     r.options.method = method;
+    r.options.stop_time = tend;
     OK(start_at(&r, 0.0));
     dae_status status = step_to(&r, tend);
     if (status != DAE_OK) print_error("%s at %g:\n%s\n", method, rtol, text);
@@ -238,11 +239,11 @@ static void test_equal_at_a_limit(void **state)
     run_all(MODEL("Real x(start=0, fixed=true), y = 2.3*sin(time), z = max(y, -2);\n"
                   "Boolean b = z <= -2;\nInteger n(start=0, fixed=true);\nequation\n"
                   "der(x) = 1;\nwhen b then n = pre(n) + 1; end when;"),
-            5.23, once);
+            5.5, once);
     run_all(MODEL("Real x(start=0, fixed=true), y = 2.3*sin(time), z = max(y, -2);\n"
                   "Real f = floor(z);\nBoolean b = z <= -2;\nInteger n(start=0, fixed=true);\n"
                   "equation\nder(x) = f;\nwhen b then n = pre(n) + 1; end when;"),
-            5.23, once);
+            5.5, once);
     run_all(MODEL("Real x(start=0, fixed=true), y = 2.3*sin(time), z = min(y, -2);\n"
                   "Real f = mod(0.5*z - 2, 1);\nBoolean b = z >= -2;\n"
                   "Integer n(start=0, fixed=true);\nequation\nder(x) = if b then 1 else f;\n"
@@ -251,7 +252,7 @@ static void test_equal_at_a_limit(void **state)
     run_all(MODEL("Real x(start=0, fixed=true), y = 2.3*sin(time), z = max(y, -2);\n"
                   "Boolean b = z < -2;\nInteger n(start=0, fixed=true);\nequation\n"
                   "der(x) = 1;\nwhen b then n = pre(n) + 1; end when;"),
-            5.23, none);
+            5.5, none);
 }
 
 /* sign and what is made of it: no value of a zero that lasts for no time, at the start and later.
@@ -293,14 +294,14 @@ static void test_discrete_functions(void **state)
 {
     (void)state;
     static const expected slope[] = {{"f", 1}, {"k", 3}, {NULL, 0}};
-    static const expected kink[] = {{"r", 0.085}, {"k", 4}, {NULL, 0}};
+    static const expected kink[] = {{"r", 0.085}, {"k", 3}, {NULL, 0}};
     static const expected seam[] = {{"x", 3.69585448804212 - 0.05414551195788}, {NULL, 0}};
-    run_all(MODEL("Real x(start=0, fixed=true), y = 1.9*sin(time), f = floor(y + 0.5);\n"
-                  "Integer k(start=0, fixed=true);\nequation\nder(x) = y;\n"
+    run_all(MODEL("Real x(start=0, fixed=true), y = 1.9*sin(time), z = y + 0.5;\n"
+                  "Integer f = integer(z), k(start=0, fixed=true);\nequation\nder(x) = y;\n"
                   "when change(f) then k = pre(k) + 1; end when;"),
             2.5, slope);
     run_all(MODEL("Real x(start=0, fixed=true), y = -1 - time, z = 0.5*abs(y) - 2;\n"
-                  "Real r = rem(z, 1.5), f = floor(2*z);\nInteger k(start=0, fixed=true);\n"
+                  "Real r = rem(z, 1.5);\nInteger f = integer(2*z), k(start=0, fixed=true);\n"
                   "equation\nder(x) = abs(z);\nwhen change(f) then k = pre(k) + 1; end when;"),
             3.17, kink);
     run_all(MODEL("Real x(start=0, fixed=true), y = 1.9*sin(time), c = ceil(y), z = max(y, -1);\n"

@@ -660,11 +660,14 @@ static double crossing_time(dae_solver *s, size_t r, int flag, double from)
  * current of an open switch: what crosses is then the error of the interpolant. */
 static bool is_held_at_zero(dae_solver *s, size_t r)
 {
+    static const double behind[] = {0.0, 1.0, GOLDEN, 0.25, 0.0625, 0.015625, 0.4, 0.8};
     const double a = s->run.t_old, t = s->run.t, b = s->run.t_new;
-    const double at[] = {t, b, a, a + GOLDEN * (t - a), t + GOLDEN * (b - t)};
+    const double noise = noise_of(s->hybrid, r);
     if (!s->hybrid->instance->form->rounded[r]) return false;
-    for (size_t k = 0; k < sizeof at / sizeof *at; k++)
-        if (!(fabs(crossing_at(s, at[k], r)) <= noise_of(s->hybrid, r))) return false;
+    if (!(fabs(crossing_at(s, a, r)) <= noise)) return false;
+    if (!(fabs(crossing_at(s, a + GOLDEN * (t - a), r)) <= noise)) return false;
+    for (size_t k = 0; k < sizeof behind / sizeof *behind; k++) /* it may leave, and come back */
+        if (!(fabs(crossing_at(s, t + behind[k] * (b - t), r)) <= noise)) return false;
     return true;
 }
 
