@@ -309,6 +309,19 @@ static void test_discrete_functions(void **state)
             3.75, seam);
 }
 
+/* A second run for the row before a seam leaves the state as it was. */
+static void test_state_at_a_seam(void **state)
+{
+    (void)state;
+    static const expected e[] = {{"x", 1.36761009}, {NULL, 0}};
+    for (int m = 0; m < METHODS; m++)
+        run_one(MODEL("Real x(start=0, fixed=true), y = 2.3*sin(time), r = rem(y, 2);\n"
+                      "Real m = mod(r, 0.5), z = max(y, -2);\nBoolean b = m > 2;\n"
+                      "Integer n(start=0, fixed=true);\nequation\nder(x) = if b then 1 else z;\n"
+                      "when b then n = pre(n) + 1; end when;"),
+                methods[m], 1e-8, 5.23, e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +338,7 @@ int main(void)
         cmocka_unit_test(test_sign),
         cmocka_unit_test(test_seams_of_definitions),
         cmocka_unit_test(test_discrete_functions),
+        cmocka_unit_test(test_state_at_a_seam),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,12 +101,12 @@ double crossing_trend(dae_solver *s, const trend_point *p, size_t r, double leas
     double delta = p->delta;
     for (int k = 0; k < FARTHER; k++) {
         double expected = GROWTH * *change;
-        const bool hidden = fabs(*change) <= least;
+        const bool hidden = fabs(*change) <= p->hidden;
         delta *= GROWTH;
         *change = crossing_along(s, p, r, delta) - p->now;
         bool grows = fabs(*change - expected) <= 0.5 * fabs(expected);
         if (*change != 0.0 && grows && fabs(*change) > least) return delta;
-        if (hidden && least > 0.0 && fabs(*change) > 1.5 * GROWTH * least) return 0.0;
+        if (hidden && fabs(*change) > 1.5 * GROWTH * p->hidden) return 0.0;
     }
     return 0.0;
 }
@@ -120,8 +120,8 @@ static void see_past_rounding(dae_solver *s, double t, size_t r)
     trend_point p = {.t = t, .delta = h->soon - t, .now = now, .y = s->bound.y, .yp = h->tangent};
     if (noise > 0.0 && fabs(h->crossing_ahead[r] - h->zero[r]) > noise) return;
     double change = h->crossing_ahead[r] - now;
-    const double least = 16.0 * fmax(noise, last_digits(s, t, r));
-    double delta = crossing_trend(s, &p, r, least, &change);
+    p.hidden = 16.0 * fmax(noise, last_digits(s, t, r));
+    double delta = crossing_trend(s, &p, r, 16.0 * noise, &change);
     bool seen = noise == 0.0 && fabs(delta) < 17.0 * fabs(p.delta); /* in the moment itself */
     if (delta == 0.0 || seen) return;
     h->crossing_ahead[r] = now + (noise > 0.0 ? change : change * (p.delta / delta));
@@ -148,7 +148,8 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
     model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
     model_instance_crossings(h->instance, h->soon, h->ahead, h->ahead_yp, h->crossing_ahead);
     for (size_t r = 0; r < flat_of(s)->relation_count; r++)
-        if (h->trace[r].when == t) see_past_rounding(s, t, r);
+        if (h->trace[r].when == t || (h->at_seam && fabs(h->crossing[r]) <= noise_of(h, r)))
+            see_past_rounding(s, t, r);
 }
 
 /* The side of relation r, *below for a < b; false: it keeps its own. At the start `digits` count as

@@ -297,15 +297,22 @@ bool hybrid_at_seam(const dae_solver *s)
     return isfinite(seam) && s->run.t >= seam - 4.0 * DBL_EPSILON * fabs(seam);
 }
 
-dae_status hybrid_pass_seam(dae_solver *s)
+/* The values where the last step ends. */
+static void take_end(dae_solver *s)
 {
-    double direction = s->run.direction, t = s->hybrid->seams->next;
     solver_interpolate(s, s->run.t_new, 0, s->hybrid->ahead);
     solver_interpolate(s, s->run.t_new, 1, s->hybrid->ahead_yp);
     vector_copy(s->bound.n, s->hybrid->ahead, s->bound.y);
     vector_copy(s->bound.n, s->hybrid->ahead_yp, s->bound.yp);
+}
+
+dae_status hybrid_pass_seam(dae_solver *s)
+{
+    double direction = s->run.direction, t = s->hybrid->seams->next;
+    take_end(s);
     relations_note_seam(s);
     rows_leave_seam(s);
+    take_end(s); /* the row before may have needed a second run, with values of its own */
     if (t == s->hybrid->cut) t = hybrid_pass_state_seam(s);
     trace_keep_seen(s);
     s->run.t = s->run.t_old = s->run.t_new = s->run.searched = t;
