@@ -175,6 +175,8 @@ static void row_sizes(level_work *work)
         const double own = work->size[i], most = NEAR_ROOT / work->tolerance * own;
         work->size[i] = larger(own, fmin(SIZE_FLOOR * work->seen[i], most));
         work->noise[i] = larger(work->noise[i], fmin(work->rough[i], MOST_NOISE * own));
+        /* below the smallest normal number a result has no relative accuracy */
+        work->noise[i] = larger(work->noise[i], DBL_MIN);
     }
 }
 

@@ -26,9 +26,6 @@ static bool allocate_work(binding *b)
     b->jumps = DAE_ARRAY(jump_trace, b->n);
     b->extent = DAE_ARRAY(double, b->n);
     b->step_start = (step_start){.y = DAE_ARRAY(double, b->n), .yp = DAE_ARRAY(double, b->n)};
-    b->end_off = DAE_ARRAY(double, b->n);
-    b->end_beside = DAE_ARRAY(double, b->n);
-    if (!b->end_off || !b->end_beside) return false;
     return b->step_start.y && b->step_start.yp && b->kinds && b->jumps && b->extent;
 }
 
@@ -81,6 +78,15 @@ initializer *binding_output_projector(binding *b)
     return b->output_projector;
 }
 
+static void ends_release(binding *b)
+{
+    iteration_free(&b->ends);
+    dae_free_all(b->end_off, b->end_beside);
+    b->ends = (iteration){0};
+    b->end_off = b->end_beside = NULL;
+    b->ends_free = false;
+}
+
 void binding_empty(binding *b)
 {
     if (b->context.cache) b->cache_method->cache_free(b->context.cache);
@@ -91,19 +97,18 @@ void binding_empty(binding *b)
     initializer_free(b->init);
     newton_free(&b->newton);
     iteration_free(&b->matrix);
-    iteration_free(&b->ends);
+    ends_release(b);
     norm_free(&b->norm);
     dae_free_all(b->state, b->scratch, b->kinds, b->y, b->yp, b->work, b->at_y, b->at_yp, b->jumps,
-                 b->extent, b->step_start.y, b->step_start.yp, b->end_off, b->end_beside);
+                 b->extent, b->step_start.y, b->step_start.yp);
     b->events = NULL;
     b->init = NULL;
     b->newton = (newton){0};
-    b->matrix = b->ends = (iteration){0};
-    b->ends_free = false;
+    b->matrix = (iteration){0};
     b->norm = (error_norm){0};
     b->state = b->scratch = NULL;
     b->kinds = NULL;
-    b->y = b->yp = b->work = b->at_y = b->at_yp = b->end_off = b->end_beside = NULL;
+    b->y = b->yp = b->work = b->at_y = b->at_yp = NULL;
     b->jumps = NULL;
     b->extent = NULL;
     b->step_start = (step_start){0};
@@ -131,10 +136,12 @@ static dae_status make_matrix(binding *b, dae_diag *diag)
 /* That of the ends of steps, for methods whose iteration does not look at F there. */
 static dae_status make_ends(binding *b, dae_diag *diag)
 {
-    iteration_free(&b->ends);
-    b->ends = (iteration){0};
-    b->ends_free = false;
-    return b->method->confirms ? DAE_OK : iteration_new_idle(&b->ends, &b->eval, &b->options, diag);
+    ends_release(b);
+    if (b->method->confirms) return DAE_OK;
+    b->end_off = DAE_ARRAY(double, b->n);
+    b->end_beside = DAE_ARRAY(double, b->n);
+    if (!b->end_off || !b->end_beside) return out_of_memory(b, diag);
+    return iteration_new_idle(&b->ends, &b->eval, &b->options, diag);
 }
 
 /* Matrices, norms, Newton, the search for consistent values and for events. */
