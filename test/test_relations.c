@@ -263,6 +263,7 @@ static void test_sign(void **state)
     static const double pi = 3.14159265358979323846;
     const expected clauses[] = {{"n", 0}, {"x", 3 - 0.5 * 3}, {NULL, 0}};
     const expected flips[] = {{"n", 1}, {"x", pi - (5.23 - pi)}, {"b", 1}, {NULL, 0}};
+    const expected stays[] = {{"n", 1}, {"x", 3.5}, {NULL, 0}};
     const expected thirds[] = {{"x", pi}, {"y", -1}, {NULL, 0}};
     run_all(MODEL("Real x(start=0, fixed=true), y = mod(time, 1.5), s = sign(y);\n"
                   "Boolean b = s < 1;\nInteger n(start=0, fixed=true);\nequation\n"
@@ -272,6 +273,10 @@ static void test_sign(void **state)
                   "Boolean b = s < 0.5;\nInteger n(start=0, fixed=true);\nequation\n"
                   "der(x) = r;\nwhen b then n = pre(n) + 1; end when;"),
             5.23, flips);
+    run_all(MODEL("Real x(start=0, fixed=true), z = 2.3*sin(time), s = sign(z), y = mod(s, 2);\n"
+                  "Boolean b = y >= 1;\nInteger n(start=0, fixed=true);\nequation\n"
+                  "der(x) = y;\nwhen b then n = pre(n) + 1; end when;"),
+            3.5, stays);
     run_all(MODEL("Real x(start=0, fixed=true), z = 2.3*sin(time), s = sign(z), r = rem(s, 0.5);\n"
                   "Real y = integer(s);\nequation\nder(x) = if y > 0 then 1 else r;"),
             5.23, thirds);

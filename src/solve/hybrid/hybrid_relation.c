@@ -167,7 +167,7 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
  * a <= b true, if the event, or the start, has brought it there; if it was there before it keeps
  * its value: that was decided elsewhere. One that made the event alone, and is stopped by what it
  * has changed itself, does so only when all clauses have acted. */
-static bool side_of(hybrid *h, size_t r, double digits, bool *below)
+static bool side_of(hybrid *h, double t, size_t r, double digits, bool *below)
 {
     const model_form *f = h->instance->form;
     double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
@@ -193,7 +193,8 @@ static bool side_of(hybrid *h, size_t r, double digits, bool *below)
     if (fabs(c) <= noise_of(h, r)) {
         *below = !f->flat->relations[r].strict;
         if (h->at_start) return h->crossing[r] == 0.0 && h->crossing_ahead[r] == 0.0;
-        return h->stands && h->came[r] && !h->trace[r].met && !(h->decided[r] && h->alone);
+        const bool made = h->decided[r] && h->alone && h->trace[r].when == t;
+        return h->stands && h->came[r] && !h->trace[r].met && !made;
     }
     *below = c < 0.0;
     return !isnan(c) && (away || !h->decided[r]);
@@ -293,7 +294,8 @@ static bool turns(dae_solver *s, double t, size_t r, bool *below)
     const double now = h->crossing[r] - h->zero[r];
     const bool held = h->instance->memory[flat_of(s)->relations[r].memory] != 0.0;
     const bool start = h->at_start && h->instance->form->rounded[r];
-    if (!side_of(h, r, start ? last_digits(s, t, r) : 0.0, below) || *below == held) return false;
+    if (!side_of(h, t, r, start ? last_digits(s, t, r) : 0.0, below) || *below == held)
+        return false;
     if (has_yet_to_cross(h, r, held)) return false;
     if (!goes_on(s, t, r, below) || *below == held) return false;
     bool there = held == (now < 0.0) && fabs(now) > noise_of(h, r);
