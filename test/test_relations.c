@@ -19,6 +19,7 @@ static void run_one(const char *text, const char *method, double rtol, double te
     r.options.rtol = rtol;
     r.options.atol = 1e-3 * rtol;
     r.options.method = method;
+    r.options.stop_time = tend;
     OK(start_at(&r, 0.0));
     dae_status status = step_to(&r, tend);
     if (status != DAE_OK) print_error("%s at %g:\n%s\n", method, rtol, text);
@@ -295,6 +296,105 @@ static void test_assert_of_a_derivative(void **state)
     end(&r);
 }
 
+/* What a limit holds at the threshold of a relation, and what other relations do there meanwhile.
+ */
+static void test_equal_at_a_limit(void **state)
+{
+    (void)state;
+    static const expected none[] = {{"n", 0}, {"b", 0}, {NULL, 0}};
+    static const expected once[] = {{"n", 1}, {"b", 0}, {NULL, 0}};
+    static const expected again[] = {{"n", 1}, {"b", 1}, {NULL, 0}};
+    run_all(MODEL("Real x(start=0, fixed=true), y = 2.3*sin(time), z = max(y, -2);\n"
+                  "Boolean b = z <= -2;\nInteger n(start=0, fixed=true);\nequation\n"
+                  "der(x) = 1;\nwhen b then n = pre(n) + 1; end when;"),
+            5.5, once);
+    run_all(MODEL("Real x(start=0, fixed=true), y = 2.3*sin(time), z = max(y, -2);\n"
+                  "Real f = floor(z);\nBoolean b = z <= -2;\nInteger n(start=0, fixed=true);\n"
+                  "equation\nder(x) = f;\nwhen b then n = pre(n) + 1; end when;"),
+            5.5, once);
+    run_all(MODEL("Real x(start=0, fixed=true), y = 2.3*sin(time), z = min(y, -2);\n"
+                  "Real f = mod(0.5*z - 2, 1);\nBoolean b = z >= -2;\n"
+                  "Integer n(start=0, fixed=true);\nequation\nder(x) = if b then 1 else f;\n"
+                  "when b then n = pre(n) + 1; end when;"),
+            6.07, again);
+    run_all(MODEL("Real x(start=0, fixed=true), y = 2.3*sin(time), z = max(y, -2);\n"
+                  "Boolean b = z < -2;\nInteger n(start=0, fixed=true);\nequation\n"
+                  "der(x) = 1;\nwhen b then n = pre(n) + 1; end when;"),
+            5.5, none);
+}
+
+/* sign and what is made of it: no value of a zero that lasts for no time, at the start and later.
+ */
+static void test_sign(void **state)
+{
+    (void)state;
+    static const double pi = 3.14159265358979323846;
+    const expected clauses[] = {{"n", 0}, {"x", 3 - 0.5 * 3}, {NULL, 0}};
+    const expected flips[] = {{"n", 1}, {"x", pi - (5.23 - pi)}, {"b", 1}, {NULL, 0}};
+    const expected stays[] = {{"n", 1}, {"x", 3.5}, {NULL, 0}};
+    const expected thirds[] = {{"x", pi}, {"y", -1}, {NULL, 0}};
+    run_all(MODEL("Real x(start=0, fixed=true), y = mod(time, 1.5), s = sign(y);\n"
+                  "Boolean b = s < 1;\nInteger n(start=0, fixed=true);\nequation\n"
+                  "der(x) = s - 0.5;\nwhen b then n = pre(n) + 1; end when;"),
+            3.0, clauses);
+    run_all(MODEL("Real x(start=0, fixed=true), y = 1.9*sin(time), s = sign(y), r = sign(s);\n"
+                  "Boolean b = s < 0.5;\nInteger n(start=0, fixed=true);\nequation\n"
+                  "der(x) = r;\nwhen b then n = pre(n) + 1; end when;"),
+            5.23, flips);
+    run_all(MODEL("Real x(start=0, fixed=true), z = 2.3*sin(time), s = sign(z), y = mod(s, 2);\n"
+                  "Boolean b = y >= 1;\nInteger n(start=0, fixed=true);\nequation\n"
+                  "der(x) = y;\nwhen b then n = pre(n) + 1; end when;"),
+            3.5, stays);
+    run_all(MODEL("Real x(start=0, fixed=true), z = 2.3*sin(time), s = sign(z), r = rem(s, 0.5);\n"
+                  "Real y = integer(s);\nequation\nder(x) = if y > 0 then 1 else r;"),
+            5.23, thirds);
+}
+
+/* Inside of noEvent steps end where definitions make of it a relation of time. */
+static void test_seams_of_definitions(void **state)
+{
+    (void)state;
+    static const double pi = 3.14159265358979323846;
+    const expected e[] = {{"x", pi - (5.23 - pi)}, {NULL, 0}};
+    run_all(MODEL("Real x(start=0, fixed=true), y = 1.9*sin(time), s = noEvent(sign(y));\n"
+                  "Real r = noEvent(sign(s));\nequation\nder(x) = r;"),
+            5.23, e);
+}
+
+/* Discrete functions at the end of a step that is at their event: of what is the slope of a state
+ * there, at a kink, where another variable has its seam, and at the start. */
+static void test_discrete_functions(void **state)
+{
+    (void)state;
+    static const expected slope[] = {{"f", 1}, {"k", 3}, {NULL, 0}};
+    static const expected kink[] = {{"r", 0.085}, {"k", 3}, {NULL, 0}};
+    static const expected seam[] = {{"x", 3.69585448804212 - 0.05414551195788}, {NULL, 0}};
+    run_all(MODEL("Real x(start=0, fixed=true), y = 1.9*sin(time), z = y + 0.5;\n"
+                  "Integer f = integer(z), k(start=0, fixed=true);\nequation\nder(x) = y;\n"
+                  "when change(f) then k = pre(k) + 1; end when;"),
+            2.5, slope);
+    run_all(MODEL("Real x(start=0, fixed=true), y = -1 - time, z = 0.5*abs(y) - 2;\n"
+                  "Real r = rem(z, 1.5);\nInteger f = integer(2*z), k(start=0, fixed=true);\n"
+                  "equation\nder(x) = abs(z);\nwhen change(f) then k = pre(k) + 1; end when;"),
+            3.17, kink);
+    run_all(MODEL("Real x(start=0, fixed=true), y = 1.9*sin(time), c = ceil(y), z = max(y, -1);\n"
+                  "Boolean b = c > -0.5;\nequation\nder(x) = if b then 1 else -1 + 0*z;"),
+            3.75, seam);
+}
+
+/* A second run for the row before a seam leaves the state as it was. */
+static void test_state_at_a_seam(void **state)
+{
+    (void)state;
+    static const expected e[] = {{"x", 1.36761009}, {NULL, 0}};
+    for (int m = 0; m < METHODS; m++)
+        run_one(MODEL("Real x(start=0, fixed=true), y = 2.3*sin(time), r = rem(y, 2);\n"
+                      "Real m = mod(r, 0.5), z = max(y, -2);\nBoolean b = m > 2;\n"
+                      "Integer n(start=0, fixed=true);\nequation\nder(x) = if b then 1 else z;\n"
+                      "when b then n = pre(n) + 1; end when;"),
+                methods[m], 1e-8, 5.23, e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +410,11 @@ int main(void)
         cmocka_unit_test(test_limit_on_a_step),
         cmocka_unit_test(test_derivatives_at_events),
         cmocka_unit_test(test_assert_of_a_derivative),
+        cmocka_unit_test(test_equal_at_a_limit),
+        cmocka_unit_test(test_sign),
+        cmocka_unit_test(test_seams_of_definitions),
+        cmocka_unit_test(test_discrete_functions),
+        cmocka_unit_test(test_state_at_a_seam),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ def by_grid(b, f, stop):
         count += now and not was
         was = now
         sums.append(sums[-1] + piece(f, a, e))
-    if any(q - p < 3 for p, q in zip(flips, flips[1:])) or (flips and flips[-1] > GRID - 5): raise Invalid
+    if any(q - p < 3 for p, q in zip(flips, flips[1:])) or (flips and flips[-1] > GRID - 5) or b(stop) != was: raise Invalid
 
     def integral(t):
         i = min(int(t/h), GRID - 1)

@@ -142,13 +142,27 @@ static value call_rounding(flattener *f, const char *name, const ast_expr *e)
     return check_numbers(f, &out, integer, e->place) ? out : value_error();
 }
 
+/* sign(a) = if a > 0 then 1 elseif a < 0 then -1 else 0, with events outside of noEvent: what reads
+ * it would otherwise jump where no event is, and at the event of another be that of a zero which
+ * lasts for no time. */
+static expr sign_of(flattener *f, expr a, source_place place)
+{
+    if (f->scope.no_event || !(node_depends(f, a) & DEPENDS_CONTINUOUS))
+        return graph_unary(f->g, EXPR_SIGN, a);
+    expr zero = constant(f, 0.0);
+    expr rest =
+        graph_select(f->g, relation_value(f, OP_LT, a, zero, place), constant(f, -1.0), zero);
+    return graph_select(f->g, relation_value(f, OP_GT, a, zero, place), constant(f, 1.0), rest);
+}
+
 static value call_sign(flattener *f, const char *name, const ast_expr *e)
 {
     value a;
     if (!check_count(f, name, e, 1, 1) || !numeric_argument(f, name, e, 0, &a))
         return value_error();
-    value out = map_unary(f, EXPR_SIGN, &a);
-    if (!value_is_error(&out)) out.type = VALUE_INTEGER;
+    value out = value_new(f, VALUE_INTEGER, a.rank, a.dims);
+    for (size_t k = 0; !value_is_error(&out) && k < a.count; k++)
+        out.e[k] = sign_of(f, value_element(&a, k), e->place);
     return out;
 }
 

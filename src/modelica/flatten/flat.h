@@ -75,7 +75,7 @@ typedef struct flat_equation {
 typedef struct flat_relation {
     expr crossing; /* a - b */
     bool strict;   /* a < b, else a <= b */
-    bool steps;    /* it says where the floor of something jumps */
+    expr steps;    /* it says where the floor of this jumps; EXPR_NONE: of nothing */
     int memory;    /* slot of its current value */
     source_place place;
 } flat_relation;

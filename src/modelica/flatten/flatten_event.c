@@ -47,9 +47,9 @@ static uint32_t *table_at(flattener *f, number_table *t, expr e, bool flag)
 
 /* ---- relations ---- */
 
-/* The memory slot of a < b or a <= b; equal relations share one. steps: it says where floor(a)
- * jumps. */
-static expr relation_memory(flattener *f, expr a, expr b, bool strict, bool steps,
+/* The memory slot of a < b or a <= b; equal relations share one. steps: it says where the floor of
+ * that jumps. */
+static expr relation_memory(flattener *f, expr a, expr b, bool strict, expr steps,
                             source_place place)
 {
     flat_model *m = f->m;
@@ -79,7 +79,7 @@ expr relation_value(flattener *f, ast_op op, expr a, expr b, source_place place)
     if (op == OP_EQ) return graph_binary(f->g, EXPR_EQ, a, b);
     if (op == OP_NE) return graph_binary(f->g, EXPR_NE, a, b);
     if (continuous && !f->scope.no_event)
-        return relation_memory(f, a, b, op == OP_LT, false, place);
+        return relation_memory(f, a, b, op == OP_LT, EXPR_NONE, place);
     return graph_binary(f->g, op == OP_LT ? EXPR_LT : EXPR_LE, a, b);
 }
 
@@ -116,8 +116,8 @@ expr event_floor(flattener *f, expr a, source_place place)
                               .right = graph_unary(f->g, EXPR_FLOOR, a),
                               .type = VALUE_INTEGER,
                               .place = place});
-    relation_memory(f, a, k, true, true, place);
-    relation_memory(f, graph_binary(f->g, EXPR_ADD, k, constant(f, 1.0)), a, false, true, place);
+    relation_memory(f, a, k, true, a, place);
+    relation_memory(f, graph_binary(f->g, EXPR_ADD, k, constant(f, 1.0)), a, false, a, place);
     return k;
 }
 

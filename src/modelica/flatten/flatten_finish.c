@@ -276,7 +276,7 @@ static void check_events(flattener *f, expr e, const char *name, source_place pl
     if (!varies(f, e)) return;
     report_error(f, place,
                  "%s%s can change at events alone, but its expression varies between them: "
-                 "functions, loops of the run, noEvent, smooth and sign make no events",
+                 "functions, loops of the run, noEvent and smooth make no events",
                  name ? "the discrete variable " : "this condition of when", name ? name : "");
 }
 

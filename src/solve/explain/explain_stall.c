@@ -27,8 +27,9 @@ static const char *advice(const dae_solver *s, stall_kind kind)
         return " Rounding errors in the equations may be larger than the tolerances, or something "
                "oscillates that fast: loosen the tolerances, above all the absolute one.";
     return s->hybrid ? " It goes to and fro within its tolerance: the equations jump there without "
-                       "an event, as sign(x) does at 0, and hold the solution at the jump. Use an "
-                       "if outside of noEvent with a state for sticking, or a steep but smooth "
+                       "an event, as noEvent(sign(x)) does at 0, and hold the solution at the "
+                       "jump. Use an if outside of noEvent with a state for sticking, or a steep "
+                       "but smooth "
                        "function, or loosen the tolerances."
                      : " It goes to and fro within its tolerance: the equations jump there without "
                        "an event, as sign(x) does at 0, and hold the solution at the jump. Put an "

@@ -126,7 +126,12 @@ static double crossing_slope(dae_solver *s, size_t r)
         if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] -= delta * h->ahead_yp[i];
     bool plain = fabs(later - now) > fabs(now) || trace_unresolved(s, r);
     if (plain && later != now) return later - now;
-    trend_point p = {.t = s->run.t, .delta = delta, .now = now, .y = h->ahead, .yp = h->ahead_yp};
+    trend_point p = {.t = s->run.t,
+                     .delta = delta,
+                     .now = now,
+                     .hidden = INFINITY,
+                     .y = h->ahead,
+                     .yp = h->ahead_yp};
     double change = later - now;
     return crossing_trend(s, &p, r, fabs(now), &change) != 0.0 ? change : 0.0;
 }

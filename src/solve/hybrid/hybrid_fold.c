@@ -261,11 +261,31 @@ static bool jump_at(dae_solver *s, double t)
     return go_on(s, t);
 }
 
+/* Whether the branch of h->branch goes on behind t: there is a solution beside it a time later that
+ * is long against what a fold is located to. A step that failed there has failed for another
+ * reason, as rounding. */
+static bool branch_goes_on(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    const double delta = s->run.direction * APART * fabs(t - h->started);
+    if (delta == 0.0) return false;
+    vector_copy(s->bound.n, h->branch, h->ahead);
+    vector_copy(s->bound.n, h->branch_yp, h->ahead_yp);
+    for (int i = 0; i < s->bound.n; i++)
+        if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->ahead[i] += delta * h->branch_yp[i];
+    if (initializer_project(s->bound.init, t + delta, delta, s->bound.kinds, s->bound.norm.weights,
+                            h->ahead, h->ahead_yp) != EVAL_OK)
+        return false;
+    for (int i = 0; i < s->bound.n; i++)
+        if (!(fabs(h->ahead[i] - h->branch[i]) <= OTHER * size_of(s, i))) return false;
+    return true;
+}
+
 bool hybrid_fold(dae_solver *s, dae_status status)
 {
     if (!may_be_fold(s, status)) return false;
     double end = branch_end(s);
-    return approach(s, end) || jump_at(s, end);
+    return approach(s, end) || (!branch_goes_on(s, end) && jump_at(s, end));
 }
 
 bool hybrid_fold_passed(dae_solver *s, dae_status status)

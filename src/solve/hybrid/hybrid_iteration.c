@@ -112,11 +112,23 @@ static void evaluate_when(dae_solver *s, double t, size_t index, bool initial)
     }
 }
 
-/* floor(a) at the start, where a may be an integer up to the last digits of what it is solved for.
- */
-static double floor_at_start(double a)
+/* What counts as zero of the relations at which floor(a) changes: rounding errors of what a is
+ * solved for. */
+static double noise_of_steps(const dae_solver *s, expr a)
 {
-    const double near = nearbyint(a), digits = 4.0 * DBL_EPSILON * fabs(a);
+    const flat_model *m = flat_of(s);
+    const model_instance *q = s->hybrid->instance;
+    for (size_t r = 0; r < m->relation_count; r++)
+        if (m->relations[r].steps == a && q->form->rounded[r]) return q->noise;
+    return 0.0;
+}
+
+/* floor(a) at the start, where a may be an integer up to the last digits of what it is solved for:
+ * as its relations take it. */
+static double floor_at_start(const dae_solver *s, double t, expr e)
+{
+    const double a = value_at(s, t, e), near = nearbyint(a);
+    const double digits = fmax(4.0 * DBL_EPSILON * fabs(a), noise_of_steps(s, e));
     return fabs(a - near) <= digits ? near : floor(a);
 }
 
@@ -128,7 +140,7 @@ static double discrete_value(const dae_solver *s, double t, expr e)
     graph_enter(flat_of(s)->graph);
     const expr_node *node = graph_node(flat_of(s)->graph, e);
     graph_leave(flat_of(s)->graph);
-    if (node->op == EXPR_FLOOR && h->at_start) return floor_at_start(value_at(s, t, node->a));
+    if (node->op == EXPR_FLOOR && h->at_start) return floor_at_start(s, t, node->a);
     if (node->op != EXPR_FLOOR || !h->solved) return value_at(s, t, e);
     double now = value_at(s, t, node->a);
     double soon = hybrid_value(s, h->soon, h->ahead, h->ahead_yp, node->a);

@@ -56,11 +56,14 @@ dae_status hybrid_solve_initial(dae_solver *s, double t);
 typedef struct trend_point {
     double t, delta; /* and how far ahead it has been looked at */
     double now;
+    double hidden; /* of its changes rounding may hide such; INFINITY: any */
     const double *y, *yp;
 } trend_point;
 /* Where it goes. It may be a difference of large numbers, as of a ball above a table that moves,
  * whose rounding hides that: only a change that grows with the distance tells. *change: that over
- * p->delta on entry, then that over the distance returned; above `least`. 0: it cannot be told. */
+ * p->delta on entry, then that over the distance returned; above `least`. What comes at once out of
+ * what rounding hides is no trend but another course, as of max(sin(time), 1) further on. 0: it
+ * cannot be told. */
 double crossing_trend(dae_solver *s, const trend_point *p, size_t r, double least, double *change);
 
 /* By how much a crossing function changes when y_i moves from s->bound.y by its tolerance, to the

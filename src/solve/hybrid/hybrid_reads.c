@@ -15,6 +15,8 @@ struct memory_reads {
     double *kept;        /* the memory that the continuous values were solved for; owned */
     bool floors;         /* a discrete equation is the floor of something: it looks ahead */
     bool slopes;         /* relations, clauses or discrete equations read derivatives */
+    const model_form *form; /* whose crossing functions were looked at last; borrowed */
+    bool form_slopes;       /* over its unknowns they read derivatives: y where der(x) = y */
     int *flag; /* per branch of a when: its condition is this slot, as it stands; -1: it is not */
     size_t *first; /* per when: its first branch in there */
 };
@@ -159,12 +161,30 @@ bool reads_ahead(const dae_solver *s)
     return false;
 }
 
+/* Whether crossing functions read derivatives of the unknowns of the form at hand. */
+static bool form_reads_slopes(const dae_solver *s)
+{
+    memory_reads *q = s->hybrid->reads;
+    const model_form *f = s->hybrid->instance->form;
+    if (q->form == f) return q->form_slopes;
+    graph *g = f->flat->graph;
+    walk seen = {0};
+    bool found = false, ok = true;
+    graph_enter(g);
+    for (size_t k = 0; ok && k < f->crossing.outputs; k++)
+        ok = walk_new_leaves(&seen, g, f->crossing.e[k], note_slope, &found);
+    walk_free(&seen);
+    graph_leave(g);
+    q->form = ok ? f : NULL;
+    return q->form_slopes = found || !ok;
+}
+
 bool reads_solved(const dae_solver *s)
 {
     const hybrid *h = s->hybrid;
     for (int i = 0; i < s->bound.n; i++)
         if (s->bound.kinds[i] != DAE_KIND_DIFFERENTIAL) return true;
-    return !h->reads || h->reads->slopes;
+    return !h->reads || h->reads->slopes || form_reads_slopes(s);
 }
 
 bool reads_clock(const dae_solver *s, size_t i)

@@ -66,6 +66,19 @@ static double noise_of(const hybrid *h, size_t r)
     return h->instance->form->rounded[r] ? h->instance->noise : 0.0;
 }
 
+/* What the last digits of its two sides leave open of the crossing function of relation r. */
+static double last_digits(dae_solver *s, double t, size_t r)
+{
+    static const double DIGITS = 4.0 * DBL_EPSILON;
+    graph_enter(flat_of(s)->graph);
+    const graph *g = flat_of(s)->graph;
+    const expr_node *node = graph_node(g, flat_of(s)->relations[r].crossing);
+    if (node->op == EXPR_NEG) node = graph_node(g, node->a);
+    graph_leave(flat_of(s)->graph);
+    const bool two = node->op == EXPR_SUB || node->op == EXPR_ADD;
+    return two ? DIGITS * fabs(value_at(s, t, node->a)) : 0.0;
+}
+
 /* The crossing function of relation r a time delta ahead of p, along its y'. */
 static double crossing_along(dae_solver *s, const trend_point *p, size_t r, double delta)
 {
@@ -88,10 +101,12 @@ double crossing_trend(dae_solver *s, const trend_point *p, size_t r, double leas
     double delta = p->delta;
     for (int k = 0; k < FARTHER; k++) {
         double expected = GROWTH * *change;
+        const bool hidden = fabs(*change) <= p->hidden;
         delta *= GROWTH;
         *change = crossing_along(s, p, r, delta) - p->now;
         bool grows = fabs(*change - expected) <= 0.5 * fabs(expected);
         if (*change != 0.0 && grows && fabs(*change) > least) return delta;
+        if (hidden && fabs(*change) > 1.5 * GROWTH * p->hidden) return 0.0;
     }
     return 0.0;
 }
@@ -105,6 +120,7 @@ static void see_past_rounding(dae_solver *s, double t, size_t r)
     trend_point p = {.t = t, .delta = h->soon - t, .now = now, .y = s->bound.y, .yp = h->tangent};
     if (noise > 0.0 && fabs(h->crossing_ahead[r] - h->zero[r]) > noise) return;
     double change = h->crossing_ahead[r] - now;
+    p.hidden = 16.0 * fmax(noise, last_digits(s, t, r));
     double delta = crossing_trend(s, &p, r, 16.0 * noise, &change);
     bool seen = noise == 0.0 && fabs(delta) < 17.0 * fabs(p.delta); /* in the moment itself */
     if (delta == 0.0 || seen) return;
@@ -168,20 +184,8 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
     model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
     model_instance_crossings(h->instance, h->soon, h->ahead, h->ahead_yp, h->crossing_ahead);
     for (size_t r = 0; r < flat_of(s)->relation_count; r++)
-        if (h->trace[r].when == t) see_past_rounding(s, t, r);
-}
-
-/* What the last digits of its two sides leave open of the crossing function of relation r. */
-static double last_digits(dae_solver *s, double t, size_t r)
-{
-    static const double DIGITS = 4.0 * DBL_EPSILON;
-    graph_enter(flat_of(s)->graph);
-    const graph *g = flat_of(s)->graph;
-    const expr_node *node = graph_node(g, flat_of(s)->relations[r].crossing);
-    if (node->op == EXPR_NEG) node = graph_node(g, node->a);
-    graph_leave(flat_of(s)->graph);
-    const bool two = node->op == EXPR_SUB || node->op == EXPR_ADD;
-    return two ? DIGITS * fabs(value_at(s, t, node->a)) : 0.0;
+        if (h->trace[r].when == t || (h->at_seam && fabs(h->crossing[r]) <= noise_of(h, r)))
+            see_past_rounding(s, t, r);
 }
 
 /* The side of relation r, *below for a < b; false: it keeps its own. At the start `digits` count as
@@ -199,12 +203,12 @@ static double last_digits(dae_solver *s, double t, size_t r)
  * a <= b true, if the event, or the start, has brought it there; if it was there before it keeps
  * its value: that was decided elsewhere. One that made the event alone, and is stopped by what it
  * has changed itself, does so only when all clauses have acted. */
-static bool side_of(hybrid *h, size_t r, double digits, bool *below)
+static bool side_of(hybrid *h, double t, size_t r, double digits, bool *below)
 {
     const model_form *f = h->instance->form;
     double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
     const bool equal = fabs(now) <= digits && !h->trace[r].met;
-    if (h->at_start && (!f->rounded[r] || f->flat->relations[r].steps || equal)) {
+    if (h->at_start && (!f->rounded[r] || f->flat->relations[r].steps != EXPR_NONE || equal)) {
         *below =
             fabs(now) <= fmax(noise_of(h, r), digits) ? !f->flat->relations[r].strict : now < 0.0;
         return !isnan(now);
@@ -225,7 +229,8 @@ static bool side_of(hybrid *h, size_t r, double digits, bool *below)
     if (fabs(c) <= noise_of(h, r)) {
         *below = !f->flat->relations[r].strict;
         if (h->at_start) return h->crossing[r] == 0.0 && h->crossing_ahead[r] == 0.0;
-        return h->stands && h->came[r] && !h->trace[r].met && !(h->decided[r] && h->alone);
+        const bool made = h->decided[r] && h->alone && h->trace[r].when == t;
+        return h->stands && h->came[r] && !h->trace[r].met && !made;
     }
     *below = c < 0.0;
     return !isnan(c) && (away || !h->decided[r]);
@@ -336,7 +341,8 @@ static bool turns(dae_solver *s, double t, size_t r, bool *below)
     const double now = h->crossing[r] - h->zero[r];
     const bool held = h->instance->memory[flat_of(s)->relations[r].memory] != 0.0;
     const bool start = h->at_start && h->instance->form->rounded[r];
-    if (!side_of(h, r, start ? last_digits(s, t, r) : 0.0, below) || *below == held) return false;
+    if (!side_of(h, t, r, start ? last_digits(s, t, r) : 0.0, below) || *below == held)
+        return false;
     if (has_yet_to_cross(h, r, held)) return false;
     if (!goes_on(s, t, r, below) || *below == held) return false;
     bool there = held == (now < 0.0) && fabs(now) > noise_of(h, r);
@@ -518,6 +524,14 @@ static bool jumps(dae_solver *s, double t, size_t r, const int *flags)
            fabs(s->hybrid->crossing[r]) > last_digits(s, t, r) + crossing_tolerance(s, t, r);
 }
 
+/* Whether the crossing function of relation r, c at an event, has been away from zero since the
+ * last one: an event that another relation makes may come where this one has all but met it. */
+static bool was_away(const dae_solver *s, size_t r, double c)
+{
+    return fabs(c) > noise_of(s->hybrid, r) || s->hybrid->trace[r].seen ||
+           (s->bound.events && event_finder_seen(s->bound.events, (int)r));
+}
+
 /* The relations whose crossing is the event take their new sides; they are decided. Where exactly
  * their zero was met tells what is a step off it: zero_r = crossing function there. Those that
  * nothing heard so far take the side on which they are. Those that have not moved since their last
@@ -539,7 +553,7 @@ void relations_cross(dae_solver *s, double t)
         h->decided[r] = late || crosses || joins;
         bool through = h->decided[r] && !jumps(s, t, r, flags);
         bool stays = stays_at_zero(s, t, r, c);
-        if (h->pending != EVENT_SEAM) h->came[r] = !stays && fabs(c) > noise_of(h, r);
+        if (h->pending != EVENT_SEAM) h->came[r] = !stays && was_away(s, r, c);
         h->came[r] = h->came[r] || h->decided[r];
         h->trace[r].met = false;
         if (h->decided[r] || !stays)
@@ -696,11 +710,14 @@ static double crossing_time(dae_solver *s, size_t r, int flag, double from)
  * current of an open switch: what crosses is then the error of the interpolant. */
 static bool is_held_at_zero(dae_solver *s, size_t r)
 {
+    static const double behind[] = {0.0, 1.0, GOLDEN, 0.25, 0.0625, 0.015625, 0.4, 0.8};
     const double a = s->run.t_old, t = s->run.t, b = s->run.t_new;
-    const double at[] = {t, b, a, a + GOLDEN * (t - a), t + GOLDEN * (b - t)};
+    const double noise = noise_of(s->hybrid, r);
     if (!s->hybrid->instance->form->rounded[r]) return false;
-    for (size_t k = 0; k < sizeof at / sizeof *at; k++)
-        if (!(fabs(crossing_at(s, at[k], r)) <= noise_of(s->hybrid, r))) return false;
+    if (!(fabs(crossing_at(s, a, r)) <= noise)) return false;
+    if (!(fabs(crossing_at(s, a + GOLDEN * (t - a), r)) <= noise)) return false;
+    for (size_t k = 0; k < sizeof behind / sizeof *behind; k++) /* it may leave, and come back */
+        if (!(fabs(crossing_at(s, t + behind[k] * (b - t), r)) <= noise)) return false;
     return true;
 }
 

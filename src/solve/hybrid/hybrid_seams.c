@@ -21,7 +21,8 @@ enum { MOST_PIECES = 1 << 16, MOST_UNBOUNDED = 256, MOST_HALVINGS = 30 };
 
 struct time_seams {
     owned_part part;
-    const flat_model *flat; /* whose relations these are; borrowed */
+    const model_form *form; /* whose relations these are; borrowed */
+    const flat_model *flat;
     expr *relation;         /* comparisons of time */
     int *line;              /* of their equations */
     bool *truth;            /* work: where a piece begins */
@@ -81,39 +82,54 @@ expr seam_of(graph *g, expr e)
     return EXPR_NONE;
 }
 
-/* Append the comparisons of time in an equation that are not listed yet; false: memory. */
-static bool list_equation(time_seams *q, graph *g, walk *w, const flat_equation *e)
+/* Append a comparison, unless it is listed. */
+static void list_seam(time_seams *q, expr seam, int line)
 {
-    if (!walk_from(w, g, &e->residual, 1)) return false;
-    unsigned char *on = seam_leaves(q->flat, w);
-    expr *longer = DAE_ARRAY(expr, q->count + w->count);
-    int *lines = DAE_ARRAY(int, q->count + w->count);
-    bool ok = on && longer && lines;
-    for (size_t k = 0; ok && k < q->count; k++) longer[k] = q->relation[k], lines[k] = q->line[k];
-    size_t before = q->count;
-    for (size_t i = 0; ok && i < w->count; i++) {
-        expr seam = on[i] == SEAM_OF_TIME ? seam_of(g, w->order[i]) : EXPR_NONE;
-        bool known = seam == EXPR_NONE;
-        for (size_t k = 0; k < q->count; k++) known = known || longer[k] == seam;
-        if (known) continue;
-        lines[q->count] = e->place.line;
-        longer[q->count++] = seam;
-    }
-    ok = ok && !graph_failed(g);
-    dae_free(on);
-    bool any = ok && q->count > before;
-    dae_free_all(any ? q->relation : longer, any ? q->line : lines);
-    if (any) q->relation = longer, q->line = lines;
-    return ok;
+    for (size_t k = 0; k < q->count; k++)
+        if (q->relation[k] == seam) return;
+    q->line[q->count] = line;
+    q->relation[q->count++] = seam;
 }
 
-static bool list_relations(time_seams *q, const flat_model *m)
+/* The comparisons of time that a walk has reached; line: of its nodes. False: memory. */
+static bool list_walk(time_seams *q, graph *g, const walk *w, const int *line)
 {
+    unsigned char *on = seam_leaves(q->flat, w);
+    q->relation = DAE_ARRAY(expr, w->count);
+    q->line = DAE_ARRAY(int, w->count);
+    const bool ok = on && q->relation && q->line;
+    for (size_t i = 0; ok && i < w->count; i++) {
+        expr seam = on[i] == SEAM_OF_TIME ? seam_of(g, w->order[i]) : EXPR_NONE;
+        if (seam != EXPR_NONE) list_seam(q, seam, line[i]);
+    }
+    dae_free(on);
+    return ok && !graph_failed(g);
+}
+
+/* Walk on from e; the nodes that are new belong to its line. */
+static bool walk_line(walk *w, const graph *g, expr e, int line, int *lines)
+{
+    const size_t before = w->count;
+    if (!walk_on(w, g, e)) return false;
+    for (size_t i = before; i < w->count; i++) lines[i] = line;
+    return true;
+}
+
+/* Those of the equations as they are written, and as they are integrated: there definitions stand
+ * for variables, so that s = sign(y), y = sin(time) has a seam of time. */
+static bool list_relations(time_seams *q, const model_form *f)
+{
+    const flat_model *m = f->flat;
     walk w = {0};
-    bool ok = true;
+    int *lines = DAE_ARRAY(int, graph_size(m->graph));
+    bool ok = lines && walk_open(&w, m->graph);
     for (size_t k = 0; ok && k < m->equation_count; k++)
-        ok = list_equation(q, m->graph, &w, &m->equations[k]);
+        ok = walk_line(&w, m->graph, m->equations[k].residual, m->equations[k].place.line, lines);
+    for (size_t k = 0; ok && k < f->residual.outputs; k++)
+        ok = walk_line(&w, m->graph, f->residual.e[k], f->equation_lines[k], lines);
+    ok = ok && list_walk(q, m->graph, &w, lines);
     walk_free(&w);
+    dae_free(lines);
     return ok;
 }
 
@@ -137,10 +153,11 @@ static time_seams *seams_new(const model_form *f)
     time_seams *q = DAE_NEW(time_seams);
     if (!q) return NULL;
     q->part.free = seams_free;
+    q->form = f;
     q->flat = f->flat;
     q->next = INFINITY;
     graph_enter(f->flat->graph);
-    bool ok = !seams_possible(f->flat->graph) || list_relations(q, f->flat);
+    bool ok = !seams_possible(f->flat->graph) || list_relations(q, f);
     ok = ok && (q->count == 0 || make_program(q, f->flat->graph));
     graph_leave(f->flat->graph);
     if (ok) return q;
@@ -241,9 +258,11 @@ void hybrid_seek_seam(dae_solver *s)
     hybrid *h = s->hybrid;
     double end = solver_stop_time(s);
     state_seams_bind(s);
-    if (!h->seams || h->seams->flat != h->instance->form->flat) {
+    if (!h->seams || h->seams->form != h->instance->form) {
+        const bool told = h->seams && h->seams->told;
         part_free(h->seams);
         h->seams = seams_new(h->instance->form);
+        if (h->seams) h->seams->told = told;
         if (!h->seams) h->no_memory = true;
         if (hybrid_is_large(h)) hybrid_tidy(h);
     }
@@ -278,15 +297,22 @@ bool hybrid_at_seam(const dae_solver *s)
     return isfinite(seam) && s->run.t >= seam - 4.0 * DBL_EPSILON * fabs(seam);
 }
 
-dae_status hybrid_pass_seam(dae_solver *s)
+/* The values where the last step ends. */
+static void take_end(dae_solver *s)
 {
-    double direction = s->run.direction, t = s->hybrid->seams->next;
     solver_interpolate(s, s->run.t_new, 0, s->hybrid->ahead);
     solver_interpolate(s, s->run.t_new, 1, s->hybrid->ahead_yp);
     vector_copy(s->bound.n, s->hybrid->ahead, s->bound.y);
     vector_copy(s->bound.n, s->hybrid->ahead_yp, s->bound.yp);
+}
+
+dae_status hybrid_pass_seam(dae_solver *s)
+{
+    double direction = s->run.direction, t = s->hybrid->seams->next;
+    take_end(s);
     relations_note_seam(s);
     rows_leave_seam(s);
+    take_end(s); /* the row before may have needed a second run, with values of its own */
     if (t == s->hybrid->cut) t = hybrid_pass_state_seam(s);
     trace_keep_seen(s);
     s->run.t = s->run.t_old = s->run.t_new = s->run.searched = t;

@@ -186,22 +186,46 @@ static bool undo(dae_solver *s, double seam)
     return true;
 }
 
+/* Whether the piece is another one a time delta behind the last step, along y' and by the
+ * equations; the values there are in `further`. */
+static bool differ_ahead(dae_solver *s, double delta)
+{
+    hybrid *h = s->hybrid;
+    vector_copy(s->bound.n, s->bound.y, h->further);
+    for (int i = 0; i < s->bound.n; i++)
+        if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->further[i] += delta * s->bound.yp[i];
+    vector_copy(s->bound.n, s->bound.yp, h->further_yp);
+    return initializer_project(s->bound.init, s->run.t_new + delta, delta, s->bound.kinds,
+                               s->bound.norm.weights, h->further, h->further_yp) == EVAL_OK &&
+           differ_at(s, s->run.t_new + delta, h->further, h->further_yp);
+}
+
+/* The shortest of the times ahead that are beyond the seam, between `before`, which is not, and
+ * `behind`, to rounding: what happens there is an event of others, too. */
+static double nearest_ahead(dae_solver *s, double before, double behind)
+{
+    const double close = 4.0 * DBL_EPSILON * fabs(s->run.t_new);
+    while (behind - before > close) {
+        const double middle = 0.5 * (before + behind);
+        if (differ_ahead(s, middle))
+            behind = middle;
+        else
+            before = middle;
+    }
+    return behind;
+}
+
 double hybrid_pass_state_seam(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    double delta = 16.0 * DBL_EPSILON * fabs(s->run.t_new),
-           most = NEAR * fabs(s->run.t_new - h->started);
-    for (; delta <= most; delta *= 2.0) {
-        vector_copy(s->bound.n, s->bound.y, h->further);
-        for (int i = 0; i < s->bound.n; i++)
-            if (s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL) h->further[i] += delta * s->bound.yp[i];
-        vector_copy(s->bound.n, s->bound.yp, h->further_yp);
-        if (initializer_project(s->bound.init, s->run.t_new + delta, delta, s->bound.kinds,
-                                s->bound.norm.weights, h->further, h->further_yp) != EVAL_OK ||
-            !differ_at(s, s->run.t_new + delta, h->further, h->further_yp))
-            continue;
+    const double first = 16.0 * DBL_EPSILON * fabs(s->run.t_new),
+                 most = NEAR * fabs(s->run.t_new - h->started);
+    for (double delta = first; delta <= most; delta *= 2.0) {
+        if (!differ_ahead(s, delta)) continue;
+        const double nearest = nearest_ahead(s, delta > first ? 0.5 * delta : 0.0, delta);
+        if (!differ_ahead(s, nearest)) return h->cut;
         vector_copy(s->bound.n, h->further, s->bound.y);
-        return s->run.t_new + delta;
+        return s->run.t_new + nearest;
     }
     return h->cut;
 }
