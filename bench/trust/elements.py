@@ -33,10 +33,13 @@ class Kind:
     def step(self, meaning, env, item, t, memory): pass
 
 
+LEAST = 0.38  # clocks begin behind the start
+
+
 def ticks_of(clocks, stop):
     """Times of clocks (first, step, what), in order; two clocks never tick together."""
     found = sorted([(first + n*step, what) for first, step, what in clocks for n in range(40) if first + n*step < stop], key=lambda x: x[0])
-    if any(step < 0.01 for _, step, _ in clocks) or any(abs(a[0] - b[0]) < 1e-6 for a, b in zip(found, found[1:])): raise Undefined
+    if any(step < 0.01 or first < LEAST for first, step, _ in clocks) or any(abs(a[0] - b[0]) < 1e-6 for a, b in zip(found, found[1:])): raise Undefined
     return found
 
 
@@ -155,9 +158,9 @@ class Ticks(Kind):
             g.names["pre(%s)" % v] = whole
             es = [g.expr(whole, 3) if t != "Color" else ["array", whole] + [g.expr(t, 2) for _ in range(n)] for _ in range(2)]
         else:
-            g.names["pre(%s[i])" % v] = t
-            es = [g.inside("i").expr(t, 3) for _ in range(2)]
-        test = g.inside("i").expr("Boolean", 2) if style in ("if", "nested") else None
+            g.names["pre(%s[w])" % v] = t
+            es = [g.inside("w").expr(t, 3) for _ in range(2)]
+        test = g.inside("w").expr("Boolean", 2) if style in ("if", "nested") else None
         first = [m.constants.lit(t) for _ in range(n)]
         m.g.names[v] = whole
         return ["ticks", v, t, n, style, R.choice([.4, .5]) + .0091, R.choice([.29, .33]), es, test, first, R.random() < .5]
@@ -170,11 +173,11 @@ class Ticks(Kind):
         if style == "array": out.equations.append("when sample(p_%s, q_%s) then\n    %s = %s;%s\n  end when;" % (v, v, v, text(es[0]), more(v, es[1])))
         elif style == "algorithm": out.sections["algorithm of " + v] = ["  when sample(p_%s, q_%s) then\n    %s := %s;%s\n  end when;" % (v, v, v, text(es[0]), more(v, es[1], ":="))]
         else:
-            w = v + "[i]"
+            w = v + "[w]"
             action = "%s = %s;" % (w, text(es[0]))
             if style == "if": action = "if %s then\n      %s\n    else\n      %s = %s;\n    end if;" % (text(test), action, w, text(es[1]))
             if style == "nested": action = "%s = if %s then %s else %s;" % (w, text(test), text(es[0]), text(es[1]))
-            out.equations.append("for i in 1:%d loop\n    when sample(p_%s, q_%s + 0.01*i) then\n    %s%s\n    end when;\n  end for;" % (n, v, v, action, more(w, es[1])))
+            out.equations.append("for w in 1:%d loop\n    when sample(p_%s, q_%s + 0.01*w) then\n    %s%s\n    end when;\n  end for;" % (n, v, v, action, more(w, es[1])))
 
     def prepare(self, meaning, k, item):
         _, v, t, n, style, first, step, es, test, starts, other = item
@@ -198,9 +201,10 @@ class Ticks(Kind):
             else:
                 for j in range(1, n + 1):
                     if i not in (0, j): continue
-                    env["i"], env["pre(%s[i])" % v] = j, x[j - 1]
+                    env["w"], env["pre(%s[w])" % v] = j, x[j - 1]
                     e = es[which if style == "for" or which else 0 if value(test, env) else 1]
                     x[j - 1] = converted(value(e, env), t)
+            if env["doubtful"]: raise Undefined  # rounding decides
             steps.append((at, x))
         return steps
 

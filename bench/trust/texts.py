@@ -3,7 +3,7 @@
 gives them by the Modelica specification. README.md tells more."""
 import argparse, collections, json, os, random, sys, tempfile, time
 import covered, layout
-from elements import KINDS, RECORD, FIELDS, Text
+from elements import KINDS, LEAST, RECORD, FIELDS, Text
 from grammar import SCALARS, Grammar, Statements, smooth
 from language import COLORS, Leave, Undefined, array, base, converted, each, execute, flat, nested, number, real, shape, text, value, written
 from runs import BAD, Trial, command, in_parallel, random_of, told
@@ -386,6 +386,7 @@ class Meaning:
     def ticks(self, k, item):
         """The values that clocks set, from one tick to the next."""
         clocks = [[item[1], item[2], [e for _, _, _, e in item[3]]]] + ([item[4]] if item[4] else [])
+        if any(first < LEAST for first, _, _ in clocks): raise Undefined
         ticks = [(first + n*step, es) for first, step, es in clocks for n in range(40) if first + n*step < self.spec["stop"]]
         ticks.sort(key=lambda tick: tick[0])
         if any(abs(a[0] - b[0]) < 1e-6 for a, b in zip(ticks, ticks[1:])): raise Undefined
@@ -398,6 +399,7 @@ class Meaning:
             old = list_of[-1][1]
             for v in state: env["pre(%s)" % v] = old[v]
             new = {v: converted(value(e, env), kind) for (v, kind, _, _), e in zip(item[3], es)}
+            if env["doubtful"]: raise Undefined  # rounding decides
             if item[5]:
                 flag = item[5][2]
                 count += t > START and (new[flag] != old[flag] if item[5][1] == "change" else new[flag] and not old[flag])
@@ -601,6 +603,9 @@ def with_parameters(spec, names, out):
     """The table with the parameters that initial equations give, which have no columns."""
     m, old = Meaning(spec), {old: new for new, old in names.items()}
     more = {old.get(i[1], i[1]): m.memories[k] for k, i in enumerate(spec["items"]) if i[0] == "initial" and i[3] in ("parameter", "algorithm")}
+    if not more: return out
+    for i in spec["items"]:  # parameters that follow them
+        if i[0] == "par": more.update(zip(['"%s"' % c for c in columns(old.get(i[1], i[1]), i[2])], scalars(m.at(START)[i[1]]) if i[2] != "Color" else scalars([m.at(START)[i[1]]])))
     head, *body = out.splitlines()
     return "\n".join([",".join([head] + list(more))] + [",".join([l] + [repr(x) for x in more.values()]) for l in body]) + "\n"
 
