@@ -612,14 +612,18 @@ static int begin(session *s, const grid *g, recorder *rows)
     return code == CLI_OK && g->kind != GRID_NONE ? add_row_at(s, rows, g->t0) : code;
 }
 
-/* After a failure: the last point that was reached, if the rows end before it. */
-static void add_last_row(session *s, const grid *g, recorder *rows)
+/* After a failure: the rows of the grid up to the last point that was reached, which may lie inside
+ * of a step, and that point, if they end before it. */
+static void add_last_rows(session *s, const grid *g, recorder *rows, long next)
 {
-    double now = dae_solver_time(s->solver), last = rows->last;
-    bool further = (now - last) * (g->tend - g->t0) > 0.0;
+    const double now = dae_solver_time(s->solver), sign = g->tend < g->t0 ? -1.0 : 1.0;
     /* what a change of the equations left unfinished has no values */
-    if (!further || dae_solver_variables(s->solver, now, s->y) != DAE_OK) return;
-    if (read_values(s, now) == CLI_OK) (void)add_row(s, rows, now);
+    if ((now - rows->last) * sign <= 0.0 || dae_solver_variables(s->solver, now, s->y) != DAE_OK)
+        return;
+    for (double t; grid_time(g, next, &t) && (now - t) * sign > 0.0; next++)
+        if (dae_solver_variables(s->solver, t, s->y) != DAE_OK || add_row_at(s, rows, t) != CLI_OK)
+            return;
+    (void)add_row_at(s, rows, now);
 }
 
 /* Whether an event changed a value: more than solving for it once more does. */
@@ -675,7 +679,7 @@ static int integrate(session *s, const grid *g, recorder *rows)
     if (g->kind == GRID_NONE) return code;
     if (code != CLI_OK) {
         checkpoint_rescue(s);
-        add_last_row(s, g, rows);
+        add_last_rows(s, g, rows, next);
     } else {
         code = read_values(s, s->t);
     }

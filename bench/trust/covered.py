@@ -26,6 +26,15 @@ ELEMENTS = [(name, re.compile(shown)) for name, shown in [
     ("algorithms", r"^algorithm"), ("for, of Integers and values", r"for i\d in \{"), ("while", r"while .* loop"), ("break", r"break;"), ("return", r"return;"),
     ("assignments to elements", r"\w+\[\d.*\] := "), ("functions", r"^function"), ("default and named arguments", r"f\d+\(\w+ = "), ("arrays of any size", r"input \w+ \w+\[:"),
     ("functions as arguments", r"input Curve f"), ("protected variables", r"^protected"),
+    ("states that a matrix connects", r"A_\w+\*der\(|sum\(A_"), ("states by slices and in loops", r"der\(\w+\[2:end\]\)|der\(\w+\[i\]\)"), ("derivatives in expressions and calls", r"\b(f\d+|sin|cos|max|min|abs|atan)\([^;\n]*der\(s\)"),
+    ("if equations for slopes", r"^    der\(\w+\) = "), ("when in for equations", r"(?s)for w in [^;]* loop\n +when"), ("pre of arrays", r"(?s)\w+\[\d\]\(start = \{.*pre\(\w+\)\)?[\[ )]"),
+    ("sample of parameters", r"sample\(p_"), ("for equations over types", r"^  for c in "), ("initial equations", r"^initial equation"), ("initial equations for pre", r"(?s)initial equation\n +pre\("),
+    ("initial algorithms", r"^initial algorithm"), ("parameters with fixed = false", r"parameter Real \w+\(fixed = false\)"), ("functions of records", r"input Duo p"), ("members of results", r"R_\w+ \w+\(a = r\d+\(.*\)\.a\)"),
+    ("functions that make texts", r"input String b"), ("sums of hundreds of terms", r"^.{2000}"), ("deep nesting", r"(\([^(\n]*){30}"), ("sizes by parameters", r"Real \w+\[n_"), ("sizes that are deduced", r"Real \w+\[:\] = "),
+    ("sizes on types and names", r"Real\[2\] \w+\[\d"), ("arrays of three dimensions", r"Real \w+\[\d, 2, 2\]"), ("arrays without elements", r"parameter Integer n_\w+ = 0;"), ("assert", r"assert\(abs"), ("assert of the level warning", r"AssertionLevel\.warning"),
+    ("terminate", r"terminate\("), ("integers by elimination, rounded", r"_k = .*(integer|floor|ceil)"), ("protected, public", r"^  public$"), ("input, output", r"(?s)input Real \w+ = .*output Real \w+;"),
+    ("attributes", r"unit = \"V\"|quantity = "), ("types with attributes, of arrays", r"^  (Three|Volt) "), ("names in quotes", r"^  .*'.* = "), ("comments between tokens", r"/\* a remark"), ("descriptions, annotations", r"annotation\((Dialog|Evaluate)"),
+    ("packages", r"^package All"),
 ]]
 
 

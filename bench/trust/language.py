@@ -64,9 +64,10 @@ def text(e, level=0):
         return "(%s)" % s if level > 0 else s
     if op == "array": return "{%s}" % ", ".join(text(a) for a in args)
     if op == "matrix": return "[%s]" % "; ".join(", ".join(text(a) for a in row[2:]) for row in args)
-    if op == "index": return "%s[%s]" % (text(args[0], 9) if args[0][0] == "var" and not args[0][2].endswith(".a") else "(%s)" % text(args[0]), ", ".join(subscript(a) for a in args[1:]))
+    if op == "index": return "%s[%s]" % (text(args[0], 9) if args[0][0] == "var" and not args[0][2].endswith((".a", ")")) else "(%s)" % text(args[0]), ", ".join(subscript(a) for a in args[1:]))
     if op == "field": return "%s.%s" % (args[0], args[1])
     if op == "values": return args[0]
+    if op == "paren": return "(%s)" % text(args[0])
     if op == "comp":
         s = "%s for %s" % (text(args[2]), ", ".join("%s in %s" % (args[k], text(args[r])) for k, r in ((1, 3), (4, 5)) if k < len(args)))
         return "{%s}" % s if args[0] == "{}" else "%s(%s)" % (args[0], s)
@@ -152,6 +153,9 @@ def times(a):
     p = 1
     for x in flat(a): p = number(p*x)
     return p
+
+
+def converted(x, t): return each(lambda y: number(float(y)), x) if base(t) == "Real" else x
 
 
 def plain(x): return x[1] if isinstance(x, (tuple, list)) and len(x) == 2 and x[0] == "Color" else x
@@ -269,6 +273,7 @@ def evaluate(e, env):
     if op == "or": return value(args[0], env) or value(args[1], env)
     if op == "not": return not value(args[0], env)
     if op == "neg": return each(lambda x: -x, value(args[0], env))
+    if op == "paren": return value(args[0], env)
     if op == "array": return [value(a, env) for a in args]
     if op == "matrix": return [[value(a, env) for a in row[2:]] for row in args]
     if op == "index": return indexed(value(args[0], env), args[1:], env)
@@ -310,11 +315,11 @@ def watch(op, xs, env):
     if not all(isinstance(x, (int, float)) for x in xs) or not any(isinstance(x, float) for x in xs): return
     if op in COMPARE: off = xs[0] - xs[1]
     elif op == "sign":  # algebraic variables are solved for: their last digits are no sign
-        if abs(xs[0]) < 1e-9*max(1.0, env["largest"]): env["doubtful"] = True
+        if abs(xs[0]) < max(1e-9, env["rounded"])*max(1.0, env["largest"]): env["doubtful"] = True
         return
     elif op in ("floor", "ceil", "integer"): off = xs[0] - round(xs[0])
     else: off = xs[0]/xs[1] - round(xs[0]/xs[1]) if xs[1] else 0
-    if (off or env["rounded"]) and abs(off) < 1e-9*max(1.0, env["largest"]): env["doubtful"] = True
+    if (off or env["rounded"]) and abs(off) < max(1e-9, env["rounded"])*max(1.0, env["largest"]): env["doubtful"] = True
 
 
 def quotient(x, y):
@@ -387,9 +392,17 @@ def written(statements, indent):
             lines.append("%send if;" % pad)
         elif s[0] == "for": lines += ["%sfor %s in %s loop" % (pad, s[1], text(s[2]))] + written(s[3], indent + 1) + ["%send for;" % pad]
         elif s[0] == "while": lines += ["%swhile %s loop" % (pad, text(s[1]))] + written(s[2], indent + 1) + ["%send while;" % pad]
+        elif s[0] == "record": lines.append("%s%s := %s;" % (pad, s[1], s[2]))
         elif s[0] == "assert": lines.append('%sassert(%s, "must hold");' % (pad, text(s[1])))
         else: lines.append("%s%s;" % (pad, s[0]))
     return lines
+
+
+def nested(statements):
+    for s in statements:
+        yield s
+        if s[0] == "if": yield from nested(s[2] + s[3])
+        elif s[0] in ("for", "while"): yield from nested(s[-1])
 
 
 def target(s): return s[1] if len(s) == 3 else "%s[%s]" % (s[1], ", ".join(text(i) for i in s[2]))
@@ -407,6 +420,8 @@ def execute(statements, env):
                 while value(s[1], env): execute(s[2], env)
             except Leave as how:
                 if how.args[0] == "return": raise
+        elif s[0] == "record":
+            for v in [v for v in env if v.startswith(s[2] + ".")]: env[s[1] + v[len(s[2]):]] = env[v]
         elif s[0] == "assert":
             if not value(s[1], env): raise Undefined
         else: raise Leave(s[0])
@@ -423,6 +438,10 @@ def assign(s, env):
 
 def replaced(whole, i, v):
     if not i: return v
+    if isinstance(i[0], list):  # a slice: an element each
+        if len(i[0]) != len(v): raise Undefined
+        for k, x in zip(i[0], v): whole = replaced(whole, [k], x)
+        return whole
     if not 1 <= i[0] <= len(whole): raise Undefined
     return whole[:i[0] - 1] + [replaced(whole[i[0] - 1], i[1:], v)] + whole[i[0]:]
 

@@ -2,18 +2,17 @@
 """texts.py DAEDAL [options]: random texts over the grammar of the model language, run, and compared with the values that language.py
 gives them by the Modelica specification. README.md tells more."""
 import argparse, collections, json, os, random, sys, tempfile, time
-import covered
+import covered, layout
+from elements import KINDS, LEAST, RECORD, FIELDS, Text
 from grammar import SCALARS, Grammar, Statements, smooth
-from language import COLORS, Leave, Undefined, array, base, each, execute, flat, number, real, shape, text, value, written
+from language import COLORS, Leave, Undefined, array, base, converted, each, execute, flat, nested, number, real, shape, text, value, written
 from runs import BAD, Trial, command, in_parallel, random_of, told
 from shrink import at, places, put, smaller
 
 POINTS = 7
 START = 0.37  # where relations of time do not all vanish
-FIELDS = {"a": "Real", "k": "Integer", "v": "Real[2]"}
 CURVE = "partial function Curve\n  input Real a;\n  output Real y;\nend Curve;\n"
 PAIR = "record Pair\n  Real a = 1;\n  Real v[2] = {2*a, 3};\nend Pair;\nrecord Outer\n  Pair p;\n  Boolean b;\nend Outer;\n"
-RECORD = "record Pack\n  Real a;\n  Integer k;\n  Real v[2];\nend Pack;\n"
 
 
 # ---- making a text -----------------------------------------------------------------------------------------------------------------
@@ -42,13 +41,16 @@ class Maker:
         if self.R.random() < .5: self.g.names["s"] = "Real"
         self.state = "s" in self.g.names
         if not self.state: kinds["slope"] = kinds["reinit"] = 0
+        if self.state and self.R.random() < .5: self.g.names["der(s)"] = "Real"
+        kinds.update({name: k.weight for name, k in KINDS.items()})
         for _ in range(count):
             kind = self.R.choices(list(kinds), list(kinds.values()))[0]
-            item = getattr(self, "make_" + kind)()
+            item = KINDS[kind].make(self) if kind in KINDS else getattr(self, "make_" + kind)()
             if item:
                 self.items.append(item)
-                if kind in ("rec", "when", "reinit"): kinds[kind] = 0
-        return {"items": self.items, "stop": START + self.R.choice([1.0, 3.0, 0.5]) + 0.0123, "state": self.state}
+                if kind in ("rec", "when", "reinit") or (kind in KINDS and KINDS[kind].alone): kinds[kind] = 0
+        dress = {"seed": self.R.randint(1, 10**9) if self.R.random() < .6 else 0, "parts": [w for w in ("order", "marks", "remarks", "package", "protected") if self.R.random() < .5]}
+        return {"items": self.items, "stop": START + self.R.choice([1.0, 3.0, 0.5]) + 0.0123, "state": self.state, "dress": dress}
 
     def make_par(self):
         t, prefix = self.R.choice(SCALARS + ["Real", "Color", "Real[3]", "Integer[2]", "Real[2,2]"]), self.R.choice(["parameter", "constant", "final parameter"])
@@ -192,13 +194,6 @@ class Maker:
         return ["text", self.declared(self.name(), "Boolean"), e, self.R.random() < .5]
 
 
-def nested(statements):
-    for s in statements:
-        yield s
-        if s[0] == "if": yield from nested(s[2] + s[3])
-        elif s[0] in ("for", "while"): yield from nested(s[-1])
-
-
 def renamed(x, names):
     if isinstance(x, list): return [renamed(p, names) for p in x]
     return names.get(x, x) if isinstance(x, str) else x
@@ -223,9 +218,13 @@ def function_text(item):
     return "\n".join(lines + ["algorithm"] + written(statements, 1) + ["end %s;" % name, ""])
 
 
-def model_text(spec):
-    before, lines, equations = ["type Color = enumeration(%s);\n" % ", ".join(COLORS)], [], []
-    sections = {"equation": equations}
+def model_text(spec): return model_parts(spec)[0]
+
+
+def model_parts(spec):
+    out = Text()
+    before, lines, equations, sections = out.before, out.lines, out.equations, out.sections
+    before.append("type Color = enumeration(%s);\n" % ", ".join(COLORS))
     for item in spec["items"]:
         kind, v = item[0], item[1]
         if kind == "par": lines.append("%s %s" % (item[4], declaration(item[2], v, " = " + text(item[3]))))
@@ -245,7 +244,7 @@ def model_text(spec):
             sections["algorithm " + v[0][0]] = written([["set", c, ["lit", "Integer", 0]] for c in item[2]] + item[3], 1)
         elif kind == "fun": before.append(function_text(item))
         elif kind == "rec":
-            before.append(RECORD)
+            once(before, RECORD)
             lines.append("Pack %s;" % v)
             if item[3]: equations.append("%s = Pack(%s);" % (v, ", ".join(text(e) for e in item[2])))
             else: equations += ["%s.%s = %s;" % (v, f, text(e)) for f, e in zip(FIELDS, item[2])]
@@ -255,14 +254,29 @@ def model_text(spec):
         elif kind == "when":
             lines += [("discrete " if t == "Real" else "") + declaration(t, w, "").replace(";", "(start = %s, fixed = true);" % text(first)) for w, t, first, _ in item[3]]
             when_text(item, lines, equations, sections)
+        elif kind in KINDS: KINDS[kind].text(item, out)
         elif kind in OTHERS: OTHERS[kind](item, before, lines, equations)
         elif kind == "text":
             lines += ["String s_%s = %s;" % (v, text(item[2][2])), "Boolean %s = s_%s == %s;" % (v, v, text(item[2][3], 5))] if item[3] else ["Boolean %s = %s;" % (v, text(item[2]))]
     if spec["state"]:
         lines.append("Real s(start = 0, fixed = true);")
         equations.append("der(s) = 1;")
-    body = "".join("%s\n%s\n" % (s.split()[0], "\n".join(e if s != "equation" else "  " + e for e in es)) for s, es in sections.items() if es)
-    return "".join(before) + "model M\n  %s\n%s  annotation(experiment(StartTime = %r, StopTime = %r));\nend M;\n" % ("\n  ".join(lines), body, START, spec["stop"])
+    return dressed(spec, before, lines, equations, sections)
+
+
+def dressed(spec, before, lines, equations, sections):
+    """The parts of a text put together, in the dress that the description asks for, and names that it changes: new -> old."""
+    parts, R = spec["dress"]["parts"] if spec["dress"]["seed"] else [], random.Random(spec["dress"]["seed"])
+    if "order" in parts:
+        for x in (lines, equations): R.shuffle(x)
+    if parts: before = before[:1] + ['type Volt = Real(unit = "V", min = -1e9);\n', "type Three = Real[3];\n"] + before[1:]
+    if "marks" in parts: lines = [layout.decorated(l, R) for l in lines]
+    if "protected" in parts: lines = [("protected\n  " if i == len(lines)//3 else "public\n  " if i == len(lines)//2 + 1 else "") + l for i, l in enumerate(lines)]
+    words = [("equation", ["  " + e for e in equations])]*bool(equations) + [(" of".join(name.split(" of")[:-1]) or name.split()[0], es) for name, es in sections.items()]
+    body = "".join("%s\n%s\n" % (name, "\n".join(es)) for name, es in words)
+    whole = "".join(before) + "model M\n  %s\n%s  annotation(experiment(StartTime = %r, StopTime = %r));\nend M;\n" % ("\n  ".join(lines), body, START, spec["stop"])
+    if "package" in parts: whole = "package All\n%send All;\n" % whole
+    return layout.scattered(whole, R, .04) if "remarks" in parts else (whole, {})
 
 
 def when_text(item, lines, equations, sections):
@@ -356,23 +370,23 @@ def callable_of(item):
     return call
 
 
-def converted(x, t): return each(lambda y: number(float(y)), x) if base(t) == "Real" else x
-
-
 class Meaning:
     """The values of a text at any time."""
     def __init__(self, spec):
         self.spec = spec
         self.functions = {i[1]: callable_of(i) for i in spec["items"] if i[0] == "fun"}
         # what equations are solved for, and not given, is off by a rounding
-        self.rounded = spec["state"] or any(i[0] == "def" and i[4] == "sum" for i in spec["items"])
-        self.memories = {}
+        found = [1e-8]*(spec["state"] or any(i[0] == "def" and i[4] == "sum" for i in spec["items"])) + [KINDS[i[0]].loose for i in spec["items"] if i[0] in KINDS]
+        self.rounded = max(found, default=0.0)
+        self.memories, self.start = {}, START
         for k, item in enumerate(spec["items"]):
             if item[0] == "when": self.memories[k] = self.ticks(k, item)
+            elif item[0] in KINDS: self.memories[k] = KINDS[item[0]].prepare(self, k, item)
 
     def ticks(self, k, item):
         """The values that clocks set, from one tick to the next."""
         clocks = [[item[1], item[2], [e for _, _, _, e in item[3]]]] + ([item[4]] if item[4] else [])
+        if any(first < LEAST for first, _, _ in clocks): raise Undefined
         ticks = [(first + n*step, es) for first, step, es in clocks for n in range(40) if first + n*step < self.spec["stop"]]
         ticks.sort(key=lambda tick: tick[0])
         if any(abs(a[0] - b[0]) < 1e-6 for a, b in zip(ticks, ticks[1:])): raise Undefined
@@ -385,6 +399,7 @@ class Meaning:
             old = list_of[-1][1]
             for v in state: env["pre(%s)" % v] = old[v]
             new = {v: converted(value(e, env), kind) for (v, kind, _, _), e in zip(item[3], es)}
+            if env["doubtful"]: raise Undefined  # rounding decides
             if item[5]:
                 flag = item[5][2]
                 count += t > START and (new[flag] != old[flag] if item[5][1] == "change" else new[flag] and not old[flag])
@@ -407,13 +422,14 @@ class Meaning:
     def at(self, t, until=None, initial=False):
         env = self.fresh(t)
         if initial: env["initial"] = True
-        if self.spec["state"]: env["s"] = self.state(t)
+        if self.spec["state"]: env["s"], env["der(s)"] = self.state(t), 1.0
         for k, item in enumerate(self.spec["items"][:until]): self.step(env, k, item, t)
         return env
 
     def step(self, env, k, item, t):
         kind, v = item[0], item[1]
-        if kind == "par": env[v] = converted(value(item[3], env), item[2])
+        if kind in KINDS: KINDS[kind].step(self, env, item, t, self.memories[k])
+        elif kind == "par": env[v] = converted(value(item[3], env), item[2])
         elif kind == "def": env[v] = converted(value(item[3], env), item[2])
         elif kind == "text": env[v] = value(item[2], env)
         elif kind == "for":
@@ -462,7 +478,8 @@ def variables(spec):
     """Name, type of the variables that a table has."""
     found = {}
     for item in spec["items"]:
-        if item[0] == "def": found[item[1]] = item[2]
+        if item[0] in KINDS: found.update(KINDS[item[0]].variables(item))
+        elif item[0] == "def": found[item[1]] = item[2]
         elif item[0] == "text": found[item[1]] = "Boolean"
         elif item[0] == "for": found[item[1]] = array("Real", item[2])
         elif item[0] in ("ifeq", "alg", "multi"): found.update({w: t for w, t in item[1]})
@@ -493,7 +510,10 @@ def truth(spec):
     """Times and, for each, column -> (low, high, tolerance), None where both sides of a jump lie within a moment."""
     m, found, stop, rows = Meaning(spec), variables(spec), spec["stop"], []
     if not found or stop <= START: raise Undefined
-    times = [START + (stop - START)*i/(POINTS - 1) for i in range(POINTS)]
+    times, end = [START + (stop - START)*i/(POINTS - 1) for i in range(POINTS)], end_of(spec)
+    if end:
+        if any(abs(t - end[0]) < 1e-3 for t in times): raise Undefined
+        times = [t for t in times if t < end[0]]
     for t in times:
         at = [m.at(min(max(t + d, START), stop)) for d in (0.0, 1e-6*stop, -1e-6*stop)]
         size = max(e["largest"] for e in at)
@@ -502,7 +522,7 @@ def truth(spec):
         for c in values[0]:
             xs = [v[c] for v in values]
             if at[0]["doubtful"]: row[c] = None
-            else: row[c] = (xs[0], (1e-8 if m.rounded else 1e-9)*size) if max(xs) - min(xs) <= 1e-3*max(1.0, size) and (max(xs) - min(xs) < .5 or size > 1e3) else None
+            else: row[c] = (xs[0], max(1e-9, m.rounded)*size + (max(xs) - min(xs))*(m.rounded > 1e-8)) if max(xs) - min(xs) <= 1e-3*max(1.0, size) and (max(xs) - min(xs) < .5 or size > 1e3) else None
         rows.append((t, row))
     wild = 0
     for i in range(10):  # it has a value everywhere, and does not jump everywhere
@@ -512,6 +532,11 @@ def truth(spec):
     if wild > 1: raise Undefined
     if sum(x is None for _, r in rows for x in r.values()) > .3*sum(len(r) for _, r in rows): raise Undefined
     return rows
+
+
+def end_of(spec):
+    """The time before the stop at which the text ends the run, and how."""
+    return next(((i[2], i[3]) for i in spec["items"] if i[0] == "end" and START < i[2] < spec["stop"]), None)
 
 
 def described(seed, i):
@@ -529,12 +554,17 @@ def described(seed, i):
 WORDS = {"true": 1.0, "false": 0.0, **{c: float(i + 1) for i, c in enumerate(COLORS)}, **{"Color." + c: float(i + 1) for i, c in enumerate(COLORS)}}
 
 
-def verdict(rows, code, out, err):
+def verdict(rows, end, names, code, out, err):
     if code is None: return "HANG", "20 s of processor time"
     if code < 0 or code >= 128: return "CRASH", "exit code %d" % code
-    if code: return "refused", " ".join(err.split())[:200]
+    failed = end and end[1] == "assert"
+    if failed and not code: return "WRONG", "an assertion that fails did not end the run"
+    if failed and "must hold" not in err or code and not failed: return "refused", " ".join(err.split())[:200]
     head, *body = [l.split(",") for l in unquoted(out).splitlines()]
     head = [h.split(" [")[0].replace(";", ",") for h in head]
+    head = [shown(h, names) for h in head]
+    last_time = float(body[-1][0])
+    if end and (last_time > end[0] + 1e-6 or not failed and last_time < end[0] - 1e-6): return "WRONG", "the run ends at %.9g, right %.9g" % (last_time, end[0])
     for t, row in rows:
         same = [r for r in body if abs(float(r[0]) - t) < 1e-9]
         if not same: return "WRONG", "no row at %g" % t
@@ -558,15 +588,38 @@ def unquoted(out):
     return s + "\n" + rest
 
 
+def shown(h, names):
+    """The name of a column without the quotes that the dress gave it."""
+    for new, old in names.items():
+        for word in (new, new[1:-1]):
+            if h.startswith(word): return old + h[len(word):]
+    return h
+
+
+def has_states(spec): return spec["state"] or any(i[0] in KINDS and KINDS[i[0]].states(i) for i in spec["items"])
+
+
+def with_parameters(spec, names, out):
+    """The table with the parameters that initial equations give, which have no columns."""
+    m, old = Meaning(spec), {old: new for new, old in names.items()}
+    more = {old.get(i[1], i[1]): m.memories[k] for k, i in enumerate(spec["items"]) if i[0] == "initial" and i[3] in ("parameter", "algorithm")}
+    if not more: return out
+    for i in spec["items"]:  # parameters that follow them
+        if i[0] == "par": more.update(zip(['"%s"' % c for c in columns(old.get(i[1], i[1]), i[2])], scalars(m.at(START)[i[1]]) if i[2] != "Color" else scalars([m.at(START)[i[1]]])))
+    head, *body = out.splitlines()
+    return "\n".join([",".join([head] + list(more))] + [",".join([l] + [repr(x) for x in more.values()]) for l in body]) + "\n"
+
+
 class Work:
     def __init__(self, options, folder): self.options, self.trial = options, Trial(options.daedal, folder)
 
     def run(self, spec, rows, name):
         path = self.trial.path(name)
-        with open(path, "w") as f: f.write(model_text(spec))
-        code, out, err = command([self.trial.daedal, "run", path, "-o", "-", "--points", str(POINTS), "--rtol", "1e-9"] + ["--vars", "*,der(s)"]*spec["state"])
-        what, why = verdict(rows, code, out, err)
-        return self.judged(path, rows, out) if what == "right" and self.options.judge else (what, why)
+        whole, names = model_parts(spec)
+        with open(path, "w", newline="") as f: f.write(whole)
+        code, out, err = command([self.trial.daedal, "run", path, "-o", "-", "--points", str(POINTS), "--rtol", "1e-9"] + ["--vars", "*,der(*)"]*has_states(spec))
+        what, why = verdict(rows, end_of(spec), names, code, out, err)
+        return self.judged(path, rows, with_parameters(spec, names, out)) if what == "right" and self.options.judge else (what, why)
 
     def judged(self, path, rows, out):
         """What the interpreter of src/judge says of the rows, at times at which nothing jumps: every equation holds."""

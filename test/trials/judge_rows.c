@@ -113,7 +113,7 @@ static bool on_edge(const judge_result *r, int group)
 static void show_row(const judge_equation *e, const judge_row *r, double time)
 {
     double scale = fmax(fmax(r->size, fabs(r->left)), 1.0);
-    if (of_start(e)) return;
+    if (of_start(e) || e->warning) return;
     if (r->error)
         printf("error\t%.17g\t0\t0\t%d\t%s: %s\n", time, e->line, r->error, e->text);
     else if (!(fabs(r->residual) <= 1e-12 * scale))

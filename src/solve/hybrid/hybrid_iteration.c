@@ -132,9 +132,41 @@ static double floor_at_start(const dae_solver *s, double t, expr e)
     return fabs(a - near) <= digits ? near : floor(a);
 }
 
-/* The value of a discrete equation. Like relations, floor(a) with a at an integer goes where a
- * goes. */
-static double discrete_value(const dae_solver *s, double t, expr e)
+/* The relation of the steps of k = floor(a) whose crossing function is a - k, or k + 1 - a if `up`;
+ * -1: none. */
+static ptrdiff_t step_relation(const flat_model *m, expr a, int memory, bool up)
+{
+    for (size_t r = 0; r < m->relation_count; r++) {
+        const expr_node *c = graph_node(m->graph, m->relations[r].crossing);
+        if (!m->relations[r].steps || c->op != EXPR_SUB || (up ? c->b : c->a) != a) continue;
+        const expr_node *k = graph_node(m->graph, up ? c->a : c->b);
+        if (up && k->op == EXPR_ADD) k = graph_node(m->graph, k->a);
+        if (k->op == EXPR_MEMORY && k->index == memory) return (ptrdiff_t)r;
+    }
+    return -1;
+}
+
+/* k = floor(a) where a is at the integer n but for noise, and stays there for a moment: as its
+ * relations, a < k and k + 1 <= a, have it, which know whether it came to rest or goes on. NAN:
+ * they are not known, or a is not that near. */
+static double floor_at_rest(const dae_solver *s, expr a, int memory, double now, double soon)
+{
+    const flat_model *m = flat_of(s);
+    const model_instance *i = s->hybrid->instance;
+    const double n = nearbyint(now), k = i->memory[memory];
+    if (!(fabs(now - n) <= i->noise && fabs(soon - n) <= i->noise)) return NAN;
+    graph_enter(m->graph);
+    const ptrdiff_t below = step_relation(m, a, memory, false),
+                    above = step_relation(m, a, memory, true);
+    graph_leave(m->graph);
+    if (below < 0 || above < 0 || !i->form->rounded[below]) return NAN;
+    if (n == k) return i->memory[m->relations[below].memory] != 0.0 ? k - 1.0 : k;
+    return n == k + 1.0 && i->memory[m->relations[above].memory] == 0.0 ? k : n;
+}
+
+/* The value of a discrete equation for a variable with that memory. Like relations, floor(a) with a
+ * at an integer goes where a goes. */
+static double discrete_value(const dae_solver *s, double t, expr e, int memory)
 {
     const hybrid *h = s->hybrid;
     graph_enter(flat_of(s)->graph);
@@ -144,6 +176,8 @@ static double discrete_value(const dae_solver *s, double t, expr e)
     if (node->op != EXPR_FLOOR || !h->solved) return value_at(s, t, e);
     double now = value_at(s, t, node->a);
     double soon = hybrid_value(s, h->soon, h->ahead, h->ahead_yp, node->a);
+    const double rest = floor_at_rest(s, node->a, memory, now, soon);
+    if (!isnan(rest)) return rest;
     bool away = fabs(now - nearbyint(now)) > fabs(soon - now);
     return floor(away ? now : soon);
 }
@@ -160,7 +194,8 @@ static void evaluate_discretes(dae_solver *s, double t, bool initial)
             evaluate_when(s, t, index, initial);
         } else {
             const flat_discrete *q = &m->discretes[index];
-            memory[m->variables[q->variable].memory] = discrete_value(s, t, q->value);
+            const int slot = m->variables[q->variable].memory;
+            memory[slot] = discrete_value(s, t, q->value, slot);
         }
     }
 }
@@ -497,7 +532,8 @@ void events_follow(dae_solver *s, double t)
     memory_take_pre(s);
     for (size_t i = 0; i < m->discrete_count; i++) {
         const flat_discrete *q = &m->discretes[i];
-        memory[m->variables[q->variable].memory] = discrete_value(s, t, q->value);
+        const int slot = m->variables[q->variable].memory;
+        memory[slot] = discrete_value(s, t, q->value, slot);
     }
     for (size_t w = 0; w < m->when_count; w++)
         for (size_t b = 0; b < m->whens[w].branch_count; b++) {

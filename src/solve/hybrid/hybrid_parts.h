@@ -20,6 +20,9 @@ static inline const flat_model *flat_of(const dae_solver *s)
  * hybrid->no_memory is set, and hybrid_explain makes an error of it. */
 double hybrid_value(const dae_solver *s, double t, const double *y, const double *yp, expr e);
 
+/* What the last digits of its two sides leave open of the crossing function of relation r. */
+double relation_digits(const dae_solver *s, double t, const double *y, const double *yp, size_t r);
+
 /* The same at (t, s->bound.y, s->bound.yp). */
 static inline double value_at(const dae_solver *s, double t, expr e)
 {

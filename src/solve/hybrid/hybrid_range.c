@@ -211,6 +211,23 @@ static bool is_heard(const dae_solver *s, const relation_ranges *q, size_t k)
     return relation ? !s->hybrid->trace[q->root[k]].mute : !q->matters || q->matters[k];
 }
 
+/* Whether root k is a relation whose sides differ from a to b by no more than the noise of what is
+ * solved for, or by their last digits: its value in the middle and its slopes say so. There is
+ * nothing to find then. */
+static bool is_noise(dae_solver *s, const relation_ranges *q, size_t k, double a, double b)
+{
+    const model_instance *m = s->hybrid->instance;
+    const size_t r = q->root[k];
+    const interval slope = q->result[k].slope;
+    const double t = 0.5 * (a + b), *y = q->at[1], *yp = q->slope[1];
+    if (r >= flat_of(s)->relation_count) return false;
+    const double most = 0.5 * fabs(b - a) * fmax(fabs(slope.lo), fabs(slope.hi));
+    const double noise =
+        fmax(m->form->rounded[r] ? m->noise : 0.0, relation_digits(s, t, y, yp, r));
+    if (!(most <= noise)) return false;
+    return fabs(hybrid_value(s, t, y, yp, flat_of(s)->relations[r].crossing)) + most <= noise;
+}
+
 /* The first wild crossing function that may have several crossings between a and b, or
  * EVENTS_PLAIN. */
 static int first_not_plain(void *context, double a, double b)
@@ -228,7 +245,7 @@ static int first_not_plain(void *context, double a, double b)
     range_program_run(q->program, &leaves, q->result);
     bool asked = false; /* whether assertions hold: only where something is not plain */
     for (size_t k = 0; k < q->count; k++) {
-        if (range_is_plain(&q->result[k])) continue;
+        if (range_is_plain(&q->result[k]) || is_noise(s, q, k, a, b)) continue;
         if (!asked) find_what_matters(q, &leaves);
         asked = true;
         if (is_heard(s, q, k)) return (int)q->root[k];

@@ -188,6 +188,23 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
             see_past_rounding(s, t, r);
 }
 
+double relation_digits(const dae_solver *s, double t, const double *y, const double *yp, size_t r)
+{
+    static const double DIGITS = 4.0 * DBL_EPSILON;
+    graph_enter(flat_of(s)->graph);
+    const graph *g = flat_of(s)->graph;
+    const expr_node *node = graph_node(g, flat_of(s)->relations[r].crossing);
+    if (node->op == EXPR_NEG) node = graph_node(g, node->a);
+    graph_leave(flat_of(s)->graph);
+    const bool two = node->op == EXPR_SUB || node->op == EXPR_ADD;
+    return two ? DIGITS * fabs(hybrid_value(s, t, y, yp, node->a)) : 0.0;
+}
+
+static double last_digits(const dae_solver *s, double t, size_t r)
+{
+    return relation_digits(s, t, s->bound.y, s->bound.yp, r);
+}
+
 /* The side of relation r, *below for a < b; false: it keeps its own. At the start `digits` count as
  * zero.
  *

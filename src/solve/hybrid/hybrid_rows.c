@@ -64,14 +64,21 @@ static double take_before(dae_solver *s, double t, const int *flags)
     return NAN;
 }
 
+/* Values of output may need a second run of the step, whose work s->bound.y and yp are. */
 void rows_leave_seam(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    const double before = flat_of(s)->relation_count > 0 ? take_before(s, s->run.t_new, NULL) : NAN;
-    const bool taken = !isnan(before);
-    h->left_at = taken ? before : s->run.t_new;
-    vector_copy(s->bound.n, taken ? s->bound.at_y : s->bound.y, h->left);
-    vector_copy(s->bound.n, taken ? s->bound.at_yp : s->bound.yp, h->left_yp);
+    vector_copy(s->bound.n, s->bound.y, h->left);
+    vector_copy(s->bound.n, s->bound.yp, h->left_yp);
+    h->left_at = s->run.t_new;
+    if (flat_of(s)->relation_count == 0) return;
+    const double before = take_before(s, s->run.t_new, NULL);
+    vector_copy(s->bound.n, h->left, s->bound.y);
+    vector_copy(s->bound.n, h->left_yp, s->bound.yp);
+    if (isnan(before)) return;
+    h->left_at = before;
+    vector_copy(s->bound.n, s->bound.at_y, h->left);
+    vector_copy(s->bound.n, s->bound.at_yp, h->left_yp);
 }
 
 /* at_y, at_yp = those that the event at t has found, a time delta later. */
