@@ -43,12 +43,14 @@ static void run_all(const char *text, double tend, const expected *e)
 }
 
 /* By the methods for any form, likewise: what is the derivative of an algebraic variable is not for
- * explicit ones. */
+ * explicit and half-explicit ones. */
 static void run_residual(const char *text, double tend, const expected *e)
 {
-    for (int m = 0; m < METHODS; m++)
-        for (double rtol = 1e-3; rtol > 5e-10 && strcmp(methods[m], "dopri") != 0; rtol *= 1e-2)
+    for (int m = 0; m < METHODS; m++) {
+        if (strcmp(methods[m], "dopri") == 0 || strcmp(methods[m], "herk") == 0) continue;
+        for (double rtol = 1e-3; rtol > 5e-10; rtol *= 1e-2)
             run_one(text, methods[m], rtol, tend, e);
+    }
 }
 
 /* A relation whose two sides meet and stay equal: > and < are false, >= and <= true, in equations,

@@ -64,9 +64,10 @@ bool newton_new(newton *nw, evaluator *eval, iteration *matrix, error_norm *norm
     nw->cheap_jacobian = eval->problem->form.jacobian != NULL;
     nw->first = DAE_ARRAY(double, norm->n);
     nw->delta = DAE_ARRAY(double, norm->n);
-    nw->trial = DAE_ARRAY(double, norm->n);
+    const bool damps = steps_are_given(options);
+    if (damps) nw->trial = DAE_ARRAY(double, norm->n);
     newton_reset(nw);
-    return nw->first && nw->delta && nw->trial;
+    return nw->first && nw->delta && (nw->trial || !damps);
 }
 
 void newton_free(newton *nw)
@@ -102,7 +103,7 @@ void newton_persist(newton *nw, persist *p)
     PERSIST_STRUCT(p, nw, GAPS(newton, eval, norm), GAPS(newton, first, trial));
     PERSIST_ARRAY(p, nw->first, n);
     PERSIST_ARRAY(p, nw->delta, n);
-    PERSIST_ARRAY(p, nw->trial, n);
+    if (nw->trial) PERSIST_ARRAY(p, nw->trial, n);
 }
 
 void newton_guard_open(newton *nw, newton_guard *guard)
@@ -489,29 +490,35 @@ static attempt_status confirm(newton *nw, const corrector *c, int m, correction_
     return status;
 }
 
-/* Whether this correction and the one before, in trial, go the same way. */
-static bool goes_on(const newton *nw)
+/* The largest part of a correction. */
+typedef struct correction_lead {
+    int variable;
+    double value;
+} correction_lead;
+
+static correction_lead lead_of(const newton *nw)
 {
-    const double ALONG = 0.5, *scale = nw->norm->newton;
-    double both = 0.0, here = 0.0, there = 0.0;
-    for (int i = 0; i < nw->norm->n; i++) {
-        const double x = nw->delta[i] * scale[i], y = nw->trial[i] * scale[i];
-        both += x * y;
-        here += x * x;
-        there += y * y;
-    }
-    return both > ALONG * sqrt(here * there);
+    const int i = vector_argmax(nw->norm->n, nw->delta, nw->norm->newton);
+    return (correction_lead){i, nw->delta[i]};
+}
+
+/* Whether this correction goes the same way as the one before. */
+static bool goes_on(const newton *nw, correction_lead before)
+{
+    const double ALONG = 0.5;
+    return nw->delta[before.variable] * before.value > ALONG * before.value * before.value;
 }
 
 /* Whether Newton's corrections, the last two of these sizes, have come to an end. One alone tells
  * nothing of those that follow: far from the solution an exponential makes them all alike, however
  * small. Those that rounding makes do not shrink either, but they go to and fro. */
-static bool has_ended(const newton *nw, const corrector *c, double before, double size)
+static bool has_ended(const newton *nw, const corrector *c, double before, correction_lead lead,
+                      double size)
 {
     if (is_round_off(nw, c, size)) return true;
     if (before == 0.0) return false;
     const double rate = size / before;
-    if (rate > SLOWEST_RATE) return size * c->tightness <= nw->tolerance && !goes_on(nw);
+    if (rate > SLOWEST_RATE) return size * c->tightness <= nw->tolerance && !goes_on(nw, lead);
     return rate / (1.0 - rate) * size * c->tightness <= nw->tolerance;
 }
 
@@ -519,6 +526,7 @@ static bool has_ended(const newton *nw, const corrector *c, double before, doubl
 static attempt_status iterate_on(newton *nw, const corrector *c)
 {
     double before = 0.0;
+    correction_lead lead = {0};
     int outside = 0;
     for (int m = 0; m < 2 * nw->max_iterations; m++) {
         attempt_status status = evaluate_prediction(nw, c); /* at the iterate */
@@ -527,10 +535,10 @@ static attempt_status iterate_on(newton *nw, const corrector *c)
         if (status != ATTEMPT_OK) return status;
         double size = correct(nw, c);
         if (!isfinite(size)) return ATTEMPT_CONVERGENCE;
-        const bool ended = has_ended(nw, c, before, size);
+        const bool ended = has_ended(nw, c, before, lead, size);
         if (ended && ends_within_bounds(nw, c, &outside, &status)) return status;
         keep_within_bounds(nw, c);
-        vector_copy(nw->norm->n, nw->delta, nw->trial);
+        lead = lead_of(nw);
         before = size;
     }
     return outside > 0 ? ATTEMPT_BOUND : ATTEMPT_CONVERGENCE;

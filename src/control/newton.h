@@ -31,7 +31,7 @@ typedef struct newton {
     int excess;         /* iterations beyond two a solve since then; second order only */
     double *first;      /* F at the predicted point */
     double *delta;      /* current correction */
-    double *trial;      /* the next one, of a damped iteration; else the one before */
+    double *trial;      /* the next one, of a damped iteration; NULL unless steps are given */
     int iterations;     /* of the last solve */
     double rate;        /* rho of the last solve; 0 if one iteration did */
     double last_size;   /* norm of the last correction */

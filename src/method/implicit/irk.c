@@ -379,7 +379,8 @@ static void judge(const irk_state *s, irk_scratch *w, const method_context *ctx,
     if (result->status != ATTEMPT_OK) result->next_factor = 0.0;
     stages_clamp(&ctx->eval->problem->form, w->y);
     collect_nodes(s, w, ctx->n);
-    ctx->newton->stale = result->status != ATTEMPT_OK; /* derivatives are those of the end */
+    ctx->newton->stale = result->status != ATTEMPT_OK;
+    w->step.newton.ahead = true; /* derivatives are those of the end */
 }
 
 /* Solve for the stages, predicted on entry. The iteration error is small also in the units of the

@@ -330,12 +330,12 @@ static int values_known(const dae_solver *s, const attempt *a)
     return s->run.control.one_step && a->order > 1 ? a->order : 1;
 }
 
-/* What values that are known tell of node k: that it goes up or down between the values seen once
- * for two of them, and between two neighbours no further than twice as far. */
+/* What values that are known tell of node k: that it goes up and down between the values seen,
+ * once, and between two neighbours no further than twice as far. */
 static double way_told(const forcing *q, size_t k, int known)
 {
     const interval v = q->seen[k];
-    return 0.5 * (known + 2) * (v.hi - v.lo + small_change(q, k));
+    return (known > 1 ? 2.0 : 1.5) * (v.hi - v.lo + small_change(q, k));
 }
 
 static double steepest_told(const forcing *q, size_t k, int known)
@@ -491,8 +491,8 @@ double hybrid_seen_step(dae_solver *s, const attempt *a)
     for (int i = 1; i < known; i++) see(s, q, a->t + a->h * i / known);
     if (is_seen(q, a, known)) return a->h;
     const double t = unseen_time(s, q, a);
-    const double h = isnan(t) ? resolved_part(s, q, a) * a->h : t - a->t;
-    q->cuts += h != a->h;
+    double h = isnan(t) ? resolved_part(s, q, a) * a->h : t - a->t;
+    if (h != a->h && q->cuts++ > 0 && fabs(h) > 0.5 * fabs(a->h)) h = 0.5 * a->h;
     return h;
 }
 
@@ -513,11 +513,13 @@ void hybrid_accept_forcing(dae_solver *s)
 
 void forcing_persist(dae_solver *s, persist *p)
 {
-    const bool sought = persist_flag(p, s->hybrid->forcing);
-    if (p->reading && sought && !s->hybrid->forcing) hybrid_bind_forcing(s);
     forcing *q = s->hybrid->forcing;
-    if (sought && !q) p->no_memory = true;
-    if (!sought || !q) return;
+    const model_form *form = s->hybrid->instance->form;
+    const bool there = persist_flag(p, q && q->form == form); /* else it is made anew */
+    if (p->reading && there && !(q && q->form == form)) hybrid_bind_forcing(s);
+    q = s->hybrid->forcing;
+    if (there && !q) p->no_memory = true;
+    if (!there || !q) return;
     PERSIST_ARRAY(p, q->extent, q->count);
     PERSIST_ARRAY(p, q->steepest, q->count);
     PERSIST_ARRAY(p, q->begin, q->count);

@@ -66,8 +66,7 @@ static double noise_of(const hybrid *h, size_t r)
     return h->instance->form->rounded[r] ? h->instance->noise : 0.0;
 }
 
-/* What the last digits of its two sides leave open of the crossing function of relation r. */
-static double last_digits(dae_solver *s, double t, size_t r)
+double relation_digits(const dae_solver *s, double t, const double *y, const double *yp, size_t r)
 {
     static const double DIGITS = 4.0 * DBL_EPSILON;
     graph_enter(flat_of(s)->graph);
@@ -76,7 +75,13 @@ static double last_digits(dae_solver *s, double t, size_t r)
     if (node->op == EXPR_NEG) node = graph_node(g, node->a);
     graph_leave(flat_of(s)->graph);
     const bool two = node->op == EXPR_SUB || node->op == EXPR_ADD;
-    return two ? DIGITS * fabs(value_at(s, t, node->a)) : 0.0;
+    return two ? DIGITS * fabs(hybrid_value(s, t, y, yp, node->a)) : 0.0;
+}
+
+/* What the last digits of its two sides leave open of the crossing function of relation r. */
+static double last_digits(const dae_solver *s, double t, size_t r)
+{
+    return relation_digits(s, t, s->bound.y, s->bound.yp, r);
 }
 
 /* The crossing function of relation r a time delta ahead of p, along its y'. */
@@ -186,23 +191,6 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
     for (size_t r = 0; r < flat_of(s)->relation_count; r++)
         if (h->trace[r].when == t || (h->at_seam && fabs(h->crossing[r]) <= noise_of(h, r)))
             see_past_rounding(s, t, r);
-}
-
-double relation_digits(const dae_solver *s, double t, const double *y, const double *yp, size_t r)
-{
-    static const double DIGITS = 4.0 * DBL_EPSILON;
-    graph_enter(flat_of(s)->graph);
-    const graph *g = flat_of(s)->graph;
-    const expr_node *node = graph_node(g, flat_of(s)->relations[r].crossing);
-    if (node->op == EXPR_NEG) node = graph_node(g, node->a);
-    graph_leave(flat_of(s)->graph);
-    const bool two = node->op == EXPR_SUB || node->op == EXPR_ADD;
-    return two ? DIGITS * fabs(hybrid_value(s, t, y, yp, node->a)) : 0.0;
-}
-
-static double last_digits(const dae_solver *s, double t, size_t r)
-{
-    return relation_digits(s, t, s->bound.y, s->bound.yp, r);
 }
 
 /* The side of relation r, *below for a < b; false: it keeps its own. At the start `digits` count as

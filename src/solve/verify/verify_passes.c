@@ -526,6 +526,14 @@ static bool explain(reader *x, const double *before, const double *after, bool f
     return ok;
 }
 
+/* Whether a when has no value at events, and may have done anything: it is listed as not judged. */
+static bool any_mute(const reader *x)
+{
+    for (int e = 0; e < x->equations; e++)
+        if (x->mute[e]) return true;
+    return false;
+}
+
 bool reader_explain(reader *x, bool first)
 {
     const double *before = x->chain[0].v, *after = x->chain[x->chained - 1].v;
@@ -534,7 +542,7 @@ bool reader_explain(reader *x, bool first)
     for (int e = 0; e < x->equations; e++) /* the start is not what start values say */
         begins = begins && !(x->equation[e].kind >= JUDGE_INITIAL_EQUATION &&
                              x->equation[e].kind <= JUDGE_INITIAL_ALGORITHM);
-    if (!any || x->overlong || x->passes >= MOST_PASSES) {
+    if (!any || x->overlong || x->passes >= MOST_PASSES || any_mute(x)) {
         for (int c = 0; c < x->conditions; c++) x->could[c] = MAY_BE_BOTH;
         return true;
     }

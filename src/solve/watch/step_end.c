@@ -74,20 +74,37 @@ bool step_end_factor(dae_solver *s, const attempt *a)
     return status == ITERATION_OK;
 }
 
-/* d at y, moved by the part `by` of itself, one way or the other; its norm, NAN: there is none */
-static double correction(dae_solver *s, const attempt *a, double by, double *d)
+/* d by F(t, b->work, y') with the matrix of the end; its norm, NAN: there is none */
+static double correction_at(dae_solver *s, double t, const double *yp, double *d)
 {
     binding *b = &s->bound;
     const eval_failure failure = b->eval.failure;
-    for (int i = 0; i < b->n; i++) b->work[i] = a->y[i] * (1.0 + (i % 2 ? by : -by));
-    eval_status status =
-        evaluate_residual(&b->eval, a->t + a->h, b->work, a->yp, d, &s->stats.residuals);
+    eval_status status = evaluate_residual(&b->eval, t, b->work, yp, d, &s->stats.residuals);
     if (status == EVAL_RETRY) b->eval.failure = failure;
     if (status != EVAL_OK) return NAN;
     for (int i = 0; i < b->n; i++)
         if (!b->ends.constraint_row[i]) d[i] = 0.0;
     if (iteration_solve(&b->ends, NULL, d) != ITERATION_OK) return NAN;
     return norm_of(&b->norm, d, b->norm.scale);
+}
+
+/* The same at the end, with y moved by the part `by` of itself, one way or the other. */
+static double correction(dae_solver *s, const attempt *a, double by, double *d)
+{
+    binding *b = &s->bound;
+    for (int i = 0; i < b->n; i++) b->work[i] = a->y[i] * (1.0 + (i % 2 ? by : -by));
+    return correction_at(s, a->t + a->h, a->yp, d);
+}
+
+/* Whether the step began as far from the equations, in the units of its end: a method whose
+ * stability function is not 0 at infinity damps what is left of steps before, and units shrink
+ * where a variable passes zero. No shorter step would be better. */
+static bool began_off(dae_solver *s, const attempt *a, double size)
+{
+    binding *b = &s->bound;
+    solver_interpolate(s, a->t, 0, b->work);
+    solver_interpolate(s, a->t, 1, b->at_yp);
+    return correction_at(s, a->t, b->at_yp, b->end_beside) >= size;
 }
 
 /* Where the matrix is nearly singular, as that of other states than the method has, rounding of y
@@ -113,7 +130,7 @@ attempt_status step_end_look(dae_solver *s, attempt *a)
     if (s->stop.code < 0) return ATTEMPT_STOP;
     /* who iterates leaves over a part of the tolerance, which says nothing of the step */
     if (!(size > (b->method->no_iteration ? a->error : 1.0))) return ATTEMPT_OK;
-    if (size > 1.0 && is_rounding(s, a, size)) return ATTEMPT_OK;
+    if (size > 1.0 && (is_rounding(s, a, size) || began_off(s, a, size))) return ATTEMPT_OK;
     a->error = size;
     a->estimate = b->end_off;
     a->error_constant = 1.0;
