@@ -323,11 +323,11 @@ static double unseen_time(dae_solver *s, forcing *q, const attempt *a)
 
 /* ---- ups and downs ---- */
 
-/* How many evenly spaced values of a node a step knows, beside the first: a one-step method of
- * order p stands for a polynomial through p + 1 of them, a multistep method has its end. */
+/* How many evenly spaced values of a node a step knows, beside the first: collocation of order 2 s
+ * has s points within the step, and there is its end; a multistep method has its end. */
 static int values_known(const dae_solver *s, const attempt *a)
 {
-    return s->run.control.one_step && a->order > 1 ? a->order : 1;
+    return s->run.control.one_step ? a->order / 2 + 1 : 1;
 }
 
 /* What values that are known tell of node k: that it goes up and down between the values seen,
@@ -401,7 +401,7 @@ static double resolved_part(dae_solver *s, forcing *q, const attempt *a)
         const double told = is_calm(q, k, a->h) ? 1.0 : part_told(s, q, a, k);
         if (!(told < part)) continue;
         if (waves_matter(s, q, a, k))
-            part = fmax(told, LEAST);
+            while (part > told && part > LEAST) part *= 0.5;
         else
             set_calm(q, k, a->h);
     }
