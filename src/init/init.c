@@ -534,22 +534,10 @@ static eval_status first_correction(initializer *init, bool keep)
 static const double PROJECTED = 1e-6;
 enum { MOST_PROJECTIONS = 5 };
 
-/* A correction within the tolerances that did not become smaller has passed a kink, as of abs: the
- * matrix on its other side. */
-static eval_status pass_kink(initializer *init, double *size)
-{
-    vector_copy(init->n, init->ynew, init->y);
-    vector_copy(init->n, init->ypnew, init->yp);
-    eval_status status = first_correction(init, false);
-    if (status == EVAL_OK) *size = newton_norm(init->n, init->dx);
-    return status;
-}
-
 /* Corrections with one matrix, the stepper's if it may be kept. *size: of the last one. */
 static eval_status project_once(initializer *init, const start *s, bool keep, double *size)
 {
     int n = init->n;
-    bool passed = keep;
     load(init, s);
     eval_status status = first_correction(init, keep);
     if (status != EVAL_OK) return status;
@@ -562,12 +550,6 @@ static eval_status project_once(initializer *init, const start *s, bool keep, do
         if (status == EVAL_OK) status = to_eval(newton_correction(init, init->fnew, init->dxbar));
         if (status != EVAL_OK) return status;
         double next = newton_norm(n, init->dxbar);
-        if (!(next < *size) && !passed && *size <= 1.0 && !newton_at_roundoff(init, init->fnew)) {
-            passed = true;
-            status = pass_kink(init, size);
-            if (status != EVAL_OK) return status;
-            continue;
-        }
         if (!(next < *size) && !newton_at_roundoff(init, init->fnew)) return EVAL_RETRY;
         if (!(next < *size)) next = 0.0; /* noise: it is as good as it gets */
         vector_copy(n, init->ynew, s->y);
