@@ -227,10 +227,7 @@ attempt_status stage_newton_iterate(const stage_task *k)
     if (!k->equations->last_stage) return status;
     const double first = nw->sizes.first;
     for (int m = 0; status == ATTEMPT_OK; m++) {
-        /* Matrices of an earlier step prove nothing by corrections, small as these may be: where
-         * diodes have ceased to conduct since, nodes that they tied down barely move. */
-        bool confirmed =
-            nw->fresh && nw->theta > 0.0 && iteration_is_local(k->ctx->norm, nw->sizes);
+        bool confirmed = nw->theta > 0.0 && iteration_is_local(k->ctx->norm, nw->sizes);
         if (!confirmed) status = confirm(k, &confirmed);
         if (status != ATTEMPT_OK || confirmed) break;
         status = m < MOST_DOUBTS && nw->iterations < nw->most ? go_on(k) : ATTEMPT_CONVERGENCE;
