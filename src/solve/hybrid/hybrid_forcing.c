@@ -480,6 +480,7 @@ double hybrid_seen_step(dae_solver *s, const attempt *a)
     forcing *q = s->hybrid->forcing;
     const step_control *c = &s->run.control;
     if (!q || !q->program || c->fixed || c->literal || s->bound.method->dassl) return a->h;
+    if (q->form != s->hybrid->instance->form) return a->h; /* the method is about to begin anew */
     move_clocks(q, a);
     q->looked = !is_short(q, a->h);
     if (!q->looked) return a->h;
