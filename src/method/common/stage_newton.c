@@ -220,6 +220,15 @@ static attempt_status go_on(const stage_task *k)
     return status;
 }
 
+/* Whether corrections can prove the end. With matrices of an earlier step they do not, however
+ * small they are: nodes that diodes tied down then barely move where these have ceased to conduct.
+ * Of derivatives by differences new ones cost so much that the rate has to do. */
+static bool proves(const stage_task *k)
+{
+    const stage_newton *nw = k->newton;
+    return nw->theta > 0.0 && (nw->fresh || !k->ctx->newton->cheap_jacobian);
+}
+
 attempt_status stage_newton_iterate(const stage_task *k)
 {
     stage_newton *nw = k->newton;
@@ -227,7 +236,7 @@ attempt_status stage_newton_iterate(const stage_task *k)
     if (!k->equations->last_stage) return status;
     const double first = nw->sizes.first;
     for (int m = 0; status == ATTEMPT_OK; m++) {
-        bool confirmed = nw->theta > 0.0 && iteration_is_local(k->ctx->norm, nw->sizes);
+        bool confirmed = proves(k) && iteration_is_local(k->ctx->norm, nw->sizes);
         if (!confirmed) status = confirm(k, &confirmed);
         if (status != ATTEMPT_OK || confirmed) break;
         status = m < MOST_DOUBTS && nw->iterations < nw->most ? go_on(k) : ATTEMPT_CONVERGENCE;
