@@ -261,7 +261,7 @@ static bool jump_at(dae_solver *s, double t)
     return go_on(s, t);
 }
 
-/* Whether the branch of h->branch goes on behind t: there is a solution beside it a time later that
+/* Whether the branch of h->branch goes on after t: there is a solution beside it a time later that
  * is long against what a fold is located to. A step that failed there has failed for another
  * reason, as rounding. */
 static bool branch_goes_on(dae_solver *s, double t)

@@ -3,8 +3,8 @@
  * A method knows them at the times of its evaluations. What they do in between, as a pulse that is
  * shorter than the step, no error estimate tells. But they can be bounded: interval arithmetic
  * [Moore66] encloses each of their nodes over a piece of time. A step has seen a node if the node
- * stays near the values that it had where the equations were evaluated, and does not go up and down
- * more often than these can tell. Where that cannot be shown for a piece, it is halved, down to
+ * stays near the values that are known of it, and does not go up and down more often than these can
+ * tell. Where that cannot be shown for a piece, it is halved, down to
  * pieces that show it, or a time at which the node is elsewhere. What F differs by there, by the
  * matrix of the end of the step, is what the solution may have missed: if it matters in units of
  * the tolerances, the step is to end there. So a pulse costs the logarithm of its part of the step.

@@ -359,6 +359,18 @@ static void begin_anew(dae_solver *s, int before)
     s->bound.method->start(s->bound.state, s->bound.scratch, &s->bound.context, &at);
 }
 
+/* Whether an attempt that passes its test has not seen what functions of time do within it. The
+ * next one is shorter. */
+static bool is_blind(dae_solver *s, const attempt *a)
+{
+    const double seen = s->hybrid ? hybrid_seen_step(s, a) : a->h;
+    if (seen == a->h || !(fabs(seen) > least_retry(s))) return false;
+    s->stats.rejected_error++;
+    control_shorten(&s->run.control, seen);
+    s->bound.newton.stale = true; /* derivatives may be those of the end */
+    return true;
+}
+
 /* Try until an attempt passes; on DAE_OK s->run.last holds it. */
 static dae_status attempt_until_accepted(dae_solver *s)
 {
@@ -380,15 +392,9 @@ static dae_status attempt_until_accepted(dae_solver *s)
         if (a->status >= ATTEMPT_UNSUPPORTED) return explain_fatal(s, a);
         s->stats.attempts++;
         bool accepted = a->status == ATTEMPT_OK && (a->error <= 1.0 || s->run.control.fixed);
-        const double seen = accepted && s->hybrid ? hybrid_seen_step(s, a) : a->h;
-        const bool blind = seen != a->h && fabs(seen) > least_retry(s);
+        const bool blind = accepted && is_blind(s, a);
         tell_monitor(s, a, accepted && !blind);
-        if (blind) {
-            s->stats.rejected_error++;
-            control_shorten(&s->run.control, seen);
-            s->bound.newton.stale = true; /* derivatives may be those of the end */
-            continue;
-        }
+        if (blind) continue;
         bool lost = accepted && s->hybrid && !hybrid_on_branch(s, a->h, a->y, a->yp);
         const bool ends = accepted && !lost;
         const bool held =
