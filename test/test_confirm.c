@@ -192,6 +192,10 @@ static void local_rates(void **state)
     assert_false(iteration_is_local(&norm, (correction_sizes){1e18, 0.4, 0.2}));
     assert_false(iteration_is_local(&norm, (correction_sizes){1e4, 100.0, 1e-9}));
     assert_true(iteration_is_local(&norm, (correction_sizes){1e4, 100.0, 1.0}));
+    assert_true(iteration_is_local(&norm, (correction_sizes){5e4, 100.0, 1.0}));
+    assert_false(iteration_is_local(&norm, (correction_sizes){5e5, 100.0, 1.0}));
+    assert_true(iteration_is_local(&norm, (correction_sizes){1e4, 100.0, 5e-3}));
+    assert_false(iteration_is_local(&norm, (correction_sizes){1e4, 100.0, 5e-4}));
     norm.rtol = 1e-3; /* 100 tolerances are a tenth of the variable */
     assert_false(iteration_is_local(&norm, (correction_sizes){100.0, 100.0, 1.0}));
 }
