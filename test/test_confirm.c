@@ -167,6 +167,55 @@ static void rates(void **state)
     assert_false(passes_with(0.0, 0.0, 5e4, 0.0));
 }
 
+/* Tolerances by which (x, v) moved away from 0, the more of both; F has no value there */
+static double asked;
+
+static int refusing_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    const error_norm *norm = user;
+    (void)t, (void)yp;
+    f[0] = f[1] = 0.0;
+    if (!norm->newton) return 0; /* at the start of the run */
+    asked = fmax(fabs(y[0]) * norm->newton[0], fabs(y[1]) * norm->newton[1]);
+    return 1;
+}
+
+/* Of second order x is displaced by so little that x' = cj x moves by no more tolerances. */
+static void displacements_of_second_order(void **state)
+{
+    (void)state;
+    int place = 0, velocity = 1;
+    const second_order second = {.n = 1, .place = &place, .velocity = &velocity, .order = 2};
+    const double zero[2] = {0.0, 0.0};
+    error_norm norm = {.newton = NULL};
+    dae_problem *p;
+    const dae_residual form = {.n = 2, .f = refusing_f, .user = &norm};
+    dae_solver *s = open_form(&form, 0.0, &p);
+    norm = s->bound.norm;
+    for (double cj = 1e-3; cj < 1e7; cj *= 1e3) {
+        double e[2], f[2], point[2], slope[2];
+        iteration_end end = {.eval = &s->bound.eval,
+                             .norm = &norm,
+                             .y = zero,
+                             .yp = zero,
+                             .sum = zero,
+                             .cj = cj,
+                             .second = &second,
+                             .part = 0.1,
+                             .e = e,
+                             .f = f,
+                             .point = point,
+                             .slope = slope};
+        bool confirmed = true;
+        asked = 0.0;
+        assert_int_equal(iteration_confirm(&end, &confirmed), ATTEMPT_OK);
+        assert_false(confirmed);
+        assert_true(asked >= 0.05 * (1.0 - 1e-9) && asked <= 0.1 * (1.0 + 1e-9));
+    }
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
 /* F is not asked where it does not exist. */
 static void within_bounds(void **state)
 {
@@ -192,14 +241,21 @@ static void local_rates(void **state)
     assert_false(iteration_is_local(&norm, (correction_sizes){1e18, 0.4, 0.2}));
     assert_false(iteration_is_local(&norm, (correction_sizes){1e4, 100.0, 1e-9}));
     assert_true(iteration_is_local(&norm, (correction_sizes){1e4, 100.0, 1.0}));
+    assert_true(iteration_is_local(&norm, (correction_sizes){5e4, 100.0, 1.0}));
+    assert_false(iteration_is_local(&norm, (correction_sizes){5e5, 100.0, 1.0}));
+    assert_true(iteration_is_local(&norm, (correction_sizes){1e4, 100.0, 5e-3}));
+    assert_false(iteration_is_local(&norm, (correction_sizes){1e4, 100.0, 5e-4}));
     norm.rtol = 1e-3; /* 100 tolerances are a tenth of the variable */
     assert_false(iteration_is_local(&norm, (correction_sizes){100.0, 100.0, 1.0}));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matrix_of_another_point), cmocka_unit_test(errors_that_pass_on),
-        cmocka_unit_test(rates), cmocka_unit_test(within_bounds), cmocka_unit_test(local_rates)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(matrix_of_another_point),
+                                       cmocka_unit_test(errors_that_pass_on),
+                                       cmocka_unit_test(rates),
+                                       cmocka_unit_test(displacements_of_second_order),
+                                       cmocka_unit_test(within_bounds),
+                                       cmocka_unit_test(local_rates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

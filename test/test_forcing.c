@@ -141,6 +141,26 @@ static void driven(void **state)
         }
 }
 
+/* Pulses that do not matter at first, and later do, since 1e-12 e^t multiplies them: x is the sum
+ * of 1e-12 sqrt(pi) e^(k pi), but for w^2/4 of it. */
+static void growing(void **state)
+{
+    (void)state;
+    static const char *const TEXT =
+        MODEL("Real z(start = 1, fixed = true), x(start = 0, fixed = true);\nequation\n"
+              "der(z) = z;\nder(x) = 1e-9*z*exp(-(sin(time)/1e-3)^2);");
+    double right = 0.5e-12 * sqrt(PI);
+    for (int k = 1; k <= 12; k++) right += 1e-12 * sqrt(PI) * exp(k * PI);
+    for (int m = 0; m < METHOD_COUNT; m++)
+        for (double rtol = 1e-3; rtol > 1e-7; rtol *= 1e-3) {
+            run r;
+            run_to(&r, TEXT, METHODS[m], rtol, 39.0);
+            if (!(fabs(value(&r, "x") - right) <= 100.0 * rtol * right))
+                fail_msg("%s, %g: %.9g, not %.9g", METHODS[m], rtol, value(&r, "x"), right);
+            end(&r);
+        }
+}
+
 /* A force on a body that hangs on a rod, index 3: the pendulum stands still until it is hit. */
 static void constrained(void **state)
 {
@@ -179,8 +199,9 @@ static void periods(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pulses),      cmocka_unit_test(shapes), cmocka_unit_test(ripples),
-        cmocka_unit_test(constrained), cmocka_unit_test(driven), cmocka_unit_test(periods),
+        cmocka_unit_test(pulses),      cmocka_unit_test(shapes),  cmocka_unit_test(ripples),
+        cmocka_unit_test(constrained), cmocka_unit_test(growing), cmocka_unit_test(driven),
+        cmocka_unit_test(periods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

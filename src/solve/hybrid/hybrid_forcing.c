@@ -22,22 +22,18 @@
 /* What is smaller than this part of the largest value of a node is left to the error test, which
  * sees it wherever an evaluation does. */
 static const double SMALL = 1.0 / 64.0;
-/* What has shown not to matter is not asked again in steps, and for changes, up to so many times as
- * large, for so many steps. */
-static const double SIMILAR = 1.5;
-enum { CALM_STEPS = 64 };
-/* Pieces of a step, halvings, and how often one step is cut. */
-enum { MOST_PIECES = 256, MOST_HALVINGS = 30, MOST_CUTS = 60 };
+/* Pieces of a step, and halvings. */
+enum { MOST_PIECES = 256, MOST_HALVINGS = 30 };
 
 /* A clock over a step: the cubic with these values and slopes at its ends. */
 typedef struct clock_motion {
     double t[2], y[2], slope[2];
 } clock_motion;
 
-/* A node that did not matter. */
+/* A node that did not matter in the step at hand. The next step asks anew: what the node is
+ * multiplied by may have grown or come back from zero. */
 typedef struct calm {
-    double h, width; /* for steps and changes of this size */
-    long steps;      /* for how many more; 0: it is not known */
+    double h, width; /* for attempts and changes up to this size; 0: it is not known */
 } calm;
 
 struct forcing {
@@ -60,7 +56,7 @@ struct forcing {
     calm *calm;              /* per node */
     bool has_before, looked; /* `before` is known; the others are, for the last attempt */
     bool has_matrix;
-    int cuts; /* of the step at hand */
+    bool was_cut; /* the step at hand, by this */
 };
 
 static void forcing_free(void *self)
@@ -223,13 +219,13 @@ static bool is_calm(const forcing *q, size_t k, double h)
 {
     const calm *c = &q->calm[k];
     const interval v = q->step[k].value;
-    return c->steps > 0 && fabs(h) <= SIMILAR * c->h && v.hi - v.lo <= SIMILAR * c->width;
+    return fabs(h) <= c->h && v.hi - v.lo <= c->width;
 }
 
 static void set_calm(forcing *q, size_t k, double h)
 {
     const interval v = q->step[k].value;
-    q->calm[k] = (calm){.h = fabs(h), .width = v.hi - v.lo, .steps = CALM_STEPS};
+    q->calm[k] = (calm){.h = fabs(h), .width = v.hi - v.lo};
 }
 
 /* ---- what it does to the solution ---- */
@@ -427,11 +423,11 @@ void hybrid_bind_forcing(dae_solver *s)
         const double most = magnitude(q->piece[k].value);
         q->extent[k] = isfinite(most) ? most : 0.0;
         q->steepest[k] = q->terms.clock_count > 0 ? INFINITY : magnitude(q->piece[k].slope);
-        q->calm[k].steps = 0;
+        q->calm[k].h = 0.0;
     }
     q->looked = q->has_before = false;
     q->begin_at = NAN;
-    q->cuts = 0;
+    q->was_cut = false;
 }
 
 /* out = the nodes at t */
@@ -488,12 +484,14 @@ double hybrid_seen_step(dae_solver *s, const attempt *a)
     see_ends(s, q, a);
     enclose(s, a->t, a->t + a->h, q->step);
     q->has_matrix = false;
-    if (is_seen(q, a, 1) || q->cuts >= MOST_CUTS) return a->h;
+    if (is_seen(q, a, 1)) return a->h;
     for (int i = 1; i < known; i++) see(s, q, a->t + a->h * i / known);
     if (is_seen(q, a, known)) return a->h;
     const double t = unseen_time(s, q, a);
     double h = isnan(t) ? resolved_part(s, q, a) * a->h : t - a->t;
-    if (h != a->h && q->cuts++ > 0 && fabs(h) > 0.5 * fabs(a->h)) h = 0.5 * a->h;
+    if (h == a->h) return h;
+    if (q->was_cut && fabs(h) > 0.5 * fabs(a->h)) h = 0.5 * a->h; /* so that this comes to an end */
+    q->was_cut = true;
     return h;
 }
 
@@ -501,7 +499,7 @@ void hybrid_accept_forcing(dae_solver *s)
 {
     forcing *q = s->hybrid->forcing;
     if (!q || !q->program) return;
-    for (size_t k = 0; k < q->count; k++) q->calm[k].steps -= q->calm[k].steps > 0;
+    for (size_t k = 0; k < q->count; k++) q->calm[k].h = 0.0;
     for (size_t k = 0; k < q->count && q->looked; k++) {
         q->before[k] = q->begin[k];
         q->begin[k] = q->end[k];
@@ -509,7 +507,7 @@ void hybrid_accept_forcing(dae_solver *s)
     keep_clocks(q);
     if (q->looked) q->begin_at = s->run.last.t + s->run.last.h;
     q->has_before = q->looked;
-    q->cuts = 0;
+    q->was_cut = false;
 }
 
 void forcing_persist(dae_solver *s, persist *p)
@@ -525,9 +523,7 @@ void forcing_persist(dae_solver *s, persist *p)
     PERSIST_ARRAY(p, q->steepest, q->count);
     PERSIST_ARRAY(p, q->begin, q->count);
     PERSIST_ARRAY(p, q->before, q->count);
-    PERSIST_ARRAY(p, q->calm, q->count);
     PERSIST_ARRAY(p, q->motion, (size_t)q->terms.clock_count);
     PERSIST(p, q->begin_at);
     PERSIST(p, q->has_before);
-    PERSIST(p, q->cuts);
 }
