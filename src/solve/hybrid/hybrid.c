@@ -249,7 +249,9 @@ dae_status hybrid_update(dae_solver *s)
         s->run.direction; /* an event may lie beyond tend by its rounding: no way back */
     step_memory left = resume_leave(s, t);
     double *before = impulse_before(s);
+    h->freedom = mode_freedom(s);
     status = run_event(s, t, h->stays);
+    h->freedom = -1;
     impulse_after(s, t, before);
     s->run.direction = direction;
     if (status == DAE_OK && !h->stays) resume_enter(s, &left);
