@@ -300,6 +300,69 @@ static void test_careful_after_a_failure(void **state)
     dae_problem_free(p);
 }
 
+/* y' = -y, which has values up to t = 1 and, for steps below `reach` from where the run stands,
+ * beyond. */
+typedef struct wall {
+    double reach, t;
+
+} wall;
+
+static int decay_to_a_wall(double t, const double *y, const double *yp, double *f, void *user)
+{
+    const wall *w = user;
+    if (t > 1.0 && t > w->t + w->reach) return 1;
+    f[0] = yp[0] + y[0];
+    return 0;
+}
+
+static void watch_wall(const dae_step_info *info, void *user)
+{
+    wall *w = user;
+
+    if (info->result == DAE_STEP_ACCEPTED) w->t = info->t + info->h;
+}
+
+/* Runs to t = 2 against the wall: the status, and the message */
+static dae_status run_to_wall(wall *w, long *attempts, char *text)
+{
+    const double start[1] = {1.0};
+    dae_problem *p;
+    dae_options o = dae_options_default();
+    o.monitor = watch_wall;
+    o.user = w;
+    const dae_residual form = {.n = 1, .f = decay_to_a_wall, .user = w};
+    assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+    dae_solver *s = solver(p, &o);
+    assert_int_equal(dae_solver_start(s, 0.0, start, NULL), DAE_OK);
+    dae_status status = dae_solver_run(s, 2.0, NULL, NULL);
+    *attempts = dae_solver_stats(s)->attempts;
+    strcpy(text, dae_solver_diag(s)->text);
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return status;
+}
+
+/* Where radau fails bdf goes on from the last good point. If that fails, too, the message names
+ * both; and what creeps on in steps that lead nowhere ends when it has done as much work as the run
+ * before it, or 200 attempts where that was less. */
+static void test_all_families_are_tried(void **state)
+{
+    (void)state;
+    char text[DAE_TEXT_SIZE];
+    long attempts;
+    wall w = {.reach = 0.0};
+    assert_int_equal(run_to_wall(&w, &attempts, text), DAE_ERR_EVALUATION);
+    if (!strstr(text, "radau had failed from t = ") || !strstr(text, "bdf was tried"))
+        fail_msg("%s", text);
+    w = (wall){.reach = 1e-9};
+    assert_int_equal(run_to_wall(&w, &attempts, text), DAE_ERR_EVALUATION);
+    if (!strstr(text, "radau failed at t = ") || !strstr(text, "bdf, which was tried"))
+        fail_msg("%s", text);
+    print_message("attempts %ld t %g\n", attempts, w.t);
+    assert_in_range(attempts, 200, 300);
+    assert_true(w.t < 1.1);
+}
+
 /* Values between long steps meet the tolerances, also of functions of time alone, which the error
  * test of a collocation method does not see. */
 static void test_values_between(void **state)
@@ -469,6 +532,7 @@ int main(void)
                                        cmocka_unit_test(test_model_changes),
                                        cmocka_unit_test(test_change_from_taylor),
                                        cmocka_unit_test(test_careful_after_a_failure),
+                                       cmocka_unit_test(test_all_families_are_tried),
                                        cmocka_unit_test(test_values_between),
                                        cmocka_unit_test(test_no_invariant),
                                        cmocka_unit_test(test_residual_callbacks),
