@@ -300,25 +300,25 @@ static void test_careful_after_a_failure(void **state)
     dae_problem_free(p);
 }
 
-/* y' = -y, which has values up to t = 1 and, for steps below `reach` from where the run stands,
- * beyond. */
+/* y' = -y; once the run stands beyond t = 1 no slope is right, but for bdf in steps below `reach`.
+ */
 typedef struct wall {
     double reach, t;
-
+    const dae_solver *s;
 } wall;
 
 static int decay_to_a_wall(double t, const double *y, const double *yp, double *f, void *user)
 {
     const wall *w = user;
-    if (t > 1.0 && t > w->t + w->reach) return 1;
+    const bool bdf = w->s && strcmp(dae_solver_method(w->s), "bdf") == 0;
     f[0] = yp[0] + y[0];
+    if (w->t > 1.0 && t > w->t + (bdf ? w->reach : 0.0)) f[0] += copysign(1e9, yp[0]);
     return 0;
 }
 
 static void watch_wall(const dae_step_info *info, void *user)
 {
     wall *w = user;
-
     if (info->result == DAE_STEP_ACCEPTED) w->t = info->t + info->h;
 }
 
@@ -333,6 +333,7 @@ static dae_status run_to_wall(wall *w, long *attempts, char *text)
     const dae_residual form = {.n = 1, .f = decay_to_a_wall, .user = w};
     assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
     dae_solver *s = solver(p, &o);
+    w->s = s;
     assert_int_equal(dae_solver_start(s, 0.0, start, NULL), DAE_OK);
     dae_status status = dae_solver_run(s, 2.0, NULL, NULL);
     *attempts = dae_solver_stats(s)->attempts;
@@ -351,16 +352,15 @@ static void test_all_families_are_tried(void **state)
     char text[DAE_TEXT_SIZE];
     long attempts;
     wall w = {.reach = 0.0};
-    assert_int_equal(run_to_wall(&w, &attempts, text), DAE_ERR_EVALUATION);
+    assert_int_equal(run_to_wall(&w, &attempts, text), DAE_ERR_CONVERGENCE);
     if (!strstr(text, "radau had failed from t = ") || !strstr(text, "bdf was tried"))
         fail_msg("%s", text);
     w = (wall){.reach = 1e-9};
-    assert_int_equal(run_to_wall(&w, &attempts, text), DAE_ERR_EVALUATION);
+    assert_int_equal(run_to_wall(&w, &attempts, text), DAE_ERR_CONVERGENCE);
     if (!strstr(text, "radau failed at t = ") || !strstr(text, "bdf, which was tried"))
         fail_msg("%s", text);
-    print_message("attempts %ld t %g\n", attempts, w.t);
     assert_in_range(attempts, 200, 300);
-    assert_true(w.t < 1.1);
+    assert_true(w.t < 1.5);
 }
 
 /* Values between long steps meet the tolerances, also of functions of time alone, which the error

@@ -13,10 +13,27 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "solve/hybrid/hybrid_parts.h"
 
 /* A jump of so many tolerances is not an error of the solver. */
 static const double JUMP = 100.0;
+
+/* Whether unknown i of the base form is a state in the mode at hand, for all that its form tells.
+ */
+static bool is_state(const dae_solver *s, int i)
+{
+    const model_form *f = s->base->model;
+    if (!f->differential[i] || f->unknown_order[i] > 0) return false;
+    return is_formulated(s) || s->bound.kinds[i] == DAE_KIND_DIFFERENTIAL;
+}
+
+bool *mode_states(const dae_solver *s)
+{
+    bool *states = DAE_ARRAY(bool, (size_t)s->base->form.n);
+    for (int i = 0; states && i < s->base->form.n; i++) states[i] = is_state(s, i);
+    return states;
+}
 
 int mode_freedom(const dae_solver *s)
 {
@@ -24,8 +41,7 @@ int mode_freedom(const dae_solver *s)
     const analysed *a = !v ? NULL : v->plan.form ? v->plan.form->analysed : v->plan.basis;
     int count = 0;
     if (a) return a->structure.freedom;
-    for (int i = 0; i < s->base->form.n; i++)
-        count += s->base->model->differential[i] && s->base->model->unknown_order[i] == 0;
+    for (int i = 0; i < s->base->form.n; i++) count += is_state(s, i);
     return count;
 }
 
@@ -42,26 +58,24 @@ static bool sets_states(const dae_solver *s)
     return false;
 }
 
-static bool jumps(const dae_solver *s, int i, const double *before, const double *after)
+static bool jumps(const dae_solver *s, int i, const mode_entry *e, const double *after)
 {
     const dae_options *o = &s->bound.options;
-    const double size = fmax(fabs(before[i]), fabs(after[i]));
-    const model_form *f = s->base->model;
-    return f->differential[i] && f->unknown_order[i] == 0 &&
-           fabs(after[i] - before[i]) > JUMP * (o->rtol * size + o->atol);
+    const double size = fmax(fabs(e->y[i]), fabs(after[i]));
+    return e->state[i] && fabs(after[i] - e->y[i]) > JUMP * (o->rtol * size + o->atol);
 }
 
 /* The first unknown from i on that jumps; n: none */
-static int next_jump(const dae_solver *s, int i, const double *before, const double *after)
+static int next_jump(const dae_solver *s, int i, const mode_entry *e, const double *after)
 {
-    while (i < s->base->form.n && !jumps(s, i, before, after)) i++;
+    while (i < s->base->form.n && !jumps(s, i, e, after)) i++;
     return i;
 }
 
 static bool have_jumped(const dae_solver *s, const mode_entry *e)
 {
     double *after = user_values(s);
-    const bool any = after && next_jump(s, 0, e->y, after) < s->base->form.n;
+    const bool any = after && next_jump(s, 0, e, after) < s->base->form.n;
     dae_free(after);
     return any;
 }
@@ -76,7 +90,7 @@ static bool binds_states(const dae_solver *s)
 
 bool states_jump(const dae_solver *s, const mode_entry *e)
 {
-    return e->y && binds_states(s) && have_jumped(s, e);
+    return e->state && binds_states(s) && have_jumped(s, e);
 }
 
 void states_return(dae_solver *s, const mode_entry *e)
@@ -102,24 +116,67 @@ static void append_relations(dae_solver *s)
     if (list.count) diag_append(&s->diag, " keep it");
 }
 
-static dae_status explain_jump(dae_solver *s, double t, const mode_entry *e, const double *after)
+/* The states that jump, with their lines and values. */
+static void append_jumps(const dae_solver *s, const mode_entry *e, const double *after,
+                         dae_diag *diag)
 {
     enum { MOST = 6 };
     const model_form *f = s->base->model;
-    int i = next_jump(s, 0, e->y, after);
-    const int v = f->unknown_variable[i];
-    diag_variable(&s->diag, v, f->flat->variables[v].name);
-    s->diag.line = f->flat->variables[v].place.line;
-    s->diag.t = t;
-    diag_set(&s->diag, DAE_ERR_EVENT,
-             "States would jump at the event at t = %.9g, though no reinit says so: ", t);
-    text_list list = text_list_in(&s->diag, MOST);
-    for (; i < s->base->form.n; i = next_jump(s, i + 1, e->y, after)) {
+    text_list list = text_list_in(diag, MOST);
+    for (int i = next_jump(s, 0, e, after); i < s->base->form.n;
+         i = next_jump(s, i + 1, e, after)) {
         const flat_variable *q = &f->flat->variables[f->unknown_variable[i]];
         text_list_add(&list, "%s (%s:%d) from %.6g to %.6g", q->name, model_file(s), q->place.line,
                       e->y[i], after[i]);
     }
     text_list_end(&list);
+}
+
+/* Whether the equations alone say where the states go: from values twice as far away they come to
+ * the same. Else it is a choice of the nearest values, which knows no mass. */
+static bool is_determined(dae_solver *s, const mode_entry *e, const double *after)
+{
+    const int n = s->base->form.n;
+    double *other = dae_copy(e->y, 2 * (size_t)n, sizeof *other);
+    mode_entry from = {NULL, other, e->state};
+    for (int i = 0; other && i < n; i++)
+        if (jumps(s, i, e, after)) other[i] += e->y[i] - after[i];
+    if (other) values_from_user(s, other, other + n);
+    const bool found = other && hybrid_begin_again(s) == DAE_OK;
+    double *again = found ? user_values(s) : NULL;
+    bool same = again;
+    if (again) vector_copy(n, after, other);
+    for (int i = 0; same && i < n; i++) same = !jumps(s, i, &from, again);
+    dae_free_all(other, again);
+    return same;
+}
+
+/* A brake that locks, a switch that opens: what stops them is an impulse. */
+static void tell_impulse(dae_solver *s, double t, const mode_entry *e, const double *after)
+{
+    dae_diag text;
+    diag_clear(&text);
+    diag_set(
+        &text, DAE_OK,
+        "note: at t = %.9g the equations bind what was free before, so that states jump, which "
+        "takes an impulse: ",
+        t);
+    append_jumps(s, e, after, &text);
+    diag_append(&text, ". If none is meant, give them a way to go on; reinit(..) says that it is.");
+    if (!s->hybrid->impulse_told) solver_note(s, text.text);
+    s->hybrid->impulse_told = true;
+}
+
+static dae_status explain_jump(dae_solver *s, double t, const mode_entry *e, const double *after)
+{
+    const model_form *f = s->base->model;
+    const int v = f->unknown_variable[next_jump(s, 0, e, after)];
+    diag_variable(&s->diag, v, f->flat->variables[v].name);
+    s->diag.line = f->flat->variables[v].place.line;
+    s->diag.t = t;
+    diag_set(&s->diag, DAE_ERR_EVENT,
+             "States would jump at the event at t = %.9g, though no reinit says so: ", t);
+    append_jumps(s, e, after, &s->diag);
     diag_append(&s->diag,
                 ". The equations bind in the mode that begins there what was free before");
     append_relations(s);
@@ -129,17 +186,29 @@ static dae_status explain_jump(dae_solver *s, double t, const mode_entry *e, con
     return DAE_ERR_EVENT;
 }
 
-dae_status commute(dae_solver *s, double t, const mode_entry *e, dae_status status, bool *commuted)
+/* Nothing keeps the states, which go to `after`: whether the run goes on with that, or why not. */
+static dae_status judge_jump(dae_solver *s, double t, const mode_entry *e, const double *after)
+{
+    const bool determined = is_determined(s, e, after);
+    values_from_user(s, e->y, e->y + s->base->form.n);
+    s->hybrid->solved = false;
+    diag_clear(&s->diag);
+    if (!determined) return explain_jump(s, t, e, after);
+    tell_impulse(s, t, e, after);
+    return DAE_OK;
+}
+
+dae_status commute(dae_solver *s, double t, const mode_entry *e, dae_status status, bool *changed)
 {
     const bool thrown = status == DAE_OK && states_jump(s, e);
-    if (!thrown && !ended_badly(status)) return status;
+    *changed = thrown || ended_badly(status);
+    if (!*changed) return status;
     double *after = thrown ? user_values(s) : NULL;
     if (thrown && !after) return plan_exhausted(&s->diag);
-    *commuted = modes_keep_states(s, t, e);
-    if (*commuted)
+    if (modes_keep_states(s, t, e))
         status = DAE_OK;
     else if (thrown)
-        status = explain_jump(s, t, e, after);
+        status = judge_jump(s, t, e, after);
     dae_free(after);
     return status;
 }

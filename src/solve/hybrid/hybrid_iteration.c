@@ -509,10 +509,10 @@ static void hybrid_release(dae_solver *s)
 /* Values and mode for the memory, which keep the states as they are in e. */
 static dae_status agree_in_mode(dae_solver *s, double t, const mode_entry *e, int *passes)
 {
-    bool commuted = false;
+    bool changed = false;
     dae_status status = events_agree(s, t, false, DAE_INIT_DIFFERENTIAL, e, passes);
-    if (e->memory) status = commute(s, t, e, status, &commuted);
-    if (status != DAE_OK || !commuted) return status;
+    if (e->memory) status = commute(s, t, e, status, &changed);
+    if (status != DAE_OK || !changed) return status;
     return events_agree(s, t, false, DAE_INIT_DIFFERENTIAL, e, passes);
 }
 

@@ -60,13 +60,14 @@ static bool mode_holds(dae_solver *s, double t, bool initial)
 bool mode_entry_take(dae_solver *s, mode_entry *e)
 {
     const size_t slots = (size_t)flat_of(s)->memory_count;
-    *e = (mode_entry){dae_copy(s->hybrid->instance->memory, slots, sizeof(double)), user_values(s)};
-    return e->memory && e->y;
+    *e = (mode_entry){dae_copy(s->hybrid->instance->memory, slots, sizeof(double)), user_values(s),
+                      mode_states(s)};
+    return e->memory && e->y && e->state;
 }
 
 void mode_entry_free(mode_entry *e)
 {
-    dae_free_all(e->memory, e->y);
+    dae_free_all(e->memory, e->y, e->state);
     *e = (mode_entry){0};
 }
 
@@ -185,17 +186,16 @@ static bool try_switches(dae_solver *s, double t, const mode_entry *e, const siz
     return false;
 }
 
-/* What the passes have come to, but for the switches, which are as the event has found them. */
-static double *memory_between(const dae_solver *s, const mode_entry *e, const size_t *list,
-                              int count)
+/* memory: what the passes have come to, but for the switches, which are as the event has found
+ * them */
+static void leave_switches(const dae_solver *s, const mode_entry *e, const size_t *list, int count,
+                           double *memory)
 {
     const flat_model *m = flat_of(s);
-    double *memory = dae_copy(s->hybrid->instance->memory, (size_t)m->memory_count, sizeof *memory);
-    for (int k = 0; memory && k < count; k++) {
+    for (int k = 0; k < count; k++) {
         const int slot = m->relations[list[k]].memory;
         memory[slot] = e->memory[slot];
     }
-    return memory;
 }
 
 bool modes_keep_states(dae_solver *s, double t, const mode_entry *e)
@@ -203,22 +203,23 @@ bool modes_keep_states(dae_solver *s, double t, const mode_entry *e)
     hybrid *h = s->hybrid;
     size_t list[MOST_SWITCHES];
     const int count = switches_of(s, list);
-    const size_t relations = flat_of(s)->relation_count;
-    bool *decided = dae_copy(h->decided, relations, sizeof *decided);
-    const mode_entry from = {memory_between(s, e, list, count), e->y};
+    const size_t relations = flat_of(s)->relation_count, slots = (size_t)flat_of(s)->memory_count;
+    double *passed = dae_copy(h->instance->memory, slots, sizeof *passed);
+    double *memory = dae_copy(h->instance->memory, slots, sizeof *memory);
+    bool *decided = dae_copy(h->decided, relations, sizeof *decided), found = false;
     const dae_diag said = s->diag;
     const dae_message_fn message = s->bound.options.message;
     s->bound.options.message = s->base_options.message = NULL;
-    const bool found =
-        decided && from.memory && count > 0 && try_switches(s, t, &from, list, count);
+    if (passed && memory && decided && count > 0) {
+        leave_switches(s, e, list, count, memory);
+        found = try_switches(s, t, &(mode_entry){memory, e->y, e->state}, list, count);
+        if (!found) (void)restore(s, &(mode_entry){passed, e->y, e->state});
+        for (size_t r = 0; r < relations; r++) h->decided[r] = decided[r];
+    }
     s->bound.options.message = s->base_options.message = message;
-    for (size_t r = 0; found && r < relations; r++) h->decided[r] = decided[r];
-    dae_free_all(decided, from.memory);
+    dae_free_all(passed, memory, decided);
     s->diag = said;
-    if (found)
-        diag_clear(&s->diag);
-    else
-        restore(s, e);
+    if (found) diag_clear(&s->diag);
     return found;
 }
 

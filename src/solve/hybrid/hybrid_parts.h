@@ -108,6 +108,7 @@ dae_status relations_guess(dae_solver *s, double t, dae_init mode);
  * form. */
 typedef struct mode_entry {
     double *memory, *y; /* owned */
+    bool *state;        /* unknowns that are states there; owned */
 } mode_entry;
 
 /* hybrid_iteration.c */
@@ -164,13 +165,16 @@ dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status);
 bool mode_entry_take(dae_solver *s, mode_entry *e);
 void mode_entry_free(mode_entry *e);
 /* A mode that differs from that of `e` in relations of algebraic variables, and has a solution with
- * the states as they are: it is bound, and solved. false: there is none, and all is as in `e`. */
+ * the states as they are: it is bound, and solved. false: there is none, and
+ * the memory is as it was, with the values of `e`. */
 bool modes_keep_states(dae_solver *s, double t, const mode_entry *e);
 /* Failures that another mode may mend. */
 bool ended_badly(dae_status status);
 
 /* hybrid_commute.c */
 
+/* Which unknowns of the base form are states in the mode at hand; the caller frees them. */
+bool *mode_states(const dae_solver *s);
 /* How many initial values the equations of the mode at hand leave free. */
 int mode_freedom(const dae_solver *s);
 /* The states as they are in e again, where a pass has thrown them. */
@@ -179,7 +183,7 @@ void states_return(dae_solver *s, const mode_entry *e);
 bool states_jump(const dae_solver *s, const mode_entry *e);
 /* After passes of an event with this result: where they have come to a mode that throws states, or
  * has no solution, to one that keeps them; *commuted: it has been found. */
-dae_status commute(dae_solver *s, double t, const mode_entry *e, dae_status status, bool *commuted);
+dae_status commute(dae_solver *s, double t, const mode_entry *e, dae_status status, bool *changed);
 
 /* hybrid_mute.c */
 

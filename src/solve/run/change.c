@@ -23,6 +23,10 @@ bool is_slow(const dae_solver *s, double tend)
     return fabs(tend - s->run.t) > MOST_TAYLOR_STEPS * fabs(s->stats.last_h);
 }
 
+/* Steps that are down to rounding are at a singularity, which no method goes beyond: another one
+ * would at best leap over it, to where the equations have no solution. */
+static const double ROUNDING = 1e-12;
+
 /* ---- GMRES that was our choice ---- */
 
 /* So many attempts may fail for it, in a row or with fewer than FORGIVEN steps between them: a
@@ -161,6 +165,7 @@ bool change_may_help(const dae_solver *s, dae_status failed)
     if (failed == DAE_ERR_UNSUPPORTED && s->run.last.invariant > 0) return false; /* it is none */
     if (failed == DAE_ERR_STIFF) return mine != FAMILY_STEPS;
     if (failed == DAE_ERR_STALL) return true;
+    if (mine != FAMILY_FORMS && fabs(s->run.last.h) <= ROUNDING * fabs(s->run.t_new)) return false;
     /* what has no value, as exponentials far from the solution, may lie on the way of one alone */
     if (failed == DAE_ERR_EVALUATION) return mine != FAMILY_FORMS;
     return failed == DAE_ERR_SINGULAR || failed == DAE_ERR_CONVERGENCE ||
