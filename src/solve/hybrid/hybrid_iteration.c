@@ -547,6 +547,7 @@ dae_status events_iterate(dae_solver *s, double t)
     mode_entry e = {0};
     const bool keeps = s->hybrid->freedom >= 0;
     dae_status status = keeps && !mode_entry_take(s, &e) ? plan_exhausted(&s->diag) : DAE_OK;
+    if (keeps && status == DAE_OK && !(e.state = mode_states(s))) status = plan_exhausted(&s->diag);
     if (status == DAE_OK) status = iterate(s, t, &e);
     mode_entry_free(&e);
     return status;

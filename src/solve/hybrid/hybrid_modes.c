@@ -61,8 +61,8 @@ bool mode_entry_take(dae_solver *s, mode_entry *e)
 {
     const size_t slots = (size_t)flat_of(s)->memory_count;
     *e = (mode_entry){dae_copy(s->hybrid->instance->memory, slots, sizeof(double)), user_values(s),
-                      mode_states(s)};
-    return e->memory && e->y && e->state;
+                      NULL};
+    return e->memory && e->y;
 }
 
 void mode_entry_free(mode_entry *e)

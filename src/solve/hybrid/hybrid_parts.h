@@ -108,7 +108,7 @@ dae_status relations_guess(dae_solver *s, double t, dae_init mode);
  * form. */
 typedef struct mode_entry {
     double *memory, *y; /* owned */
-    bool *state;        /* unknowns that are states there; owned */
+    bool *state;        /* unknowns that are states there; owned, NULL: nobody asks */
 } mode_entry;
 
 /* hybrid_iteration.c */
