@@ -363,6 +363,30 @@ static void test_all_families_are_tried(void **state)
     assert_true(w.t < 1.5);
 }
 
+/* A large model begins with bdf, which fails where a diode begins to conduct: radau goes on. */
+static void test_radau_after_bdf(void **state)
+{
+    (void)state;
+    double values[1300];
+    dae_options o = dae_options_default();
+    o.rtol = 1e-3;
+    dae_problem *p = model(
+        "model M Real x[1200](each start = 0, each fixed = true), v, i; equation "
+        "der(x[1]) = x[2] - 2*x[1] + i; for k in 2:1199 loop der(x[k]) = (x[k - 1] - 2*x[k] + "
+        "x[k + 1])*100; end for; der(x[1200]) = -x[1200]; i = 1e-14*(exp(v/0.025) - 1); "
+        "v + 1e3*i = 5*sin(time); end M;");
+    dae_solver *s = solver(p, &o);
+    assert_true(dae_problem_variable_count(p) <= 1300);
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    at_work(s, "bdf", "implicit");
+    assert_int_equal(dae_solver_run(s, 20.0, NULL, NULL), DAE_OK);
+    at_work(s, "radau", "bdf failed");
+    assert_int_equal(dae_solver_variables(s, 20.0, values), DAE_OK);
+    assert_true(fabs(values[dae_problem_find_variable(p, "v")] - 0.667219328) < 2e-3);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
 /* Values between long steps meet the tolerances, also of functions of time alone, which the error
  * test of a collocation method does not see. */
 static void test_values_between(void **state)
@@ -533,6 +557,7 @@ int main(void)
                                        cmocka_unit_test(test_change_from_taylor),
                                        cmocka_unit_test(test_careful_after_a_failure),
                                        cmocka_unit_test(test_all_families_are_tried),
+                                       cmocka_unit_test(test_radau_after_bdf),
                                        cmocka_unit_test(test_values_between),
                                        cmocka_unit_test(test_no_invariant),
                                        cmocka_unit_test(test_residual_callbacks),
