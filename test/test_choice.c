@@ -369,7 +369,7 @@ static void test_radau_after_bdf(void **state)
     (void)state;
     double values[1300];
     dae_options o = dae_options_default();
-    o.rtol = 1e-3;
+    o.rtol = 1e-3, o.atol = 1e-6, o.stop_time = 20.0;
     dae_problem *p = model(
         "model M Real x[1200](each start = 0, each fixed = true), v, i; equation "
         "der(x[1]) = x[2] - 2*x[1] + i; for k in 2:1199 loop der(x[k]) = (x[k - 1] - 2*x[k] + "
