@@ -166,6 +166,7 @@ void reader_free(reader *x)
     judge_free(x->judge);
     form_instance_free(x->forms);
     panels_free(&x->panels);
+    reader_past_free(x);
     arena_free(x->texts);
     for (int k = 0; k < MOST_CHAIN; k++) dae_free(x->chain[k].v);
     dae_free_all(x->column, x->skipped, x->seen, (void *)(uintptr_t)x->mute, x->fires, x->moved,
@@ -299,7 +300,7 @@ static bool list_contents(reader *x)
     x->reached = DAE_ARRAY(bool, x->n + 1);
     return x->column && x->skipped && x->seen && x->mute && x->fires && x->slope && x->slope_off &&
            x->could && x->can && x->now && x->breaks && x->reached && find_columns(x) &&
-           reader_find_definitions(x) && make_room(x, x->n, x->equations);
+           reader_find_definitions(x) && reader_past_new(x) && make_room(x, x->n, x->equations);
 }
 
 static void list_gaps(reader *x)
@@ -428,6 +429,7 @@ bool reader_start(reader *x, double t, const double *row, bool fixed)
         reader_place(x, row, x->mixed);
         x->size_time = t;
         reader_sized(x, t, x->mixed);
+        if (!reader_past_start(x, t, x->mixed)) return false;
         sighting at = {.t = t, .v = x->mixed, .event = true, .first = true};
         if (fixed) check_fixed(x, t, x->mixed);
         if (fixed && !reader_initial_equations(x, &at)) return false;
@@ -530,6 +532,7 @@ bool reader_step(reader *x, dae_solver *s, double from, double to)
     double a = from + margin, b = to - margin;
     if (!(fabs(length) > 1e-12 * fmax(fabs(to), fabs(x->span))) || x->panels.residuals == 0)
         return true;
+    if (x->judge && !reader_past_step(x, s, from, to)) return false;
     if (x->judge && !reader_watch_step(x, s, from, to)) return false;
     bool due = isnan(x->probed) || fabs(to - x->probed) >= x->cell;
     bool moved = has_moved(x, s, to);
@@ -546,6 +549,7 @@ bool reader_step(reader *x, dae_solver *s, double from, double to)
 bool reader_end(reader *x)
 {
     if (x->judge && !reader_watch_end(x)) return false;
+    if (x->past.lost) note_gap(x, 0, "the past of what is delayed is not known");
     for (int e = 0; x->judge && e < x->equations; e++)
         if (x->mute[e] && !x->seen[e] && !x->skipped[e])
             note_gap(x, x->equation[e].line, "%s: %s",

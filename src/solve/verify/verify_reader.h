@@ -47,6 +47,19 @@ void panels_free(panels *p);
  * where these differ. False: memory. */
 bool panels_look(panels *p, dae_solver *s, const double *times, size_t count);
 
+/* ---- what was: verify_past.c ---- */
+
+/* Values of what is delayed, in pieces of steps: each has its ends, errors of its polynomials, and
+ * values at its nodes. */
+typedef struct past {
+    int *slot; /* per value: its number among those that are delayed; -1: it is not */
+    int delayed;
+    double origin, longest; /* where it begins, and how long it is kept */
+    double *piece;          /* owned; `stride` numbers each, those from `first` to `count` - 1 */
+    size_t room, stride, first, count;
+    bool lost; /* it was asked for what it does not know */
+} past;
+
 /* ---- the reader ---- */
 
 enum { MOST_FAULTS = 100, MOST_GAPS = 100, MOST_CHAIN = 6, MOST_FLIPS = 4 };
@@ -99,6 +112,7 @@ struct reader {
     double *mixed, *here, *beside; /* n each; work space */
     panels panels;
     double cell, probed; /* panels begin so far apart, and the last one ended there */
+    past past;
     double *passed;      /* per value: at the end of the last step, */
     double way, move;    /* what they have moved since the last panel, and are to move */
     int moved_panels;    /* that were chosen for it */
@@ -144,7 +158,7 @@ typedef struct sighting {
     bool clocks; /* a clock that strikes may be over already */
 } sighting;
 
-judge_point reader_point(const reader *x, const sighting *at);
+judge_point reader_point(reader *x, const sighting *at);
 /* Let tolerances know of values, at their time. */
 void reader_sized(reader *x, double t, const double *v);
 /* Values of the run at t on the last step; false: there are none. */
@@ -165,6 +179,15 @@ bool reader_uncertain(const judge_switch *w, bool event);
 typedef bool (*flip_fn)(void *context, const judge_result *r);
 bool reader_flip(reader *x, const sighting *at, int group, const judge_force *fixed,
                  size_t fixed_count, flip_fn found, void *context);
+
+/* verify_past.c: what is delayed is found; the past begins at t; a step from .. to is written down.
+ * False: memory. */
+bool reader_past_new(reader *x);
+bool reader_past_start(reader *x, double t, const double *v);
+void reader_past_free(reader *x);
+bool reader_past_step(reader *x, dae_solver *s, double from, double to);
+/* A judge_past of a reader. */
+double reader_past_value(void *of, int variable, double t, double off, double *spread);
 
 /* ---- events: verify_whens.c ---- */
 

@@ -469,6 +469,7 @@ bool reader_watch_event(reader *x, double t, const double *row)
 {
     if (!x->judge) return true;
     reader_place(x, row, x->mixed);
+    if (x->starting && !reader_past_start(x, t, x->mixed)) return false;
     if (x->chained == MOST_CHAIN) x->chained--, x->overlong = true;
     keep_reading(&x->chain[x->chained++], t, x->mixed, x->n);
     return true;
