@@ -1,5 +1,5 @@
-/* delay(expr, delayTime, delayMax): expr a while ago (Modelica specification 3.6, 3.7.4.1). The caller
- * knows what variables were then; the expression is evaluated with these, at that time. */
+/* delay(expr, delayTime, delayMax): expr a while ago (Modelica specification 3.6, 3.7.4.1). The
+ * caller knows what variables were then; the expression is evaluated with these, at that time. */
 #include <string.h>
 
 #include "judge/judge_parts.h"

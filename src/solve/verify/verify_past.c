@@ -1,5 +1,5 @@
-/* What variables were a while ago, for `delay`: the values of the run within its steps, written down
- * beside it. The run's own record of the past is not looked at: that is what is judged. */
+/* What variables were a while ago, for `delay`: the values of the run within its steps, written
+ * down beside it. The run's own record of the past is not looked at: that is what is judged. */
 #include <math.h>
 #include <string.h>
 
@@ -61,9 +61,9 @@ void reader_past_free(reader *x)
 /* ---- writing ---- */
 
 /* Pieces that nothing asks for any more go when there are as many as others. */
-static void forget(past *p, double now)
+static void forget(past *p, double oldest)
 {
-    while (p->first < p->count && piece_at(p, p->first)[1] < now - 1.01 * p->longest) p->first++;
+    while (p->first < p->count && piece_at(p, p->first)[1] < oldest) p->first++;
     if (2 * p->first < p->count || p->first == 0) return;
     p->count -= p->first;
     memmove(p->piece, piece_at(p, p->first), p->count * p->stride * sizeof *p->piece);
@@ -141,7 +141,7 @@ bool reader_past_step(reader *x, dae_solver *s, double from, double to)
     past *p = &x->past;
     double at = from;
     if (p->longest == 0.0 || p->stride == 2) return true;
-    forget(p, from);
+    forget(p, from - 1.01 * (p->longest + x->cell)); /* panels begin a cell before */
     for (size_t k = 0; k < x->break_count && x->breaks[k] < to; k++) {
         if (!(x->breaks[k] > at)) continue;
         if (!write_piece(x, s, at, x->breaks[k], 0)) return false;
@@ -191,8 +191,7 @@ double reader_past_value(void *of, int i, double t, double off, double *spread)
         return NAN;
     }
     double v = value_at(x, i, t);
-    if (x->variable[i].type == JUDGE_REAL)
-        *spread = x->off[i] + find_piece(p, t)[2 + p->slot[i]];
+    if (x->variable[i].type == JUDGE_REAL) *spread = x->off[i] + find_piece(p, t)[2 + p->slot[i]];
     *spread += fmax(fabs(value_at(x, i, t - off) - v), fabs(value_at(x, i, t + off) - v));
     return v;
 }

@@ -243,6 +243,7 @@ static bool make_room(reader *x, int n, int residuals)
     if (!x->passed) return false;
     x->move = MOVED;
     x->panels = (panels){.values = n,
+                         .off = x->off,
                          .residuals = residuals,
                          .value = value_of,
                          .sized = size_of,
@@ -484,6 +485,16 @@ static int breaks_within(const reader *x, double from, double to)
     return count;
 }
 
+/* The first break between two times, or the second of these. */
+static double next_break(const reader *x, double from, double to)
+{
+    double sign = to < from ? -1.0 : 1.0, next = to;
+    for (size_t k = 0; k < x->break_count; k++)
+        if ((x->breaks[k] - from) * sign > 0.0 && (next - x->breaks[k]) * sign > 0.0)
+            next = x->breaks[k];
+    return next;
+}
+
 /* Whether what is differentiated comes to the end of a step at `end` continuously, where `inside`
  * is within it and so near that it hardly moves: values within a step may have been mended, and the
  * end not. */
@@ -525,6 +536,22 @@ static bool has_moved(reader *x, dae_solver *s, double to)
     return true;
 }
 
+/* Tiles over the step from .. to: as long as a cell, and not over what bends. */
+static bool follow(reader *x, dae_solver *s, double from, double to)
+{
+    panels *p = &x->panels;
+    double sign = to < from ? -1.0 : 1.0;
+    if (p->collected == 0) p->tile_from = from + 1e-3 * (to - from);
+    for (double end = NAN; !((end - to) * sign > 0.0);) {
+        end = p->tile_from + sign * x->cell;
+        end = next_break(x, p->tile_from, end);
+        double begin = p->tile_from;
+        if (!panels_follow(p, s, to, end)) return false;
+        if (p->tile_from == begin) return true; /* it goes on in the next step */
+    }
+    return true;
+}
+
 /* The ends of a step are left out: switches may have either value there. */
 bool reader_step(reader *x, dae_solver *s, double from, double to)
 {
@@ -536,7 +563,11 @@ bool reader_step(reader *x, dae_solver *s, double from, double to)
     if (x->judge && !reader_watch_step(x, s, from, to)) return false;
     bool due = isnan(x->probed) || fabs(to - x->probed) >= x->cell;
     bool moved = has_moved(x, s, to);
-    if (!due && !moved && breaks_within(x, a, b) < 2) return true;
+    if (!follow(x, s, from, to)) return false;
+    if (!due && !moved && breaks_within(x, a, b) < 2) {
+        panels_skip(&x->panels);
+        return true;
+    }
     x->way = 0.0;
     x->probed = to;
     x->size_time = to;

@@ -27,6 +27,13 @@ typedef bool (*values_fn)(void *of, dae_solver *s, double t, double *v);
 typedef void (*leak_fn)(void *of, int e, double from, double to, double t, double sum,
                         double allowed);
 
+/* What intervals in a row add up to, per residual: the integral, how far it may be wrong, what
+ * errors inside and at ends explain, where it begins. */
+typedef struct drift {
+    double *of; /* owned */
+    long steps;
+} drift;
+
 typedef struct panels {
     int values, residuals;
     residuals_fn residual;
@@ -37,11 +44,24 @@ typedef struct panels {
     void *of;
     long evaluations, most; /* of points, and how many there may be */
     double length;          /* of the step at hand */
+    const double *off;      /* per value: what errors are fine */
+    drift looked, tiled;    /* of the last steps in a row that were looked at; of the last tiles, */
+    double tile_from;       /* of which the one at hand begins here, */
+    int collected;          /* and so many of its values are known: */
+    double *tile;           /* these; owned */
     double *work;           /* owned */
 } panels;
 
 bool panels_new(panels *p); /* the fields above are set; false: memory */
 void panels_free(panels *p);
+/* There is an event between the last step and the next; jumps: of what is differentiated. */
+void panels_part(panels *p, bool jumps);
+/* The last step was not looked at. */
+void panels_skip(panels *p);
+/* A drift is too small to be seen in one step, and adds up: steps are covered by tiles, whose
+ * values are collected on the way. The last step goes up to `to`, the tile at hand to tile_end; it
+ * is over where collected is 1 again. False: memory. */
+bool panels_follow(panels *p, dae_solver *s, double to, double tile_end);
 /* Whether the slopes of the values between `count` times within the last step are what the
  * equations say: the integral of each residual over all of it by two rules on each part, halved
  * where these differ. False: memory. */
@@ -113,10 +133,10 @@ struct reader {
     panels panels;
     double cell, probed; /* panels begin so far apart, and the last one ended there */
     past past;
-    double *passed;      /* per value: at the end of the last step, */
-    double way, move;    /* what they have moved since the last panel, and are to move */
-    int moved_panels;    /* that were chosen for it */
-    double *breaks;      /* times at which something of time alone bends, increasing */
+    double *passed;   /* per value: at the end of the last step, */
+    double way, move; /* what they have moved since the last panel, and are to move */
+    int moved_panels; /* that were chosen for it */
+    double *breaks;   /* times at which something of time alone bends, increasing */
     size_t break_count;
     double *pieces; /* break_count + 2: ends of panels; work space */
     unsigned random;
