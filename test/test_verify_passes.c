@@ -182,7 +182,7 @@ static const change changes[] = {
     {echo, "> 0.2", "> 0.21", 8, "the left side is"},
     {echo, "delay(time, 0.3)", "delay(time, 0.31)", 8, "the left side is"},
     {echo, "delay(u, 0.7)", "delay(u, 0.701)", 10, "the integral"},
-    {echo, "delay(z, 1.7)", "delay(z, 1.69)", 10, "the integral"},
+    {echo, "delay(z, 1.7)", "delay(z, 1.6)", 10, "the integral"},
     {echo, "0.1*sin", "0.101*sin", 11, "the integral"},
     {echo, "delay(sum(v), 0.4)", "delay(sum(v), 0.41)", 12, "the left side is"},
     {drift, "1 + cos", "1.001 + cos", 5, "the integral"},

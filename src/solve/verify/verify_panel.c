@@ -131,8 +131,9 @@ static bool find_residuals(panels *p, const panel *q)
     for (int k = 0; k < PANEL_NODES; k++) {
         size_t row = (size_t)k;
         if (p->second) find_slopes(p, q, k, slope, second);
-        panel_point at = {time_of(q, k), q->v + row * n, slope + row * n, p->second ? second : NULL,
-                          2.0 / p->length};
+        panel_point at = {time_of(q, k),   q->v + row * n,
+                          slope + row * n, p->second ? second : NULL,
+                          2.0 / p->length, p->anywhere};
         p->evaluations++;
         if (!p->residual(p->of, &at, q->residual + row * m, q->spread + row * m)) return false;
     }
@@ -182,8 +183,9 @@ static bool add_ends(panels *p, const panel *q)
     panel other = make_panel(p, q->from, q->to, 1); /* its room */
     totals x = totals_of(p);
     if (p->second) find_slopes(p, q, MIDDLE, slope, second);
-    panel_point at = {time_of(q, MIDDLE), q->v + row * n, slope + row * n,
-                      p->second ? second : NULL, 0.0};
+    panel_point at = {
+        time_of(q, MIDDLE), q->v + row * n, slope + row * n, p->second ? second : NULL, 0.0,
+        p->anywhere};
     p->evaluations++;
     if (!p->residual(p->of, &at, other.residual, other.spread)) return false;
     for (int e = 0; e < p->residuals; e++) {
@@ -284,6 +286,9 @@ static void add_drift(panels *p, drift *d, double from, double to, double margin
 enum { TILE_TIMES = 2 * PANEL_NODES - 1 };
 /* It is no good where it is off by this part of what errors are fine: a part of a step's own. */
 static const double ROUGH = 0.02, ROUNDING = 1e-12;
+/* The next tile is twice as long, up to so many times, where two rules differ by less than this
+ * part of what is allowed. A drift is seen as well, for less work. */
+static const double LONGEST = 16.0, CLEAR = 1e-3;
 
 static double tile_node(int k)
 {
@@ -310,6 +315,15 @@ static bool is_smooth(const panels *p)
     return true;
 }
 
+/* Whether two rules agree so well on all integrals of a tile that the next one may be longer. */
+static bool is_clear(const panels *p)
+{
+    totals x = totals_of(p);
+    for (int e = 0; e < p->residuals; e++)
+        if (x.unsure[e] > CLEAR * x.allowed[e]) return false;
+    return true;
+}
+
 /* The tile is full of values: judge it. */
 static bool add_tile(panels *p, const panel *q)
 {
@@ -318,13 +332,20 @@ static bool add_tile(panels *p, const panel *q)
         memcpy(q->v + k * n, p->tile + 2 * k * n, n * sizeof *q->v);
     if (!is_smooth(p)) {
         clear_drift(&p->tiled, p->residuals);
+        p->stretch = fmax(0.5 * p->stretch, 1.0);
         return true;
     }
     p->length = fabs(q->to - q->from);
+    p->anywhere = true;
     for (int i = 0; i < 6 * p->residuals; i++) totals_of(p).sum[i] = 0.0;
+    long looked = p->evaluations;
     if (!find_residuals(p, q) || !add_ends(p, q)) return false;
+    p->tile_evaluations += p->evaluations - looked;
+    p->evaluations = looked;
     add_integrals(p, q, true);
+    bool longer = is_clear(p);
     add_drift(p, &p->tiled, q->from, q->to, 0.0);
+    p->stretch = longer ? fmin(2.0 * p->stretch, LONGEST) : fmax(0.5 * p->stretch, 1.0);
     return true;
 }
 
@@ -336,11 +357,14 @@ bool panels_follow(panels *p, dae_solver *s, double to, double tile_end)
     for (; p->collected < TILE_TIMES; p->collected++) {
         double t = 0.5 * (q.from + q.to) + 0.5 * (q.to - q.from) * tile_node(p->collected);
         if ((t - to) * sign > 0.0) return true;
-        if (p->value(p->of, s, t, p->tile + (size_t)p->collected * n)) continue;
-        panels_part(p, true);
-        return true;
+        double *v = p->tile + (size_t)p->collected * n;
+        if (!p->value(p->of, s, t, v)) {
+            panels_part(p, true);
+            return true;
+        }
+        p->sized(p->of, v);
     }
-    if (!add_tile(p, &q)) return false;
+    if (p->tile_evaluations < p->most && !add_tile(p, &q)) return false;
     memcpy(p->tile, p->tile + (TILE_TIMES - 1) * n, n * sizeof *p->tile);
     p->collected = 1;
     p->tile_from = q.to;
@@ -355,6 +379,7 @@ bool panels_look(panels *p, dae_solver *s, const double *times, size_t count)
     totals x = totals_of(p);
     if (p->residuals == 0 || count < 2 || p->evaluations >= p->most) return true;
     p->length = fabs(times[count - 1] - times[0]);
+    p->anywhere = false;
     if (!look_once(p, s, times, count, &none)) return false;
     if (none) add_drift(p, &p->looked, times[0], times[count - 1], MARGINS);
     if (none) return true;

@@ -141,7 +141,7 @@ bool reader_past_step(reader *x, dae_solver *s, double from, double to)
     past *p = &x->past;
     double at = from;
     if (p->longest == 0.0 || p->stride == 2) return true;
-    forget(p, from - 1.01 * (p->longest + x->cell)); /* panels begin a cell before */
+    forget(p, from - 1.01 * (p->longest + x->panels.stretch * x->cell)); /* tiles begin before */
     for (size_t k = 0; k < x->break_count && x->breaks[k] < to; k++) {
         if (!(x->breaks[k] > at)) continue;
         if (!write_piece(x, s, at, x->breaks[k], 0)) return false;

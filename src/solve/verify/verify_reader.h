@@ -16,6 +16,7 @@ typedef struct panel_point {
     double t;
     const double *v, *slope, *second; /* second NULL: not asked for */
     double per_length;
+    bool anywhere; /* it may be the end of a step, where switches may have either value */
 } panel_point;
 
 /* Residuals that are to vanish there. spread: what errors of the values make of them; NAN: it has
@@ -43,13 +44,16 @@ typedef struct panels {
     leak_fn leak;
     void *of;
     long evaluations, most; /* of points, and how many there may be */
-    double length;          /* of the step at hand */
+    double length;          /* of the step at hand, */
+    bool anywhere;          /* or of a tile, whose ends may be those of steps */
     const double *off;      /* per value: what errors are fine */
     drift looked, tiled;    /* of the last steps in a row that were looked at; of the last tiles, */
     double tile_from;       /* of which the one at hand begins here, */
     int collected;          /* and so many of its values are known: */
     double *tile;           /* these; owned */
-    double *work;           /* owned */
+    double stretch;         /* the next one is so many times as long as it need be */
+    long tile_evaluations;
+    double *work; /* owned */
 } panels;
 
 bool panels_new(panels *p); /* the fields above are set; false: memory */
@@ -119,7 +123,9 @@ struct reader {
     bool *fires;       /* per when branch; work space */
     /* of callbacks */
     evaluator eval;
-    struct form_instance *forms; /* owned */
+    struct form_instance *forms;         /* owned */
+    const struct quasilinear_form *rows; /* E x' = f, 0 = g; NULL: a residual form */
+    double *matrix;                      /* values of E; work space */
     dae_stats stats;
     double *moved; /* of callbacks: values, slopes, residuals; work space */
     /* of both */
