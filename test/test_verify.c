@@ -617,6 +617,34 @@ static void test_pairs_events_by_their_times(void **state)
     for (int k = 0; k < MANY; k++) assert_int_equal(once[k].partner, k);
 }
 
+/* At all rows but the first s passes zero: how large it is between them counts. */
+static void test_sizes_between_rows(void **state)
+{
+    static const char text[] = "model M\n"
+                               "  Real s(start = 0, fixed = true), x(start = 1, fixed = true);\n"
+                               "  Real y(start = 0, fixed = true);\n"
+                               "equation\n"
+                               "  der(s) = x^3;\n"
+                               "  der(x) = y;\n"
+                               "  der(y) = -9.8696044010893586*x;\n"
+                               "end M;\n";
+    (void)state;
+    dae_problem *p = NULL;
+    dae_verify_report *r = NULL;
+    dae_diag diag = {0};
+    dae_model m = {.text = text, .file = "m.mo"};
+    dae_options o = dae_options_default();
+    o.method = "bdf";
+    o.rtol = 1e-4;
+    o.atol = 1e-7;
+    assert_int_equal(dae_problem_from_model(&m, &p, &diag), DAE_OK);
+    dae_verify_request q = {.tend = 3, .rows = 4};
+    assert_int_equal(dae_verify(p, &o, &q, &r, &diag), DAE_OK);
+    if (r->verdict != DAE_VERDICT_GOOD) fail_msg("%s", r->text);
+    dae_verify_report_free(r);
+    dae_problem_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -639,6 +667,7 @@ int main(void)
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_judges_that_come_nowhere_are_given_up),
         cmocka_unit_test(test_pairs_events_by_their_times),
+        cmocka_unit_test(test_sizes_between_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
