@@ -58,7 +58,8 @@ typedef struct trial {
     int asked;                /* judges so far */
     unsigned tried;           /* bits of judge_methods */
     bool strict;              /* judges are held against the text, too */
-    bool fine; /* the last one has not said that rounding is larger than its tolerances */
+    bool fine; /* the last one has not said that rounding is larger than its tolerances; */
+    bool all;  /* others are asked in any case */
 } trial;
 
 void dae_verify_report_free(dae_verify_report *report)
@@ -335,23 +336,29 @@ static dae_status ask_all(trial *x, unsigned families, double tighter, dae_diag 
         bool further = x->judge.count == 0 ||
                        (next.count > 0 && (last_row(&next) - last_row(&x->judge)) * sign > 0.0);
         if (status == DAE_OK && further) swap_trails(&x->judge, &next);
-        name = given || !x->fine ? NULL : next_judge(x, families);
+        name = given || (!x->fine && !x->all) ? NULL : next_judge(x, families);
     }
     trail_free(&next);
     return status;
 }
 
-/* With tolerances that no method can meet, as one judge may say, nobody gets far: then a tenth of
- * the run's will do, or the same. */
+/* With tolerances that no method can meet nobody gets far: then a tenth of the run's will do, or
+ * the same. Where one judge says so, others need not try as tight ones, but as the last resort. */
 static dae_status find_judge(trial *x, unsigned families, dae_diag *diag)
 {
     static const double tighter[] = {TIGHTER, LESS_TIGHT, 1.0};
     dae_status status = DAE_OK;
-    for (size_t k = 0; status == DAE_OK && k < sizeof tighter / sizeof *tighter; k++) {
+    bool cut = false;
+    x->all = false;
+    for (int k = 0; status == DAE_OK && k < 3; k++) {
         x->tried = 0;
         x->fine = true;
         status = ask_all(x, families, tighter[k], diag);
         if ((x->fine && x->judge.count == 0) || went_far_enough(x, &x->judge)) break;
+        cut = cut || !x->fine;
+        if (k < 2 || !cut || x->all) continue;
+        x->all = true;
+        k = -1;
     }
     return status;
 }
