@@ -605,10 +605,9 @@ bool reader_step(reader *x, dae_solver *s, double from, double to)
     if (x->judge && !reader_watch_step(x, s, from, to)) return false;
     bool due = isnan(x->probed) || fabs(to - x->probed) >= x->cell;
     bool moved = has_moved(x, s, to);
-    if (!follow(x, s, from, to)) return false;
     if (!due && !moved && breaks_within(x, a, b) < 2) {
         panels_skip(&x->panels);
-        return true;
+        return follow(x, s, from, to);
     }
     x->way = 0.0;
     x->probed = to;
@@ -616,7 +615,7 @@ bool reader_step(reader *x, dae_solver *s, double from, double to)
     if (!look_between(x, s, a, b)) return false;
     if (x->judge) check_end(x, s, b, to);
     if (x->judge) check_end(x, s, a, from);
-    return true;
+    return follow(x, s, from, to); /* what one step shows is said first */
 }
 
 bool reader_end(reader *x)
