@@ -26,9 +26,13 @@ static void end_run(dae_solver *s)
 /* Relations that changed after the last beginning are searched for from their new sides. */
 static dae_status arm_again(dae_solver *s, double t)
 {
-    if (s->hybrid->armed || !s->bound.events) return DAE_OK;
-    dae_status status = solver_start_events(s, t);
-    if (status == DAE_OK) hybrid_arm(s);
+    dae_status status = DAE_OK;
+    if (!s->bound.events) return DAE_OK;
+    if (!s->hybrid->armed) {
+        status = solver_start_events(s, t);
+        if (status == DAE_OK) hybrid_arm(s);
+    }
+    if (status == DAE_OK) relations_leap(s);
     return status;
 }
 

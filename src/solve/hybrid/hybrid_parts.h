@@ -23,6 +23,11 @@ double hybrid_value(const dae_solver *s, double t, const double *y, const double
 /* What the last digits of its two sides leave open of the crossing function of relation r. */
 double relation_digits(const dae_solver *s, double t, const double *y, const double *yp, size_t r);
 
+/* What counts as zero of it: of what is solved for a part of atol, and its last digits. */
+double relation_noise(const dae_solver *s, double t, const double *y, const double *yp, size_t r);
+/* h->crossing and h->noise = those at (t, s->bound.y, s->bound.yp). */
+void relations_evaluate(dae_solver *s, double t);
+
 /* The same at (t, s->bound.y, s->bound.yp). */
 static inline double value_at(const dae_solver *s, double t, expr e)
 {
@@ -81,6 +86,8 @@ void relations_start(dae_solver *s, double t);
 void relations_cross(dae_solver *s, double t);
 /* Relations that are not decided follow the solution; whether any changed. */
 bool relations_update(dae_solver *s, double t);
+/* After a look: the search begins where relations are that leap over zero at once. */
+void relations_leap(dae_solver *s);
 /* Whether relations that are zero at the start change a moment later. */
 bool relations_leave(dae_solver *s, double t);
 /* The step before a seam has ended: see which relations are away from zero there. */

@@ -216,14 +216,13 @@ static bool is_heard(const dae_solver *s, const relation_ranges *q, size_t k)
  * nothing to find then. */
 static bool is_noise(dae_solver *s, const relation_ranges *q, size_t k, double a, double b)
 {
-    const model_instance *m = s->hybrid->instance;
     const size_t r = q->root[k];
     const interval slope = q->result[k].slope;
     const double t = 0.5 * (a + b), *y = q->at[1], *yp = q->slope[1];
     if (r >= flat_of(s)->relation_count) return false;
     const double most = 0.5 * fabs(b - a) * fmax(fabs(slope.lo), fabs(slope.hi));
     const double noise =
-        fmax(m->form->rounded[r] ? m->noise : 0.0, relation_digits(s, t, y, yp, r));
+        fmax(relation_noise(s, t, y, yp, r), relation_digits(s, t, y, yp, r));
     if (!(most <= noise)) return false;
     return fabs(hybrid_value(s, t, y, yp, flat_of(s)->relations[r].crossing)) + most <= noise;
 }
