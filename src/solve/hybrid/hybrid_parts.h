@@ -228,8 +228,12 @@ bool seams_possible(const graph *g);
 /* What each node of a walk depends on; NULL: memory. The caller frees it. */
 enum { SEAM_OF_TIME = 1, SEAM_OF_VARIABLES = 2 };
 unsigned char *seam_leaves(const flat_model *m, const walk *w);
-/* The comparison that changes where a node has a jump or a kink; EXPR_NONE: there is none. */
+/* The comparison, or the floor, that changes where a node has a jump or a kink; EXPR_NONE: there is
+ * none. */
 expr seam_of(graph *g, expr e);
+/* What changes it: the difference of the two sides, which has its zero there, or what floor is taken
+ * of. */
+expr seam_argument(graph *g, expr seam);
 
 /* hybrid_state_seams.c */
 /* See which seams the form at hand has. */

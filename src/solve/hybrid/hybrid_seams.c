@@ -4,8 +4,8 @@
  * and nothing that moves, the times at which it changes are known before the run gets there; but a
  * pulse between two of them may be shorter than a step, and no method sees what lies between its
  * stages. So steps end before a seam and begin anew behind it. States stay as they are, nothing is
- * updated or reported. The kinks of abs, min and max, and the jumps of sign, are seams, too: error
- * estimates of high order make light of them. */
+ * updated or reported. The kinks of abs, min and max, and the jumps of sign, floor and ceil, are seams, too:
+ * error estimates of high order make light of them. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,11 +23,11 @@ struct time_seams {
     owned_part part;
     const model_form *form; /* whose relations these are; borrowed */
     const flat_model *flat;
-    expr *relation;         /* comparisons of time */
+    expr *relation;         /* comparisons of time, and floors */
     int *line;              /* of their equations */
-    bool *truth;            /* work: where a piece begins */
+    double *truth;          /* work: their values where a piece begins */
     size_t count;           /* of them */
-    range_program *program; /* differences of their two sides; NULL: there are none */
+    range_program *program; /* what changes them (seam_argument); NULL: there are none */
     range *result;          /* work */
     double next;            /* the first time behind the next seam; INFINITY: none is known */
     bool told;              /* the user knows that not all were looked for */
@@ -45,7 +45,7 @@ static void seams_free(void *self)
 static bool has_seam(expr_op op)
 {
     return op == EXPR_LT || op == EXPR_LE || op == EXPR_ABS || op == EXPR_SIGN || op == EXPR_MIN ||
-           op == EXPR_MAX;
+           op == EXPR_MAX || op == EXPR_FLOOR || op == EXPR_CEIL;
 }
 
 bool seams_possible(const graph *g)
@@ -75,14 +75,21 @@ unsigned char *seam_leaves(const flat_model *m, const walk *w)
 expr seam_of(graph *g, expr e)
 {
     const expr_node n = *graph_node(g, e);
-    if (n.op == EXPR_LT || n.op == EXPR_LE) return e;
+    if (n.op == EXPR_LT || n.op == EXPR_LE || n.op == EXPR_FLOOR) return e;
+    if (n.op == EXPR_CEIL) return graph_unary(g, EXPR_FLOOR, graph_unary(g, EXPR_NEG, n.a));
     if (n.op == EXPR_ABS || n.op == EXPR_SIGN)
         return graph_binary(g, EXPR_LT, n.a, graph_constant(g, 0.0));
     if (n.op == EXPR_MIN || n.op == EXPR_MAX) return graph_binary(g, EXPR_LT, n.a, n.b);
     return EXPR_NONE;
 }
 
-/* Append a comparison, unless it is listed. */
+expr seam_argument(graph *g, expr seam)
+{
+    const expr_node n = *graph_node(g, seam);
+    return n.op == EXPR_FLOOR ? n.a : graph_binary(g, EXPR_SUB, n.a, n.b);
+}
+
+/* Append a seam, unless it is listed. */
 static void list_seam(time_seams *q, expr seam, int line)
 {
     for (size_t k = 0; k < q->count; k++)
@@ -91,7 +98,7 @@ static void list_seam(time_seams *q, expr seam, int line)
     q->relation[q->count++] = seam;
 }
 
-/* The comparisons of time that a walk has reached; line: of its nodes. False: memory. */
+/* The seams of time that a walk has reached; line: of its nodes. False: memory. */
 static bool list_walk(time_seams *q, graph *g, const walk *w, const int *line)
 {
     unsigned char *on = seam_leaves(q->flat, w);
@@ -135,16 +142,14 @@ static bool list_relations(time_seams *q, const model_form *f)
 
 static bool make_program(time_seams *q, graph *g)
 {
-    expr *difference = DAE_ARRAY(expr, q->count);
-    q->truth = DAE_ARRAY(bool, q->count);
+    expr *argument = DAE_ARRAY(expr, q->count);
+    q->truth = DAE_ARRAY(double, q->count);
     q->result = DAE_ARRAY(range, q->count);
-    for (size_t k = 0; difference && k < q->count; k++) {
-        const expr_node n = *graph_node(g, q->relation[k]);
-        difference[k] = graph_binary(g, EXPR_SUB, n.a, n.b);
-    }
-    bool ok = difference && q->truth && q->result && !graph_failed(g);
-    if (ok) q->program = range_program_new(g, difference, q->count);
-    dae_free(difference);
+    for (size_t k = 0; argument && k < q->count; k++)
+        argument[k] = seam_argument(g, q->relation[k]);
+    bool ok = argument && q->truth && q->result && !graph_failed(g);
+    if (ok) q->program = range_program_new(g, argument, q->count);
+    dae_free(argument);
     return q->program != NULL;
 }
 
@@ -167,10 +172,10 @@ static time_seams *seams_new(const model_form *f)
 
 /* ---- where they change ---- */
 
-/* Whether relation k holds at t. */
-static bool holds(const dae_solver *s, size_t k, double t)
+/* Whether relation k holds at t, or the value of a floor there. */
+static double piece_of(const dae_solver *s, size_t k, double t)
 {
-    return value_at(s, t, s->hybrid->seams->relation[k]) != 0.0;
+    return value_at(s, t, s->hybrid->seams->relation[k]);
 }
 
 /* Whether a relation has changed at t since the piece began. */
@@ -178,8 +183,20 @@ static bool has_changed(const dae_solver *s, double t)
 {
     const time_seams *q = s->hybrid->seams;
     for (size_t k = 0; k < q->count; k++)
-        if (holds(s, k, t) != q->truth[k]) return true;
+        if (piece_of(s, k, t) != q->truth[k]) return true;
     return false;
+}
+
+/* Whether relation k, whose argument has this range, changes one way at most: where it has not changed
+ * at the end it has not changed in between. */
+static bool is_plain(const dae_solver *s, size_t k, const range *r)
+{
+    graph *g = flat_of(s)->graph;
+    graph_enter(g);
+    const bool steps = graph_node(g, s->hybrid->seams->relation[k])->op == EXPR_FLOOR;
+    graph_leave(g);
+    if (!steps) return range_is_plain(r);
+    return r->slope.lo >= 0.0 || r->slope.hi <= 0.0 || floor(r->value.lo) == floor(r->value.hi);
 }
 
 /* The first relation that may change more than once between a and b, or -1. */
@@ -191,7 +208,7 @@ static int first_not_plain(const dae_solver *s, double a, double b)
                            .memory = s->hybrid->instance->memory};
     range_program_run(q->program, &leaves, q->result);
     for (size_t k = 0; k < q->count; k++)
-        if (!range_is_plain(&q->result[k])) return (int)k;
+        if (!is_plain(s, k, &q->result[k])) return (int)k;
     return -1;
 }
 
@@ -226,7 +243,7 @@ static double next_change(dae_solver *s, double t, double end)
     time_seams *q = s->hybrid->seams;
     double length = end - t, shortest = ldexp(length, -MOST_HALVINGS);
     int unbounded = 0;
-    for (size_t k = 0; k < q->count; k++) q->truth[k] = holds(s, k, t);
+    for (size_t k = 0; k < q->count; k++) q->truth[k] = piece_of(s, k, t);
     for (int pieces = 0; t < end; pieces++, length *= 2.0) {
         double to = fmin(t + length, end);
         int wild = first_not_plain(s, t, to);
