@@ -2,6 +2,7 @@
 #ifndef DAE_SOLVE_HYBRID_HYBRID_PARTS_H
 #define DAE_SOLVE_HYBRID_HYBRID_PARTS_H
 
+#include <float.h>
 #include <math.h>
 
 #include "expr/walk.h"
@@ -23,7 +24,9 @@ double hybrid_value(const dae_solver *s, double t, const double *y, const double
 /* What the last digits of its two sides leave open of the crossing function of relation r. */
 double relation_digits(const dae_solver *s, double t, const double *y, const double *yp, size_t r);
 
-/* What counts as zero of it: of what is solved for a part of atol, and its last digits. */
+/* The same, and what may be off where unknowns are solved for: up to there its sides agree. */
+double relation_slack(const dae_solver *s, double t, const double *y, const double *yp, size_t r);
+/* What counts as zero of it where it goes through zero: that slack, if unknowns are solved for. */
 double relation_noise(const dae_solver *s, double t, const double *y, const double *yp, size_t r);
 /* h->crossing and h->noise = those at (t, s->bound.y, s->bound.yp). */
 void relations_evaluate(dae_solver *s, double t);
@@ -231,6 +234,8 @@ unsigned char *seam_leaves(const flat_model *m, const walk *w);
 /* The comparison, or the floor, that changes where a node has a jump or a kink; EXPR_NONE: there is
  * none. */
 expr seam_of(graph *g, expr e);
+/* Sides that differ by less, against one of them, agree. */
+#define SEAM_DIGITS (4.0 * DBL_EPSILON)
 /* What changes it: the difference of the two sides, which has its zero there, or what floor is taken
  * of. */
 expr seam_argument(graph *g, expr seam);

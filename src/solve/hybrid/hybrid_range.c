@@ -2,6 +2,7 @@
  * crossing functions over a piece of time, from the ranges of the solution and the expression
  * itself. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/diag.h"
@@ -33,6 +34,7 @@ struct relation_ranges {
     bool *matters;            /* work: per root: one of its assertions may not hold */
     double *at[3], *slope[3]; /* work: y and y' at both ends and in the middle */
     double *store;
+    bool told; /* the user knows of sides that are equal up to rounding */
 };
 
 static void ranges_free(void *self)
@@ -217,14 +219,59 @@ static bool is_heard(const dae_solver *s, const relation_ranges *q, size_t k)
 static bool is_noise(dae_solver *s, const relation_ranges *q, size_t k, double a, double b)
 {
     const size_t r = q->root[k];
-    const interval slope = q->result[k].slope;
+    const interval slope = q->result[k].slope, value = q->result[k].value;
     const double t = 0.5 * (a + b), *y = q->at[1], *yp = q->slope[1];
     if (r >= flat_of(s)->relation_count) return false;
     const double most = 0.5 * fabs(b - a) * fmax(fabs(slope.lo), fabs(slope.hi));
     const double noise =
-        fmax(relation_noise(s, t, y, yp, r), relation_digits(s, t, y, yp, r));
+        relation_slack(s, t, y, yp, r);
+    if (fmax(fabs(value.lo), fabs(value.hi)) <= noise) return true;
     if (!(most <= noise)) return false;
     return fabs(hybrid_value(s, t, y, yp, flat_of(s)->relations[r].crossing)) + most <= noise;
+}
+
+/* Parts of a step in which sides that agree are looked at for differences between the places. */
+static const double PART = 1.0 / 256.0;
+
+/* Whether the two sides of relation r agree at t of the last step, but for their last digits. */
+static bool agree_at(dae_solver *s, size_t r, double t)
+{
+    hybrid *h = s->hybrid;
+    solver_interpolate(s, t, 0, h->further);
+    solver_interpolate(s, t, 1, h->further_yp);
+    const double c =
+        hybrid_value(s, t, h->further, h->further_yp, flat_of(s)->relations[r].crossing);
+    return relation_digits(s, t, h->further, h->further_yp, r) > 0.0 &&
+           fabs(c) <= relation_slack(s, t, h->further, h->further_yp, r);
+}
+
+/* Once in a run: sides are taken for equal because they are wherever they are looked at. */
+static void tell_equal(dae_solver *s, size_t r, double t)
+{
+    relation_ranges *q = s->hybrid->ranges;
+    char text[400];
+    if (q->told) return;
+    q->told = true;
+    snprintf(text, sizeof text,
+             "note: %.100s:%d: the two sides of this relation are the same up to rounding, at t = "
+             "%.9g and wherever else they are looked at. They count as equal there; a difference "
+             "in a time shorter than %.0g of a step is not seen.",
+             model_file(s), flat_of(s)->relations[r].place.line, t, PART);
+    solver_note(s, text);
+}
+
+/* Whether root k is a relation whose sides agree all over a short piece, as those of tan(atan(x)) >=
+ * x, of which no range can be known: they count as equal then. */
+static bool sides_agree(dae_solver *s, const relation_ranges *q, size_t k, double a, double b)
+{
+    const double places[] = {0.0, 1.0, GOLDEN, 1.0 - GOLDEN};
+    const size_t r = q->root[k];
+    if (r >= flat_of(s)->relation_count) return false;
+    if (!(fabs(b - a) <= PART * fabs(s->run.t_new - s->run.t_old))) return false;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (!agree_at(s, r, a + places[i] * (b - a))) return false;
+    tell_equal(s, r, a);
+    return true;
 }
 
 /* The first wild crossing function that may have several crossings between a and b, or
@@ -245,6 +292,7 @@ static int first_not_plain(void *context, double a, double b)
     bool asked = false; /* whether assertions hold: only where something is not plain */
     for (size_t k = 0; k < q->count; k++) {
         if (range_is_plain(&q->result[k]) || is_noise(s, q, k, a, b)) continue;
+        if (sides_agree(s, q, k, a, b)) continue;
         if (!asked) find_what_matters(q, &leaves);
         asked = true;
         if (is_heard(s, q, k)) return (int)q->root[k];

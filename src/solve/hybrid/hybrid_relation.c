@@ -60,10 +60,15 @@ static double look_ahead(dae_solver *s, double t, bool solve, bool keep)
     return t + delta;
 }
 
-double relation_noise(const dae_solver *s, double t, const double *y, const double *yp, size_t r)
+double relation_slack(const dae_solver *s, double t, const double *y, const double *yp, size_t r)
 {
     const model_instance *m = s->hybrid->instance;
-    return m->form->rounded[r] ? fmax(m->noise, relation_digits(s, t, y, yp, r)) : 0.0;
+    return fmax(m->form->rounded[r] ? m->noise : 0.0, relation_digits(s, t, y, yp, r));
+}
+
+double relation_noise(const dae_solver *s, double t, const double *y, const double *yp, size_t r)
+{
+    return s->hybrid->instance->form->rounded[r] ? relation_slack(s, t, y, yp, r) : 0.0;
 }
 
 void relations_evaluate(dae_solver *s, double t)
@@ -678,6 +683,14 @@ static bool is_zero_at(dae_solver *s, double t, size_t r)
     return fabs(c) <= relation_noise(s, t, h->ahead, h->ahead_yp, r);
 }
 
+/* The same of any relation, whose last digits count. */
+static bool agrees_at(dae_solver *s, double t, size_t r)
+{
+    const hybrid *h = s->hybrid;
+    const double c = crossing_at(s, t, r);
+    return fabs(c) <= relation_slack(s, t, h->ahead, h->ahead_yp, r);
+}
+
 /* Whether zero is where relation r goes in direction `flag`, and where it is at the end of the
  * step. */
 static bool comes_to_rest(dae_solver *s, size_t r, int flag)
@@ -749,16 +762,16 @@ static double crossing_time(dae_solver *s, size_t r, int flag, double from)
     return pass_zero(s, r, flag, b.far);
 }
 
-/* Whether the equations hold the crossing function of relation r at zero over the last step, as the
- * current of an open switch: what crosses is then the error of the interpolant. */
+/* Whether the crossing function of relation r stays at zero over the last step: the equations hold it
+ * there, as the current of an open switch, or its sides agree but for their last digits. What crosses
+ * is then the error of the interpolant, or rounding. */
 static bool is_held_at_zero(dae_solver *s, size_t r)
 {
     static const double behind[] = {0.0, 1.0, GOLDEN, 0.25, 0.0625, 0.015625, 0.4, 0.8};
     const double a = s->run.t_old, t = s->run.t, b = s->run.t_new;
-    if (!s->hybrid->instance->form->rounded[r]) return false;
-    if (!is_zero_at(s, a, r) || !is_zero_at(s, a + GOLDEN * (t - a), r)) return false;
+    if (!agrees_at(s, a, r) || !agrees_at(s, a + GOLDEN * (t - a), r)) return false;
     for (size_t k = 0; k < sizeof behind / sizeof *behind; k++) /* it may leave, and come back */
-        if (!is_zero_at(s, t + behind[k] * (b - t), r)) return false;
+        if (!agrees_at(s, t + behind[k] * (b - t), r)) return false;
     return true;
 }
 
@@ -773,7 +786,7 @@ bool hybrid_relation_changes(dae_solver *s)
         /* such errors cross again and again */
         hybrid_values_at(s, s->run.t, s->hybrid->ahead, s->hybrid->ahead_yp);
         event_finder_quiet(s->bound.events, (int)r,
-                           relation_noise(s, s->run.t, s->hybrid->ahead, s->hybrid->ahead_yp, r));
+                           relation_slack(s, s->run.t, s->hybrid->ahead, s->hybrid->ahead_yp, r));
     }
     return false;
 }

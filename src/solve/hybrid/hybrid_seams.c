@@ -18,6 +18,8 @@
 
 /* Pieces of time in one search; pieces that are as short as they get and still say nothing. */
 enum { MOST_PIECES = 1 << 16, MOST_UNBOUNDED = 256, MOST_HALVINGS = 30 };
+/* Pieces that are halved so often are looked at in some places, for sides that agree in all of them. */
+enum { FEW_HALVINGS = 8 };
 
 struct time_seams {
     owned_part part;
@@ -178,12 +180,33 @@ static double piece_of(const dae_solver *s, size_t k, double t)
     return value_at(s, t, s->hybrid->seams->relation[k]);
 }
 
+/* Whether the two sides of relation k agree at t, but for their last digits. */
+static bool sides_agree(const dae_solver *s, size_t k, double t)
+{
+    graph *g = flat_of(s)->graph;
+    graph_enter(g);
+    const expr_node n = *graph_node(g, s->hybrid->seams->relation[k]);
+    graph_leave(g);
+    if (n.op == EXPR_FLOOR) return false;
+    const double a = value_at(s, t, n.a), b = value_at(s, t, n.b);
+    return fabs(a - b) <= SEAM_DIGITS * fabs(a);
+}
+
 /* Whether a relation has changed at t since the piece began. */
 static bool has_changed(const dae_solver *s, double t)
 {
     const time_seams *q = s->hybrid->seams;
     for (size_t k = 0; k < q->count; k++)
         if (piece_of(s, k, t) != q->truth[k]) return true;
+    return false;
+}
+
+/* The same where sides do not agree: with these rounding alone has changed it. */
+static bool has_parted(const dae_solver *s, double t)
+{
+    const time_seams *q = s->hybrid->seams;
+    for (size_t k = 0; k < q->count; k++)
+        if (piece_of(s, k, t) != q->truth[k] && !sides_agree(s, k, t)) return true;
     return false;
 }
 
@@ -199,8 +222,19 @@ static bool is_plain(const dae_solver *s, size_t k, const range *r)
     return r->slope.lo >= 0.0 || r->slope.hi <= 0.0 || floor(r->value.lo) == floor(r->value.hi);
 }
 
-/* The first relation that may change more than once between a and b, or -1. */
-static int first_not_plain(const dae_solver *s, double a, double b)
+/* Whether the sides of relation k agree wherever they are looked at between a and b, as those of
+ * min(time, asin(sin(time))), of which no range can be known. */
+static bool agrees_within(const dae_solver *s, size_t k, double a, double b)
+{
+    const double places[] = {0.0, 1.0, GOLDEN, 1.0 - GOLDEN};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (!sides_agree(s, k, a + places[i] * (b - a))) return false;
+    return true;
+}
+
+/* The first relation that may change more than once between a and b, or -1; is_short: it may be
+ * enough to look at some places. */
+static int first_not_plain(const dae_solver *s, double a, double b, bool is_short)
 {
     const time_seams *q = s->hybrid->seams;
     range_leaves leaves = {.time = {a, b},
@@ -208,7 +242,8 @@ static int first_not_plain(const dae_solver *s, double a, double b)
                            .memory = s->hybrid->instance->memory};
     range_program_run(q->program, &leaves, q->result);
     for (size_t k = 0; k < q->count; k++)
-        if (!is_plain(s, k, &q->result[k])) return (int)k;
+        if (!is_plain(s, k, &q->result[k]) && !(is_short && agrees_within(s, k, a, b)))
+            return (int)k;
     return -1;
 }
 
@@ -241,18 +276,20 @@ static void tell_spent(dae_solver *s, int k, double t)
 static double next_change(dae_solver *s, double t, double end)
 {
     time_seams *q = s->hybrid->seams;
-    double length = end - t, shortest = ldexp(length, -MOST_HALVINGS);
+    double length = end - t, shortest = ldexp(length, -MOST_HALVINGS),
+           close = ldexp(length, -FEW_HALVINGS);
     int unbounded = 0;
     for (size_t k = 0; k < q->count; k++) q->truth[k] = piece_of(s, k, t);
     for (int pieces = 0; t < end; pieces++, length *= 2.0) {
         double to = fmin(t + length, end);
-        int wild = first_not_plain(s, t, to);
-        for (; wild >= 0 && 0.5 * length >= shortest; wild = first_not_plain(s, t, to)) {
+        int wild = first_not_plain(s, t, to, length <= close);
+        while (wild >= 0 && 0.5 * length >= shortest) {
             length *= 0.5;
             to = t + length;
+            wild = first_not_plain(s, t, to, length <= close);
         }
         unbounded += wild >= 0;
-        if (has_changed(s, to)) return first_change(s, t, to);
+        if (has_parted(s, to)) return first_change(s, t, to);
         if (to == t || unbounded > MOST_UNBOUNDED || pieces > MOST_PIECES) {
             tell_spent(s, wild < 0 ? 0 : wild, t);
             return INFINITY;

@@ -35,8 +35,8 @@ struct state_seams {
     owned_part part;
     const model_form *form;
     size_t count;
-    range_program *program; /* arguments (seam_argument) that tell the pieces; NULL: there are none */
-    bool *steps;            /* per argument: the floor of it does, not its sign */
+    range_program *program; /* left sides, and arguments (seam_argument); NULL: there are none */
+    bool *steps;            /* per argument: the floor of it tells the piece, not its sign */
     range *y, *result;      /* work */
     double *before, *now;   /* work: signs and floors */
 };
@@ -51,19 +51,21 @@ static void state_seams_free(void *self)
 /* The arguments of all seams of variables in the residuals; false: memory. */
 static bool make_program(state_seams *q, graph *g, const walk *w, const unsigned char *on)
 {
-    expr *argument = DAE_ARRAY(expr, w->count + 1);
+    expr *argument = DAE_ARRAY(expr, 2 * w->count + 1);
     q->steps = DAE_ARRAY(bool, w->count + 1);
     for (size_t i = 0; argument && q->steps && i < w->count; i++) {
         expr seam = on[i] & SEAM_OF_VARIABLES ? seam_of(g, w->order[i]) : EXPR_NONE;
         if (seam == EXPR_NONE) continue;
         q->steps[q->count] = graph_node(g, seam)->op == EXPR_FLOOR;
-        argument[q->count++] = seam_argument(g, seam);
+        argument[2 * q->count] = graph_node(g, seam)->a;
+        argument[2 * q->count + 1] = seam_argument(g, seam);
+        q->count++;
     }
     bool ok = argument && q->steps && !graph_failed(g);
     if (ok && q->count > 0) {
-        q->program = range_program_new(g, argument, q->count);
+        q->program = range_program_new(g, argument, 2 * q->count);
         q->y = DAE_ARRAY(range, q->form->n);
-        q->result = DAE_ARRAY(range, q->count);
+        q->result = DAE_ARRAY(range, 2 * q->count);
         q->before = DAE_ARRAY(double, q->count);
         q->now = DAE_ARRAY(double, q->count);
         ok = q->program && q->y && q->result && q->before && q->now;
@@ -111,7 +113,7 @@ static bool has_seams(const dae_solver *s)
     return q && q->program && q->form == s->hybrid->instance->form && q->form->n == s->bound.n;
 }
 
-/* Pieces at (t, y, y'). */
+/* Pieces at (t, y, y'); NAN where the two sides agree but for their last digits. */
 static void look(const dae_solver *s, double t, const double *y, const double *yp, double *piece)
 {
     state_seams *q = s->hybrid->state_seams;
@@ -123,8 +125,9 @@ static void look(const dae_solver *s, double t, const double *y, const double *y
         .time = {t, t}, .y = q->y, .parameters = m->parameters, .memory = m->memory};
     range_program_run(q->program, &leaves, q->result);
     for (size_t k = 0; k < q->count; k++) {
-        const double at = q->result[k].value.hi;
-        piece[k] = q->steps[k] ? floor(at) : at < 0.0;
+        const double side = q->result[2 * k].value.hi, at = q->result[2 * k + 1].value.hi;
+        const bool agree = at != 0.0 && fabs(at) <= SEAM_DIGITS * fabs(side);
+        piece[k] = q->steps[k] ? floor(at) : agree ? NAN : at < 0.0;
     }
 }
 
@@ -134,7 +137,7 @@ static bool differ_at(dae_solver *s, double t, const double *y, const double *yp
     const state_seams *q = s->hybrid->state_seams;
     look(s, t, y, yp, q->now);
     for (size_t k = 0; k < q->count; k++)
-        if (q->before[k] != q->now[k]) return true;
+        if (fabs(q->before[k] - q->now[k]) > 0.0) return true; /* both are known */
     return false;
 }
 
