@@ -62,6 +62,8 @@ dae_status hybrid_solve_initial(dae_solver *s, double t);
 /* Part of atol below which a crossing function counts as zero: well above the rounding of values
  * that the equations hold at zero, and well below what any tolerance can resolve. */
 #define NOISE_OF_ATOL 1e-4
+/* And at most, where atol is near rounding. */
+#define MOST_NOISE_OF_ATOL 1e-2
 
 /* A point from which a crossing function, `now` there, is followed along y'. */
 typedef struct trend_point {

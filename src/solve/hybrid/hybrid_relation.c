@@ -487,7 +487,7 @@ static bool overdue(const dae_solver *s, size_t r, double crossing)
 {
     const hybrid *h = s->hybrid;
     bool held = h->instance->memory[h->instance->form->flat->relations[r].memory] != 0.0;
-    const double atol = h->instance->noise / NOISE_OF_ATOL;
+    const double atol = s->bound.options.atol;
     if (!h->instance->form->rounded[r] || h->trace[r].mute) return false;
     if (!(fabs(crossing) > atol) || held == (crossing < 0.0)) return false;
     return fabs(crossing) > h->noise[r];

@@ -21,6 +21,8 @@ static const double MEETS = 0.7;
 /* Shorter steps, as a part of the time since the start, are let pass: where the equations hold a
  * solution at a jump there is a seam in every step. */
 static const double LEAST = 1e-9;
+/* And a seam that a step begins at, to so many roundings of the time. */
+static const double RESOLVED = 64.0;
 /* The seam of a step that was made again is this near to its end, as such a part, or further off.
  */
 static const double NEAR = 1e-6;
@@ -255,7 +257,9 @@ static bool is_crowded(dae_solver *s)
 bool hybrid_undo_step(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    double length = s->run.t_new - s->run.t_old, least = LEAST * fabs(s->run.t_new - h->started);
+    const double told = RESOLVED * DBL_EPSILON * fabs(s->run.t_new);
+    double length = s->run.t_new - s->run.t_old,
+           least = fmax(LEAST * fabs(s->run.t_new - h->started), told);
     bool free =
         s->run.direction > 0.0 && !steps_are_given(&s->bound.options) && s->run.t == s->run.t_old;
     if (!free || h->instance->array || !has_seams(s)) return false;
