@@ -32,7 +32,7 @@ static dae_status arm_again(dae_solver *s, double t)
         status = solver_start_events(s, t);
         if (status == DAE_OK) hybrid_arm(s);
     }
-    if (status == DAE_OK) relations_leap(s);
+    if (status == DAE_OK) relations_leap(s, t, s->bound.y, s->bound.yp);
     return status;
 }
 
@@ -49,6 +49,7 @@ static dae_status carry_on(dae_solver *s, double t)
         eval_status eval = event_finder_start(s->bound.events, t, h->ahead, h->ahead_yp);
         if (eval != EVAL_OK) return explain_events(s, eval);
         hybrid_arm(s);
+        relations_leap(s, t, h->ahead, h->ahead_yp);
     }
     h->armed = true;
     s->run.searched = t;

@@ -91,8 +91,9 @@ void relations_start(dae_solver *s, double t);
 void relations_cross(dae_solver *s, double t);
 /* Relations that are not decided follow the solution; whether any changed. */
 bool relations_update(dae_solver *s, double t);
-/* After a look: the search begins where relations are that leap over zero at once. */
-void relations_leap(dae_solver *s);
+/* After a look, where the search begins at these values: relations that leap over zero at once are
+ * searched for from where they land. */
+void relations_leap(dae_solver *s, double t, const double *y, const double *yp);
 /* Whether relations that are zero at the start change a moment later. */
 bool relations_leave(dae_solver *s, double t);
 /* The step before a seam has ended: see which relations are away from zero there. */

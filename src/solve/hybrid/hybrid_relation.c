@@ -405,23 +405,33 @@ static bool turn_relations(dae_solver *s, double t)
     return changed;
 }
 
-/* Whether relation r stands on its other side here, and a moment later on that where it is held:
- * what it reads jumps without an event, as mod does in a function. */
-static bool leaps(const dae_solver *s, size_t r)
+/* Whether c is on the side where relation r is held, and no zero. */
+static bool is_on_its_side(const hybrid *h, size_t r, double c)
 {
-    const hybrid *h = s->hybrid;
-    const double c = h->crossing[r], ahead = h->crossing_ahead[r], noise = h->noise[r];
-    const bool held = h->instance->memory[flat_of(s)->relations[r].memory] != 0.0;
-    if (!h->stands || !h->instance->form->rounded[r]) return false;
-    return held != (c < 0.0) && fabs(c) > noise && held == (ahead < 0.0) && fabs(ahead) > noise;
+    const flat_relation *q = &h->instance->form->flat->relations[r];
+    return fabs(c) > h->noise[r] && (h->instance->memory[q->memory] != 0.0) == (c < 0.0);
 }
 
-void relations_leap(dae_solver *s)
+/* Where relation r is at once, if the search that begins at c finds it on its other side: by the
+ * equations, or a moment later; 0: nowhere else. What it reads jumps without an event, as mod does in
+ * a function. */
+static double leaps_to(const hybrid *h, size_t r, double c)
 {
-    if (!s->hybrid->looked || !s->bound.events) return;
-    for (size_t r = 0; r < flat_of(s)->relation_count; r++)
-        if (leaps(s, r))
-            event_finder_leap(s->bound.events, (int)r, s->hybrid->crossing_ahead[r]);
+    if (!h->stands || !h->instance->form->rounded[r]) return 0.0;
+    if (!(fabs(c) > h->noise[r]) || is_on_its_side(h, r, c)) return 0.0;
+    if (is_on_its_side(h, r, h->crossing[r])) return h->crossing[r];
+    return is_on_its_side(h, r, h->crossing_ahead[r]) ? h->crossing_ahead[r] : 0.0;
+}
+
+void relations_leap(dae_solver *s, double t, const double *y, const double *yp)
+{
+    hybrid *h = s->hybrid;
+    if (!h->looked || !s->bound.events || flat_of(s)->relation_count == 0) return;
+    model_instance_crossings(h->instance, t, y, yp, h->crossing_entry);
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++) {
+        const double to = leaps_to(h, r, h->crossing_entry[r]);
+        if (to != 0.0) event_finder_leap(s->bound.events, (int)r, to);
+    }
 }
 
 bool relations_update(dae_solver *s, double t)
