@@ -31,8 +31,8 @@ eval_status event_finder_start(event_finder *finder, double t, const double *y, 
  * not known. */
 void event_finder_hold(event_finder *finder, int i, int side, double band);
 
-/* Component i is off its start at once, where it jumps to g, on the side on which it is held. Between
- * a start and the first search. */
+/* Component i is off its start at once, where it jumps to g, on the side on which it is held.
+ * Between a start and the first search. */
 void event_finder_leap(event_finder *finder, int i, double g);
 
 /* The side of zero, +1 or -1, to which zero itself belongs for component i: a < b holds below zero,

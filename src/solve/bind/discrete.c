@@ -90,9 +90,9 @@ hybrid *hybrid_new(const model_form *form)
     if (m->delay_count > 0) h->delays = delay_table_new(m);
     if (h->instance) h->instance->delays = h->delays;
     if ((h->delays || m->delay_count == 0) && h->instance && h->sample && h->crossing &&
-        h->crossing_ahead && h->crossing_entry && h->decided && h->came && h->zero && h->noise && h->trace &&
-        h->active && h->assertion && h->warned && h->undefined && h->before && h->kept &&
-        h->outputs && allocate_unknowns(h, form->n))
+        h->crossing_ahead && h->crossing_entry && h->decided && h->came && h->zero && h->noise &&
+        h->trace && h->active && h->assertion && h->warned && h->undefined && h->before &&
+        h->kept && h->outputs && allocate_unknowns(h, form->n))
         return h;
     hybrid_free(h);
     return NULL;

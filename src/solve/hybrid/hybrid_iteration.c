@@ -118,8 +118,7 @@ static double noise_of_steps(const dae_solver *s, double t, expr a)
 {
     const flat_model *m = flat_of(s);
     for (size_t r = 0; r < m->relation_count; r++)
-        if (m->relations[r].steps == a)
-            return relation_noise(s, t, s->bound.y, s->bound.yp, r);
+        if (m->relations[r].steps == a) return relation_noise(s, t, s->bound.y, s->bound.yp, r);
     return 0.0;
 }
 
@@ -149,7 +148,8 @@ static ptrdiff_t step_relation(const flat_model *m, expr a, int memory, bool up)
 /* k = floor(a) where a is at the integer n but for noise, and stays there for a moment: as its
  * relations, a < k and k + 1 <= a, have it, which know whether it came to rest or goes on. NAN:
  * they are not known, or a is not that near. */
-static double floor_at_rest(const dae_solver *s, double t, expr a, int memory, double now, double soon)
+static double floor_at_rest(const dae_solver *s, double t, expr a, int memory, double now,
+                            double soon)
 {
     const flat_model *m = flat_of(s);
     const model_instance *i = s->hybrid->instance;

@@ -7,8 +7,8 @@
 #include "base/vector.h"
 #include "solve/hybrid/hybrid_parts.h"
 
-/* What counts as zero where unknowns are solved for: the rounding of values of size 1 is below it, as
- * far as tolerances leave room for that. */
+/* What counts as zero where unknowns are solved for: the rounding of values of size 1 is below it,
+ * as far as tolerances leave room for that. */
 static double noise_of(double atol)
 {
     static const double ROUNDING = 16.0 * DBL_EPSILON;

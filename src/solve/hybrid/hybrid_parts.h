@@ -239,8 +239,8 @@ unsigned char *seam_leaves(const flat_model *m, const walk *w);
 expr seam_of(graph *g, expr e);
 /* Sides that differ by less, against one of them, agree. */
 #define SEAM_DIGITS (4.0 * DBL_EPSILON)
-/* What changes it: the difference of the two sides, which has its zero there, or what floor is taken
- * of. */
+/* What changes it: the difference of the two sides, which has its zero there, or what floor is
+ * taken of. */
 expr seam_argument(graph *g, expr seam);
 
 /* hybrid_state_seams.c */

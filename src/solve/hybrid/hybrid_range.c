@@ -235,8 +235,7 @@ static bool is_noise(dae_solver *s, const relation_ranges *q, size_t k, double a
     const double t = 0.5 * (a + b), *y = q->at[1], *yp = q->slope[1];
     if (r >= flat_of(s)->relation_count) return false;
     const double most = 0.5 * fabs(b - a) * fmax(fabs(slope.lo), fabs(slope.hi));
-    const double noise =
-        relation_slack(s, t, y, yp, r);
+    const double noise = relation_slack(s, t, y, yp, r);
     if (fmax(fabs(value.lo), fabs(value.hi)) <= noise) return true;
     if (!(most <= noise)) return false;
     return fabs(hybrid_value(s, t, y, yp, flat_of(s)->relations[r].crossing)) + most <= noise;

@@ -227,8 +227,7 @@ static bool side_of(hybrid *h, double t, size_t r, double digits, bool *below)
     double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
     const bool equal = fabs(now) <= digits && !h->trace[r].met;
     if (h->at_start && (!f->rounded[r] || f->flat->relations[r].steps != EXPR_NONE || equal)) {
-        *below =
-            fabs(now) <= fmax(h->noise[r], digits) ? !f->flat->relations[r].strict : now < 0.0;
+        *below = fabs(now) <= fmax(h->noise[r], digits) ? !f->flat->relations[r].strict : now < 0.0;
         return !isnan(now);
     }
     double window = f->rounded[r] ? 1.0 : h->window;
@@ -413,8 +412,8 @@ static bool is_on_its_side(const hybrid *h, size_t r, double c)
 }
 
 /* Where relation r is at once, if the search that begins at c finds it on its other side: by the
- * equations, or a moment later; 0: nowhere else. What it reads jumps without an event, as mod does in
- * a function. */
+ * equations, or a moment later; 0: nowhere else. What it reads jumps without an event, as mod does
+ * in a function. */
 static double leaps_to(const hybrid *h, size_t r, double c)
 {
     if (!h->stands || !h->instance->form->rounded[r]) return 0.0;
@@ -705,8 +704,7 @@ static bool agrees_at(dae_solver *s, double t, size_t r)
  * step. */
 static bool comes_to_rest(dae_solver *s, size_t r, int flag)
 {
-    return flat_of(s)->relations[r].strict == (flag > 0) &&
-           is_zero_at(s, s->run.t_new, r);
+    return flat_of(s)->relations[r].strict == (flag > 0) && is_zero_at(s, s->run.t_new, r);
 }
 
 /* From s->run.t, where the crossing function is *g, towards `end`: out to a time at which it is on
@@ -772,9 +770,9 @@ static double crossing_time(dae_solver *s, size_t r, int flag, double from)
     return pass_zero(s, r, flag, b.far);
 }
 
-/* Whether the crossing function of relation r stays at zero over the last step: the equations hold it
- * there, as the current of an open switch, or its sides agree but for their last digits. What crosses
- * is then the error of the interpolant, or rounding. */
+/* Whether the crossing function of relation r stays at zero over the last step: the equations hold
+ * it there, as the current of an open switch, or its sides agree but for their last digits. What
+ * crosses is then the error of the interpolant, or rounding. */
 static bool is_held_at_zero(dae_solver *s, size_t r)
 {
     static const double behind[] = {0.0, 1.0, GOLDEN, 0.25, 0.0625, 0.015625, 0.4, 0.8};

@@ -4,8 +4,8 @@
  * and nothing that moves, the times at which it changes are known before the run gets there; but a
  * pulse between two of them may be shorter than a step, and no method sees what lies between its
  * stages. So steps end before a seam and begin anew behind it. States stay as they are, nothing is
- * updated or reported. The kinks of abs, min and max, and the jumps of sign, floor and ceil, are seams, too:
- * error estimates of high order make light of them. */
+ * updated or reported. The kinks of abs, min and max, and the jumps of sign, floor and ceil, are
+ * seams, too: error estimates of high order make light of them. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,8 @@
 
 /* Pieces of time in one search; pieces that are as short as they get and still say nothing. */
 enum { MOST_PIECES = 1 << 16, MOST_UNBOUNDED = 256, MOST_HALVINGS = 30 };
-/* Pieces that are halved so often are looked at in some places, for sides that agree in all of them. */
+/* Pieces that are halved so often are looked at in some places, for sides that agree in all of
+ * them. */
 enum { FEW_HALVINGS = 8 };
 
 struct time_seams {
@@ -210,8 +211,8 @@ static bool has_parted(const dae_solver *s, double t)
     return false;
 }
 
-/* Whether relation k, whose argument has this range, changes one way at most: where it has not changed
- * at the end it has not changed in between. */
+/* Whether relation k, whose argument has this range, changes one way at most: where it has not
+ * changed at the end it has not changed in between. */
 static bool is_plain(const dae_solver *s, size_t k, const range *r)
 {
     graph *g = flat_of(s)->graph;

@@ -163,8 +163,8 @@ static double find_seam(dae_solver *s)
     return b;
 }
 
-/* Whether the interpolant meets the equations at, behind and before the seam, as far as the error test
- * hears all of them: what it exempts is what has jumped before. */
+/* Whether the interpolant meets the equations at, behind and before the seam, as far as the error
+ * test hears all of them: what it exempts is what has jumped before. */
 static bool is_met(dae_solver *s, double seam)
 {
     if (s->bound.norm.exempt_count > 0) return false;

@@ -97,15 +97,16 @@ static double size_of_error(const dae_solver *s, const attempt *a, int i)
 }
 
 /* Whether variable i, however large against what it was, is as wrong as on a much longer step that
- * began here: it jumps where both begin, as at a start. Behind a pole it would be larger by as much as
- * the step is shorter. */
+ * began here: it jumps where both begin, as at a start. Behind a pole it would be larger by as much
+ * as the step is shorter. */
 static bool jumps_at_once(const dae_solver *s, const attempt *a, int i)
 {
     static const double MUCH = 8.0, TWICE = 2.0;
     const jump_trace *before = &s->bound.jumps[i];
     const double e = fabs(a->estimate[i]);
     if (!(before->h * a->h > 0.0) || MUCH * fabs(a->h) > fabs(before->h)) return false;
-    return fabs(before->end - before->h - a->t) <= fabs(a->h) && e <= TWICE * before->e && before->e <= TWICE * e;
+    return fabs(before->end - before->h - a->t) <= fabs(a->h) && e <= TWICE * before->e &&
+           before->e <= TWICE * e;
 }
 
 /* Whether the errors that fail the test are those of algebraic variables that stay within bounds.
