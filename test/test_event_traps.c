@@ -551,7 +551,7 @@ static void expect_values(const char *text, double start, const char *name,
 #define EXPECT(text, start, name, ...)                                                             \
     do {                                                                                           \
         const known_value known[] = {__VA_ARGS__};                                                 \
-        expect_values(text, start, name, known, sizeof known / sizeof *known, 3);                     \
+        expect_values(text, start, name, known, sizeof known / sizeof *known, 3);                  \
     } while (0)
 
 /* mod(-s, 2) in a function is 0 at s = 0 and 2 - s behind it, at once and without an event. */
