@@ -77,6 +77,7 @@ hybrid *hybrid_new(const model_form *form)
     h->decided = DAE_ARRAY(bool, m->relation_count);
     h->came = DAE_ARRAY(bool, m->relation_count);
     h->zero = DAE_ARRAY(double, m->relation_count);
+    h->noise = DAE_ARRAY(double, m->relation_count);
     h->trace = DAE_ARRAY(relation_trace, m->relation_count);
     h->active = DAE_ARRAY(int, m->when_count);
     h->assertion = DAE_ARRAY(double, m->assert_count);
@@ -89,9 +90,9 @@ hybrid *hybrid_new(const model_form *form)
     if (m->delay_count > 0) h->delays = delay_table_new(m);
     if (h->instance) h->instance->delays = h->delays;
     if ((h->delays || m->delay_count == 0) && h->instance && h->sample && h->crossing &&
-        h->crossing_ahead && h->crossing_entry && h->decided && h->came && h->zero && h->trace &&
-        h->active && h->assertion && h->warned && h->undefined && h->before && h->kept &&
-        h->outputs && allocate_unknowns(h, form->n))
+        h->crossing_ahead && h->crossing_entry && h->decided && h->came && h->zero && h->noise &&
+        h->trace && h->active && h->assertion && h->warned && h->undefined && h->before &&
+        h->kept && h->outputs && allocate_unknowns(h, form->n))
         return h;
     hybrid_free(h);
     return NULL;
@@ -118,7 +119,7 @@ void hybrid_free(hybrid *h)
     if (h->own) hybrid_tidy(h);
     model_instance_free(h->own);
     dae_free_all(h->sample, h->crossing, h->crossing_ahead, h->crossing_entry, h->decided, h->came,
-                 h->zero, h->trace);
+                 h->zero, h->noise, h->trace);
     void *const parts[] = {h->ranges,      h->reads, h->base, h->seams,
                            h->state_seams, h->doubt, h->mute, h->forcing};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) part_free(parts[k]);

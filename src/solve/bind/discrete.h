@@ -89,7 +89,8 @@ typedef struct hybrid {
     double *crossing;         /* work: values of the crossing functions, */
     double *crossing_ahead;   /* and a moment later, */
     double *crossing_entry;   /* and before the event at hand */
-    double *zero;             /* per relation: its crossing function at its last event */
+    double *zero;             /* per relation: its crossing function at its last event, */
+    double *noise;            /* and what counts as zero of it where it was evaluated last */
     bool *decided;            /* per relation: by the event at hand */
     bool alone;               /* one relation has made it, and nothing else */
     bool at_seam;             /* it is one at a seam, whose time no crossing has told */

@@ -26,9 +26,13 @@ static void end_run(dae_solver *s)
 /* Relations that changed after the last beginning are searched for from their new sides. */
 static dae_status arm_again(dae_solver *s, double t)
 {
-    if (s->hybrid->armed || !s->bound.events) return DAE_OK;
-    dae_status status = solver_start_events(s, t);
-    if (status == DAE_OK) hybrid_arm(s);
+    dae_status status = DAE_OK;
+    if (!s->bound.events) return DAE_OK;
+    if (!s->hybrid->armed) {
+        status = solver_start_events(s, t);
+        if (status == DAE_OK) hybrid_arm(s);
+    }
+    if (status == DAE_OK) relations_leap(s, t, s->bound.y, s->bound.yp);
     return status;
 }
 
@@ -45,6 +49,7 @@ static dae_status carry_on(dae_solver *s, double t)
         eval_status eval = event_finder_start(s->bound.events, t, h->ahead, h->ahead_yp);
         if (eval != EVAL_OK) return explain_events(s, eval);
         hybrid_arm(s);
+        relations_leap(s, t, h->ahead, h->ahead_yp);
     }
     h->armed = true;
     s->run.searched = t;
