@@ -133,11 +133,11 @@ typedef struct model_form {
     int *seen;              /* those unknowns of base: program 0 of `more` has their values, then */
     int seen_count;         /* their slopes; owned */
     int *seen_at;           /* per unknown of base: where it is in `seen`, or -1; owned */
-    int *follower;          /* those with values, */
-    int follower_count;     /* NULL and 0: none; */
+    int *follower;          /* flat variables that follow from the unknowns, but for outputs, */
+    int follower_count;     /* of a variant with a form; NULL and 0: none; */
     size_t *follower_start; /* where the derivatives of each begin, count + 1, */
     int *follower_unknown;  /* and of each derivative: by which unknown; owned */
-    size_t follower_entries, follower_room;
+    size_t follower_room;
     model_program *more; /* behind the others: that one, and those of a form; owned */
     int more_count;
     analysed *analysed;        /* owned, unless analysed_borrowed */
@@ -204,6 +204,7 @@ dae_status model_form_set_start_time(model_form *form, double t, dae_diag *diag)
 
 /* The nominal size of an unknown, 1 where the text has none (analyse.c). */
 double model_form_nominal(const model_form *f, int unknown);
+double model_variable_nominal(const model_form *f, int variable); /* of a flat variable */
 /* Value of e at compile-time knowledge: parameters only; NAN if it needs more. */
 double model_form_constant(const model_form *form, expr e);
 

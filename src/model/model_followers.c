@@ -1,46 +1,62 @@
-/* What follows from the unknowns of a variant: variables of the base form that it sees through, and
- * their derivatives by its unknowns. */
+/* What follows from the unknowns of a variant: variables of the user that it sees through, and
+ * those that leave the model as definitions, with their derivatives by its unknowns. */
 #include "base/memory.h"
 #include "expr/derive.h"
 #include "model/model_build.h"
 
-typedef struct follower_list {
-    expr *e; /* values, then entries row by row; owned */
+typedef struct output_list {
+    expr *e; /* owned */
     size_t count, room;
-} follower_list;
+} output_list;
 
-static bool add_output(follower_list *list, expr e)
+static bool add_output(output_list *list, expr e)
 {
     if (!dae_grow(&list->e, &list->room, list->count + 1, sizeof *list->e)) return false;
     list->e[list->count++] = e;
     return true;
 }
 
-/* Entries of the last follower, by unknowns and not by their slopes */
-static bool add_entries(model_form *f, follower_list *list, const gradient *d)
+/* Marks definitions, and what has no place among the unknowns; NULL: memory. What nothing else
+ * needs, an output, is told at the end of a run if it magnifies errors. */
+static bool *marked(const model_form *f)
+{
+    const model_form *base = f->base;
+    bool *follows = DAE_ARRAY(bool, base->flat->variable_count);
+    for (int k = 0; follows && k < base->definition_count; k++) follows[base->evaluated[k]] = true;
+    for (int i = 0; follows && i < base->n; i++)
+        if (f->value[i] != EXPR_NONE && base->unknown_order[i] == 0)
+            follows[base->unknown_variable[i]] = true;
+    return follows;
+}
+
+/* Derivatives of a follower by unknowns, and not by their slopes */
+static bool add_entries(model_form *f, output_list *entries, const gradient *d)
 {
     for (size_t k = 0; k < d->count; k++) {
         const expr_node *node = graph_node(f->flat->graph, d->leaf[k]);
         if (node->order > 0) continue;
-        const size_t at = f->follower_entries++;
-        if (!dae_grow(&f->follower_unknown, &f->follower_room, at + 1, sizeof(int))) return false;
+        const size_t at = entries->count;
+        if (!dae_grow(&f->follower_unknown, &f->follower_room, at + 1, sizeof(int)) ||
+            !add_output(entries, d->derivative[k]))
+            return false;
         f->follower_unknown[at] = node->index;
-        if (!add_output(list, d->derivative[k])) return false;
     }
     return true;
 }
 
-/* Rows of all that are no unknowns here */
-static bool add_rows(model_form *f, follower_list *entries)
+static bool add_followers(model_form *f, const bool *follows, output_list *values,
+                          output_list *entries)
 {
     gradient d = {0};
     bool ok = true;
-    for (int k = 0; ok && k < f->seen_count; k++) {
-        const int i = f->seen[k];
-        if (f->value[i] == EXPR_NONE) continue;
-        f->follower[f->follower_count++] = i;
-        ok = derive_gradient(f->flat->graph, f->value[i], &d) && add_entries(f, entries, &d);
-        f->follower_start[f->follower_count] = f->follower_entries;
+    for (int k = 0; ok && k < f->visible_count; k++) {
+        const size_t before = entries->count;
+        if (!follows[f->visible[k]]) continue;
+        ok = derive_gradient(f->flat->graph, f->output.e[k], &d) && add_entries(f, entries, &d);
+        if (entries->count == before) continue; /* a function of time, say */
+        ok = ok && add_output(values, f->output.e[k]);
+        f->follower[f->follower_count++] = f->visible[k];
+        f->follower_start[f->follower_count] = entries->count;
     }
     gradient_free(&d);
     return ok;
@@ -48,17 +64,16 @@ static bool add_rows(model_form *f, follower_list *entries)
 
 bool build_followers(model_form *f, model_program *p)
 {
-    follower_list out = {0}, entries = {0};
-    f->follower = DAE_ARRAY(int, f->seen_count);
-    f->follower_start = DAE_ARRAY(size_t, (size_t)f->seen_count + 1);
-    bool ok = f->follower && f->follower_start && add_rows(f, &entries);
-    if (f->follower_entries == 0) f->follower_count = 0; /* functions of time alone */
-    for (int k = 0; ok && k < f->follower_count; k++)
-        ok = add_output(&out, f->value[f->follower[k]]);
-    for (size_t k = 0; ok && k < entries.count; k++) ok = add_output(&out, entries.e[k]);
+    output_list values = {0}, entries = {0};
+    bool *follows = marked(f);
+    f->follower = DAE_ARRAY(int, f->visible_count);
+    f->follower_start = DAE_ARRAY(size_t, (size_t)f->visible_count + 1);
+    bool ok =
+        follows && f->follower && f->follower_start && add_followers(f, follows, &values, &entries);
+    for (size_t k = 0; ok && k < entries.count; k++) ok = add_output(&values, entries.e[k]);
     const expr none = EXPR_NONE;
-    ok = ok && build_program(f, p, out.e ? out.e : &none, out.count);
-    dae_free_all(out.e, entries.e);
+    ok = ok && build_program(f, p, values.e ? values.e : &none, values.count);
+    dae_free_all(values.e, entries.e, follows);
     return ok;
 }
 

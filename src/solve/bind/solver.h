@@ -263,6 +263,7 @@ double model_rtol(const dae_solver *s, int i);
 double model_atol(const dae_solver *s, int i);
 /* From now on weights are by what follows from the unknowns, too; false: memory. */
 bool followers_bind(dae_solver *s);
+void followers_free(struct followers *followers); /* NULL is fine */
 void followers_start(dae_solver *s);
 void followers_persist(dae_solver *s, persist *p);
 /* A line for the user, through opt.message, of characters that may be shown. */
