@@ -79,7 +79,7 @@ static void differences_that_are_used_are_right(void **state)
         "  der(x) = cos(time) + 2e-6*cos(2*time) - 3*(x - sin(time) - 1e-6*sin(2*time));\n"
         "  der(y) = cos(time) - (y - sin(time));\n"
         "  F = 1e6*(x - y);\n"
-        "  der(z) = F - 2*z;\nend Difference;\n";
+        "  der(z) = 1e-6*F - 2*z;\nend Difference;\n";
     for (int k = 0; k < 2; k++)
         for (double rtol = 1e-4; rtol > 1e-8; rtol *= 0.1) {
             const double off = worst_error(text, explicit_methods[k], rtol, 10.0, sine, 1.0);

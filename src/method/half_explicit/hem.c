@@ -386,15 +386,11 @@ static hem_failure try_unless_lost(const hem_state *s, hem_scratch *w, const met
 static double unseen_error(const hem_state *s, hem_scratch *w, const method_context *ctx,
                            double estimate)
 {
-    const double error = fmax(estimate, leap(s, w, ctx));
-    const bool quiet = error < QUIET && w->rough < QUIET;
-    const bool longer = fabs(w->h) > fabs(s->t - s->t_old);
-    if (ctx->fixed_steps) return error;
-    const double beside = hem_look_beside(s, w, ctx);
-    if (!quiet || !longer) return fmax(error, BESIDE * beside);
-    /* between two plateaus of an algebraic variable f, its slope, may be 0 all along the step, next
-     * to which the constraints are not met */
-    return fmax(error, fmax(beside, hem_look_inside(s, w, ctx)));
+    double error = fmax(estimate, leap(s, w, ctx));
+    bool quiet = error < QUIET && w->rough < QUIET && !ctx->fixed_steps;
+    bool longer = fabs(w->h) > fabs(s->t - s->t_old);
+    if (quiet && longer) return fmax(error, hem_look_inside(s, w, ctx));
+    return ctx->fixed_steps ? error : fmax(error, BESIDE * hem_look_beside(s, w, ctx));
 }
 
 void hem_attempt(const void *state, void *scratch, const method_context *ctx, double h, int order,
@@ -409,6 +405,7 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
     result->estimate = w->estimate;
     hem_cache *c = ctx->cache;
     c->w_begin = s->w;
+    c->projected = false;
     hem_failure failure = try_unless_lost(s, w, ctx, &result->error);
     mechanism_report(failure, result);
     int culprit = c->mechanical ? c->system.massless : c->undetermined;
@@ -662,8 +659,7 @@ static bool project_inside(const hem_state *st, const method_context *ctx, doubl
     if (refined(st, ctx) && hem_refined_at(c->refinement, st, ctx, t, c->inner_x, c->inner_k, w))
         return true;
     bool asked = st->table->exact && c->mechanical && ctx->options->project_output;
-    bool needed = (c->ng > 0 && (refined(st, ctx) || c->doubt > 1.0) && c->off) ||
-                  hem_is_beside(st, ctx, t, c->inner_x);
+    bool needed = c->ng > 0 && (refined(st, ctx) || c->doubt > 1.0) && c->off;
     if (!c->refinement || !(asked || needed)) return false;
     double s = (t - st->t_old) / (st->t - st->t_old);
     for (int i = 0; i < c->nw; i++) w[i] = (1.0 - s) * st->w_old[i] + s * st->w[i]; /* a guess */

@@ -117,12 +117,6 @@ static hem_failure stage_slope(const hem_state *s, hem_scratch *w, const method_
 
 /* ---- projection ---- */
 
-/* By how much variables may move at equal cost: their weights */
-static void set_reach(hem_cache *c, const method_context *ctx)
-{
-    for (int i = 0; i < c->nx; i++) c->reach[i] = ctx->norm->weights[hem_x_at(c, i)];
-}
-
 /* Whether constraint i of the manifold form is met at the ends of steps */
 static bool wanted(const hem_cache *c, const method_context *ctx, int i)
 {
@@ -139,7 +133,8 @@ static hem_failure factor_rows(hem_cache *c, const method_context *ctx, double t
     if (status != EVAL_OK) return mechanism_evaluation(status);
     for (form_entry e = {0}; form_matrix_next(&m->c_x_matrix, &e);)
         if (!wanted(c, ctx, e.row)) p->A[e.at] = 0.0;
-    return manifold_factor(p, p->A) ? NO_FAILURE : (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
+    c->projected = manifold_factor(p, p->A);
+    return c->projected ? NO_FAILURE : (hem_failure){ATTEMPT_MEMORY, NULL, -1, 0};
 }
 
 /* x moved by the shortest way, in units of the weights, onto the wanted constraints */
@@ -164,13 +159,14 @@ static hem_failure project_shortest(hem_cache *c, const method_context *ctx, dou
                          vector_argmax(c->ng, p->c, NULL), 0};
 }
 
-double hem_exact_distance(hem_cache *c, const method_context *ctx, double t, const double *x)
+double hem_exact_distance(hem_cache *c, const method_context *ctx, double t, const double *x,
+                          bool factored)
 {
     const manifold_form *m = c->manifold;
     manifold *p = &c->projector;
     bool any = m && c->ng > 0 && (hem_projects_position(ctx) || hem_projects_velocity(ctx));
-    set_reach(c, ctx);
-    if (!any || factor_rows(c, ctx, t, x).status != ATTEMPT_OK) return 0.0;
+    if (!any || (factored ? !c->projected : factor_rows(c, ctx, t, x).status != ATTEMPT_OK))
+        return 0.0;
     if (m->c(m->context, t, x, p->c) != EVAL_OK) return 0.0;
     manifold_step(p, p->c, p->dx);
     return hem_norm(c, ctx->norm, p->dx, 0, c->nx);
@@ -398,7 +394,7 @@ hem_failure hem_exact_step(const hem_state *s, hem_scratch *w, const method_cont
     bool keeps = keeps_invariants(c, ctx);
     hem_failure failure = NO_FAILURE;
     set_damping(c, ctx, w->h, s->table->stable);
-    set_reach(c, ctx);
+    for (int i = 0; i < c->nx; i++) c->reach[i] = ctx->norm->weights[hem_x_at(c, i)];
     bool begins = keeps && s->step == c->starts;
     if (begins) failure = invariants_check_arguments(c, ctx, s->t, s->x, s->k, s->w);
     if (begins && !failure.status)

@@ -87,7 +87,9 @@ static void expected(const hem_state *s, const hem_scratch *w, int n, int p, int
     }
 }
 
-/* h |f - slope| at place p; 0 where f is not known */
+/* h |f - slope| at place p, 0 where f is not known, or how far that place is from the constraints
+ * if that is more: between two plateaus of an algebraic variable f, its derivative, may be 0 all
+ * along the step, next to which the constraints are not met. */
 static double look_at(const hem_state *s, hem_scratch *w, const method_context *ctx, int p)
 {
     hem_cache *c = ctx->cache, *own = hem_refinement_cache(c->refinement);
@@ -97,12 +99,13 @@ static double look_at(const hem_state *s, hem_scratch *w, const method_context *
     aside.cache = own;
     expected(s, w, c->nx, p, 0, x);
     expected(s, w, c->nx, p, 1, slope);
+    const double off = hem_exact_distance(own, &aside, s->t + place * w->h, x, false);
     for (int i = 0; i < c->nw; i++) z[i] = (1.0 - place) * s->w[i] + place * w->w[i];
     hem_failure failure =
         hem_exact_slope(own, &aside, s->t + place * w->h, w->h, x, k, z, own->hessenberg != NULL);
-    if (failure.status) return 0.0;
+    if (failure.status) return off;
     for (int i = 0; i < c->nx; i++) k[i] = w->h * k[i] - slope[i];
-    return hem_tested_norm(c, ctx->norm, k, w->y);
+    return fmax(off, hem_tested_norm(c, ctx->norm, k, w->y));
 }
 
 double hem_look_inside(const hem_state *s, hem_scratch *w, const method_context *ctx)
@@ -118,23 +121,12 @@ double hem_look_inside(const hem_state *s, hem_scratch *w, const method_context 
 
 double hem_look_beside(const hem_state *s, hem_scratch *w, const method_context *ctx)
 {
-    hem_cache *c = ctx->cache, *own = hem_refinement_cache(c->refinement);
-    method_context aside = *ctx;
+    hem_cache *c = ctx->cache;
     double most = 0.0;
-    if (!c->manifold || c->ng == 0 || !own) return 0.0;
-    aside.cache = own;
-    for (int p = 0; p < HEM_PLACES; p++) { /* factors of each: at a knee others are no measure */
+    if (!c->manifold || c->ng == 0 || !hem_refinement_cache(c->refinement)) return 0.0;
+    for (int p = 0; p < HEM_PLACES; p++) {
         expected(s, w, c->nx, p, 0, c->inner_x);
-        most = fmax(most, hem_exact_distance(own, &aside, s->t + places[p] * w->h, c->inner_x));
+        most = fmax(most, hem_exact_distance(c, ctx, s->t + places[p] * w->h, c->inner_x, true));
     }
     return most;
-}
-
-bool hem_is_beside(const hem_state *s, const method_context *ctx, double t, const double *x)
-{
-    const hem_cache *c = ctx->cache;
-    method_context aside = *ctx;
-    aside.cache = hem_refinement_cache(c->refinement);
-    if (!c->manifold || c->ng == 0 || !s->table->exact || !aside.cache) return false;
-    return hem_exact_distance(aside.cache, &aside, t, x) > 1.0;
 }

@@ -90,6 +90,7 @@ typedef struct hem_cache {
     /* explicit methods, beside the mechanical form's */
     double alpha, beta;                /* Baumgarte's, for the step at hand; 0: none */
     manifold projector;                /* of the manifold form: shortest corrections, */
+    bool projected;                    /* with factors of this attempt */
     double *reach;                     /* nx: error weights, its unit of length; owned */
     struct chart *chart;               /* local coordinates; NULL: none */
     struct invariant_work *invariants; /* NULL: none */
@@ -164,9 +165,10 @@ hem_failure hem_exact_slope(hem_cache *c, const method_context *ctx, double t, d
  * wanted; x moves as stages do. */
 hem_failure hem_exact_inner_slope(hem_cache *c, const method_context *ctx, double t, double h,
                                   double *x, double *k, double *w);
-/* How far x is from the constraints of a manifold form that steps end on, in tolerances; 0 where
- * that cannot be told. */
-double hem_exact_distance(hem_cache *c, const method_context *ctx, double t, const double *x);
+/* How far x is from the constraints of a manifold form that steps end on, in tolerances, by factors
+ * of that point or those at hand; 0 where that cannot be told. */
+double hem_exact_distance(hem_cache *c, const method_context *ctx, double t, const double *x,
+                          bool factored);
 void hem_exact_start(hem_cache *c); /* forget what belongs to points */
 /* The part of a difference that the constraints allow, as far as they are met. */
 void hem_exact_tangent(hem_cache *c, const method_context *ctx, double *e);
@@ -182,9 +184,6 @@ bool hem_projects_position(const method_context *ctx);
 double hem_look_inside(const hem_state *s, hem_scratch *w, const method_context *ctx);
 /* How far that polynomial is from the constraints of a manifold form there. */
 double hem_look_beside(const hem_state *s, hem_scratch *w, const method_context *ctx);
-/* Whether x, inside of the last step of an explicit method, is farther from them than a tolerance.
- */
-bool hem_is_beside(const hem_state *s, const method_context *ctx, double t, const double *x);
 /* The stages that this polynomial passes: those of an explicit method that are good enough. */
 void hem_look_prepare(hem_table *table);
 
