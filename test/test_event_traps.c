@@ -454,8 +454,8 @@ static void test_steps_behind_events_that_meet(void **state)
                        "i3 = (if vn - vs > 0 then k else G)*(vn - vs);\n"
                        "i4 = (if vn > 0 then k else G)*vn;\n"
                        "C*der(vc) = i1 + i2 - vc/R;\ni1 + i2 = i3 + i4;"),
-                 "dopri", 1e-6);
-    r.options.atol = 1e-6;
+                 "dopri", 1e-5); /* the currents count, too: 515 steps, as 541 at 1e-6 without */
+    r.options.atol = 1e-5;
     OK(start_at(&r, 0.0));
     OK(step_to(&r, 0.1));
     long steps = dae_solver_stats(r.solver)->steps;

@@ -57,6 +57,7 @@ typedef struct binding {
     long lost_of;        /* and whose derivatives these were */
     iteration matrix;
     error_norm norm;
+    struct followers *followers; /* what the norm sees beside the unknowns; owned, NULL: nothing */
     newton newton;
     initializer *init;
     iteration view;                /* matrices of the output projector, */
