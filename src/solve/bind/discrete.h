@@ -115,6 +115,7 @@ typedef struct hybrid {
     bool armed;               /* the search knows the sides of the relations */
     bool stays; /* the event at hand has changed nothing so far that the equations read: the step in
                    which it lies holds beyond it */
+    bool begins;              /* values are sought that do not depend on what is integrated */
     double started;           /* initial time */
     double crowd_since;       /* events close to each other: since when, */
     int crowd;                /* and how many */

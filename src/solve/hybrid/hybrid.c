@@ -135,9 +135,11 @@ static dae_status start_opened(dae_solver *s, double t, dae_init mode)
 {
     bool reset;
     s->bound.searching = true;
+    s->hybrid->begins = !s->hybrid->given;
     dae_status status = modes_mend(s, t, true, events_agree_at_start(s, t, mode));
     if (status == DAE_OK) status = settings_check(s, t);
     if (status == DAE_OK) status = check_start(s, t);
+    s->hybrid->begins = false;
     if (status == DAE_OK) status = events_act(s, t, &reset);
     if (status == DAE_OK) status = delays_begin(s, t);
     if (status == DAE_OK) {

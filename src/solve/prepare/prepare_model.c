@@ -142,6 +142,8 @@ static dae_status plan_mode(preparation *p)
     if (status != DAE_OK) return status;
     made->runs_base = a->index <= 1 && !method_needs_form(made->method) && !p->wishes->unfolded;
     if (made->runs_base) note_idle_formulation(p);
+    made->begins_as_written = made->form && !made->runs_base && a->index <= 1 &&
+                              !p->mode->levels && !has_levels(a) && a->numbers_agree;
     if (a->numbers_agree &&
         !rank_watch_new(&made->watch, made->form ? made->form->analysed : &a->reduced,
                         p->problem->form.n))
