@@ -10,6 +10,7 @@ OF_HIGHER_INDEX = ["dummy", "tangent", "index2", "index1", "baumgarte", "overdet
 OF_MECHANISMS = ["bdf2nd", "colloc2nd", "prk", "rattle", "midex", "phem", "lobatto", "bdfhigh"]
 MECHANICAL = OF_HIGHER_INDEX + ["index3", "ggl", "gglm", "fuehrer", "odassl", "reduced", "minimal"]
 SAME = 1e-4     # two methods begin at the same root: relative to the distance of the roots
+TOLD = ["more than one solution", "and not with its start value"]
 NEARER = 0.9    # of the distance of another root in every guess: it is nearer
 
 
@@ -40,7 +41,7 @@ class Start:
         """A root that is nearer to the guesses than root k in each of them; None: there is none."""
         for i, r in enumerate(self.roots):
             ways = [(abs(r[n] - g), abs(self.roots[k][n] - g)) for n, g in self.guesses.items()]
-            if i != k and any(b > 0 for _, b in ways) and all(a <= NEARER*b for a, b in ways if max(a, b) > 0): return i
+            if i != k and ways and any(b > 0 for _, b in ways) and all(a <= NEARER*b for a, b in ways if max(a, b) > 0): return i
         return None
 
 
@@ -61,12 +62,12 @@ def guess_of(R, roots, name):
 
 
 def unknowns(R, roots, names, some=False):
-    """Declarations of unknowns with guesses, and the guesses: those that are given, or, where none is, 0 for all."""
+    """Declarations of unknowns with guesses, and the guesses that are given."""
     given = {n: guess_of(R, roots, n) for n in names}
     if some and len(names) > 1: given[R.choice(names)] = None
     lines = ["Real %s%s;" % (n, "" if g is None else "(start = %s)" % number(g)) for n, g in given.items()]
     told = {n: g for n, g in given.items() if g is not None}
-    return lines, told or {n: 0.0 for n in names}
+    return lines, told
 
 
 def apart(values, least): return all(abs(a - b) >= least*max(1e-300, max(map(abs, values))) for a, b in itertools.combinations(values, 2))
@@ -339,7 +340,7 @@ class Trial:
         if len(set(at.values())) > 1: faults.append(("different", ", ".join("%s: %s" % (w, short(points[w], start)) for w in points)))
         for w, k in at.items():
             other = start.nearer(k) if k is not None else None
-            told = "more than one solution" in results[w][1]
+            told = any(t in results[w][1] for t in TOLD)
             if other is not None and w in ("auto", "init"):
                 faults.append(("far" if told else "far, untold", "%s at %s, nearer is %s" % (w, short(points[w], start), short(start.roots[other], start))))
         refused = [w for w, (p, _) in results.items() if p is None]

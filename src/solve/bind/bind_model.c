@@ -369,7 +369,7 @@ dae_status bind_mode_at_hand(dae_solver *s, double t)
     if (!as_given) v = mode_find(r, h->instance->memory);
     if (!as_given && !v) status = ask_for_mode(s, t, y, y + n, NULL, &v);
     if (status == DAE_OK && !is_bound(s, v))
-        status = !as_written(s, v)    ? bind_mode(s, v, y, y + n)
+        status = !as_written(s, v)   ? bind_mode(s, v, y, y + n)
                  : v && v->plan.form ? bind_beginning(s, v, y, y + n)
                                      : bind_written(s, y, y + n);
     dae_free(y);

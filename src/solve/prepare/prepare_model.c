@@ -112,6 +112,7 @@ static dae_status formulate_for_method(preparation *p)
     const model_analysis *a = &p->analysis;
     plan *made = p->plan;
     bool hidden = p->mode->levels || a->index > 1 || has_levels(a) || is_doubtful(a);
+    made->begins_as_written = !hidden;
     const method *next = a->index > 1 ? choose_by_formulation(p->wishes, made->why) : NULL;
     equation_traits traits = {0};
     if (!next && is_doubtful(a))
@@ -142,8 +143,6 @@ static dae_status plan_mode(preparation *p)
     if (status != DAE_OK) return status;
     made->runs_base = a->index <= 1 && !method_needs_form(made->method) && !p->wishes->unfolded;
     if (made->runs_base) note_idle_formulation(p);
-    made->begins_as_written = made->form && !made->runs_base && a->index <= 1 &&
-                              !p->mode->levels && !has_levels(a) && a->numbers_agree;
     if (a->numbers_agree &&
         !rank_watch_new(&made->watch, made->form ? made->form->analysed : &a->reduced,
                         p->problem->form.n))
