@@ -361,6 +361,7 @@ def main():
     a.add_argument("--only", type=int, help="the model of this number alone, with its text")
     a.add_argument("--ways", type=int, default=6, help="methods and formulations for each model, beside auto and init (6)")
     a.add_argument("--jobs", type=int, default=2, help="processes (2)")
+    a.add_argument("--far", type=float, default=5, help="per cent of the models that may begin far from the guess without a note (5)")
     a.add_argument("--refusals", action="store_true", help="print what other methods refuse")
     a.add_argument("--keep", help="a folder for the models")
     options = a.parse_args()
@@ -382,7 +383,8 @@ def main():
     for kind in options.kinds: print("%-10s %7d" % (kind, models[kind]) + "".join("%12s" % (counts[kind, w] or ".") for w in words))
     total = {w: sum(c for (_, v), c in counts.items() if v == w) for w in words}
     print("%d models: %s" % (sum(models.values()), ", ".join("%d %s" % (total[w], w) for w in words) or "all right"))
-    return 1 if any(total.get(w) for w in ("different", "far, untold", "no root", "crash", "columns", "refused")) else 0
+    far = total.get("far, untold", 0) > options.far/100*sum(models.values())
+    return 1 if far or any(total.get(w) for w in ("different", "no root", "crash", "columns", "refused")) else 0
 
 
 if __name__ == "__main__": sys.exit(main())

@@ -1,7 +1,7 @@
 /* A solution beside those that are known, by deflation: R(x) prod_k 1/|x - r_k| has the solutions
  * of R, but for the known ones r_k, where it does not vanish [BG71; FBF15].
  *
- * Newton's correction for it is made of that for R [FBF15 (3.14)], so that no source has to know of
+ * Newton's correction for it is made of that for R [FBF15], so that no source has to know of
  * it. Rows that are linear stay as they are, and hold after one step, as with Newton's method. Only
  * solutions in the box between the guess and the first known one are of interest: steps end at its
  * sides. */
