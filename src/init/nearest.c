@@ -1,8 +1,8 @@
 /* Of several solutions the one near the guess.
  *
  * Newton's iteration may leave for a solution that is far from where it began although there is one
- * nearby. Where it has gone far, the curve from the guess is followed as well (engine_follow.c), and
- * others are looked for that are no farther (engine_deflate.c); the nearest is taken. */
+ * nearby. Where it has gone far, the curve from the guess is followed as well (engine_follow.c),
+ * and others are looked for that are no farther (engine_deflate.c); the nearest is taken. */
 #include <math.h>
 
 #include "base/memory.h"

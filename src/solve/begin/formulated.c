@@ -72,7 +72,7 @@ dae_status rescue_by_levels(dae_solver *s, double t, bool initial, dae_status fa
     if (status == DAE_OK && has_levels) return DAE_OK;
     if (status == DAE_OK) status = solve_levels(s, t, initial);
     dae_diag found = s->diag;
-    bool named = status == DAE_ERR_INITIAL;
+    bool named = status == DAE_ERR_INITIAL || has_levels;
     if (status == DAE_OK || (is_formulated(s) && !has_levels)) {
         dae_status back = bind_as_written(s);
         if (status == DAE_OK) status = back;
