@@ -9,7 +9,6 @@ METHODS = ["auto", "bdf", "radau", "rodas", "dopri", "taylor", "sdirk", "liex", 
 OF_HIGHER_INDEX = ["dummy", "tangent", "index2", "index1", "baumgarte", "overdetermined", "manifold", "array"]
 OF_MECHANISMS = ["bdf2nd", "colloc2nd", "prk", "rattle", "midex", "phem", "lobatto", "bdfhigh"]
 MECHANICAL = OF_HIGHER_INDEX + ["index3", "ggl", "gglm", "fuehrer", "odassl", "reduced", "minimal"]
-SAME = 1e-4     # two methods begin at the same root: relative to the distance of the roots
 TOLD = ["more than one solution", "and not with its start value"]
 NEARER = 0.9    # of the distance of another root in every guess: it is nearer
 
@@ -21,14 +20,14 @@ class Start:
         if first: lines += ["initial equation"] + ["  %s;" % e for e in first]
         self.text = "model M\n%s\nequation\n%s\nend M;\n" % ("\n".join(lines), "\n".join("  %s;" % e for e in equations))
         self.roots, self.guesses, self.index, self.mechanical = roots, guesses, index, mechanical
+        values = {n: [r[n] for r in roots] for n in roots[0]}
+        self.spread = {n: max(v) - min(v) for n, v in values.items() if max(v) - min(v) > 1e-6*max(map(abs, v))}
 
     def distance(self, point, root):
         """How far a point is off a root, in units of how far the roots are apart; unknowns in which all are the same are left out."""
         worst = 0.0
-        for name in root:
-            values = [r[name] for r in self.roots]
-            spread = max(values) - min(values)
-            if spread > 1e-6*max(map(abs, values)): worst = max(worst, abs(point[name] - root[name])/max(spread/len(self.roots), abs(root[name])*1e-3))
+        for name, spread in self.spread.items():
+            worst = max(worst, abs(point[name] - root[name])/max(spread/len(self.roots), abs(root[name])*1e-3))
         return worst
 
     def root_at(self, point):
@@ -214,7 +213,7 @@ def fourbar(R):
         lines, guesses = unknowns(R, roots, ["x", "y"])
         return Start(head + lines, first + ["(x - %s)^2 + (y - %s)^2 = %s" % (px, py, number(r*r)), "(x - 1)^2 + y^2 = %s" % number(s*s)], roots, guesses)
     angles = [(math.atan2(y - ay, x - ax), math.atan2(y, x - 1)) for x, y in points]
-    roots = [{"a": f + 2*math.pi*i, "b": g + 2*math.pi*j} for f, g in angles for i in range(-15, 16) for j in range(-15, 16)]
+    roots = [{"a": f + 2*math.pi*i, "b": g + 2*math.pi*j} for f, g in angles for i in range(-40, 41) for j in range(-40, 41)]
     near = [{"a": f, "b": g} for f, g in angles]
     lines, guesses = unknowns(R, near, ["a", "b"])
     return Start(head + lines, first + ["%s + %s*cos(a) = 1 + %s*cos(b)" % (px, number(r), number(s)), "%s + %s*sin(a) = %s*sin(b)" % (py, number(r), number(s))], roots, guesses)
