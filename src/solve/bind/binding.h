@@ -80,6 +80,7 @@ typedef struct binding {
     const form_set *form_set;     /* what the problem offers beside its residual form, or NULL */
 
     const method *method;
+    const method *waits;         /* the one that comes after values for it are found; NULL: none */
     const method *cache_method;  /* whose cache there is; NULL: none */
     bool values_only;            /* it is there for consistent values: no method will start */
     bool searching;              /* more searches for values will follow: the method waits */

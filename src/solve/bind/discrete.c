@@ -12,11 +12,12 @@ void hybrid_drop_initial(hybrid *h)
     dae_solver_free(h->initial_solver);
     dae_problem_free(h->initial_problem);
     model_instance_free(h->initial);
-    dae_free_all(h->initial_y, h->initial_yp);
+    dae_free_all(h->initial_y, h->initial_yp, h->initial_guessed);
     h->initial_solver = NULL;
     h->initial_problem = NULL;
     h->initial = NULL;
     h->initial_y = h->initial_yp = NULL;
+    h->initial_guessed = NULL;
 }
 
 /* What there is one of per unknown: all of it goes. */
@@ -36,7 +37,7 @@ static bool allocate_unknowns(hybrid *h, int n)
                                &h->left_yp,  &h->onward,     &h->onward_yp};
     enum { LISTS = sizeof values / sizeof values[0] };
     double *block = DAE_ARRAY(double, LISTS *(size_t)n);
-    bool *marks = DAE_ARRAY(bool, 2 * (size_t)n);
+    bool *marks = DAE_ARRAY(bool, 3 * (size_t)n);
     int *fixed_by = DAE_ARRAY(int, n);
     if (!block || !marks || !fixed_by) {
         dae_free_all(block, marks, fixed_by);
@@ -46,6 +47,7 @@ static bool allocate_unknowns(hybrid *h, int n)
     for (size_t k = 0; k < LISTS; k++) *values[k] = block + k * (size_t)n;
     h->is_reset = marks;
     h->is_held = marks + n;
+    h->guessed = marks + 2 * (size_t)n;
     h->fixed_by = fixed_by;
     h->event_time = NAN;
     return true;

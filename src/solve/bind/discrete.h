@@ -110,12 +110,14 @@ typedef struct hybrid {
     int *active;              /* per when: its active branch, -1 */
     double *reset;            /* per unknown: what reinit gives it, */
     bool *is_reset;           /* if it does */
+    bool *guessed;            /* per unknown: a start value is given, as a start knows */
     bool *is_held;            /* per unknown: reinit has set it in the event at hand */
     bool solved;              /* continuous values agree with the memory in `before` */
     bool looked;              /* crossing and crossing_ahead belong to them */
     bool armed;               /* the search knows the sides of the relations */
     bool stays; /* the event at hand has changed nothing so far that the equations read: the step in
                    which it lies holds beyond it */
+    bool begins;              /* values are sought that do not depend on what is integrated */
     double started;           /* initial time */
     double crowd_since;       /* events close to each other: since when, */
     int crowd;                /* and how many */
@@ -177,7 +179,8 @@ typedef struct hybrid {
     model_instance *initial;
     dae_problem *initial_problem;
     struct dae_solver *initial_solver;
-    double *initial_y, *initial_yp; /* its unknowns */
+    double *initial_y, *initial_yp; /* its unknowns, */
+    bool *initial_guessed;          /* and which of them have a start value */
     int *fixed_by;            /* per unknown: the variable whose fixed start value it has, -1 */
     int conflict;             /* a variable whose fixed start value contradicts another's, -1 */
     bool starts_chosen;       /* start values that are not fixed decided where the run begins */

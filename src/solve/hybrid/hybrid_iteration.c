@@ -211,6 +211,8 @@ static void hold_values(dae_solver *s, bool starts)
         fixed[i] = h->is_held[i] || (starts && h->fixed_by[i] >= 0);
     initializer_rescued(s->bound.init, levels_may_help(s));
     initializer_nearest(s->bound.init, starts);
+    initializer_guessed(s->bound.init, starts ? h->guessed : NULL);
+    if (starts) hybrid_note_guessed(h, h->guessed);
     vector_copy(s->bound.n, s->bound.y, h->entry);
     vector_copy(s->bound.n, s->bound.yp, h->entry_yp);
 }

@@ -83,6 +83,7 @@ static bool is_plain(const dae_solver *s)
 static dae_status open_and_bind(dae_solver *s, double t)
 {
     dae_init mode = s->base_options.init;
+    s->hybrid->begins = true;
     hybrid_start_values(s);
     dae_status status = hybrid_open(s, t, mode, false);
     if (status == DAE_OK) status = events_find_mode(s, t, mode);

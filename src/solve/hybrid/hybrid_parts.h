@@ -54,6 +54,8 @@ void hybrid_tell_lost_starts(dae_solver *s, double t);
 dae_status hybrid_check_fixed(dae_solver *s);
 /* Values of algebraic variables that have none, by equations that give them one after the other. */
 dae_status hybrid_guess(dae_solver *s, double t, dae_init mode);
+/* guessed[i]: unknown i has a start value that is not fixed. */
+void hybrid_note_guessed(const hybrid *h, bool *guessed);
 /* Solve F = 0, initial equations and kept start values for y and y' at once. */
 dae_status hybrid_solve_initial(dae_solver *s, double t);
 
