@@ -26,7 +26,7 @@ static void wishes_persist(dae_solver *s, persist *p)
     strncpy(reason, w->reason, sizeof reason - 1);
     PERSIST(p, w->implicit);
     PERSIST(p, w->unfolded);
-    PERSIST(p, w->careful);
+    PERSIST(p, w->failed);
     PERSIST(p, w->iterative);
     PERSIST(p, reason);
     PERSIST(p, s->why);
@@ -99,6 +99,7 @@ static void values_persist(dae_solver *s, persist *p)
     PERSIST(p, b->context.error_test);
     if (p->reading) norm_classify(&b->norm, b->kinds, b->context.error_test);
     norm_persist(&b->norm, p);
+    followers_persist(s, p);
 }
 
 /* ---- where the run stands ---- */

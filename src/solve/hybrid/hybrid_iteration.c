@@ -114,12 +114,11 @@ static void evaluate_when(dae_solver *s, double t, size_t index, bool initial)
 
 /* What counts as zero of the relations at which floor(a) changes: rounding errors of what a is
  * solved for. */
-static double noise_of_steps(const dae_solver *s, expr a)
+static double noise_of_steps(const dae_solver *s, double t, expr a)
 {
     const flat_model *m = flat_of(s);
-    const model_instance *q = s->hybrid->instance;
     for (size_t r = 0; r < m->relation_count; r++)
-        if (m->relations[r].steps == a && q->form->rounded[r]) return q->noise;
+        if (m->relations[r].steps == a) return relation_noise(s, t, s->bound.y, s->bound.yp, r);
     return 0.0;
 }
 
@@ -128,7 +127,7 @@ static double noise_of_steps(const dae_solver *s, expr a)
 static double floor_at_start(const dae_solver *s, double t, expr e)
 {
     const double a = value_at(s, t, e), near = nearbyint(a);
-    const double digits = fmax(4.0 * DBL_EPSILON * fabs(a), noise_of_steps(s, e));
+    const double digits = fmax(4.0 * DBL_EPSILON * fabs(a), noise_of_steps(s, t, e));
     return fabs(a - near) <= digits ? near : floor(a);
 }
 
@@ -149,12 +148,14 @@ static ptrdiff_t step_relation(const flat_model *m, expr a, int memory, bool up)
 /* k = floor(a) where a is at the integer n but for noise, and stays there for a moment: as its
  * relations, a < k and k + 1 <= a, have it, which know whether it came to rest or goes on. NAN:
  * they are not known, or a is not that near. */
-static double floor_at_rest(const dae_solver *s, expr a, int memory, double now, double soon)
+static double floor_at_rest(const dae_solver *s, double t, expr a, int memory, double now,
+                            double soon)
 {
     const flat_model *m = flat_of(s);
     const model_instance *i = s->hybrid->instance;
     const double n = nearbyint(now), k = i->memory[memory];
-    if (!(fabs(now - n) <= i->noise && fabs(soon - n) <= i->noise)) return NAN;
+    const double noise = noise_of_steps(s, t, a);
+    if (!(fabs(now - n) <= noise && fabs(soon - n) <= noise)) return NAN;
     graph_enter(m->graph);
     const ptrdiff_t below = step_relation(m, a, memory, false),
                     above = step_relation(m, a, memory, true);
@@ -176,7 +177,7 @@ static double discrete_value(const dae_solver *s, double t, expr e, int memory)
     if (node->op != EXPR_FLOOR || !h->solved) return value_at(s, t, e);
     double now = value_at(s, t, node->a);
     double soon = hybrid_value(s, h->soon, h->ahead, h->ahead_yp, node->a);
-    const double rest = floor_at_rest(s, node->a, memory, now, soon);
+    const double rest = floor_at_rest(s, t, node->a, memory, now, soon);
     if (!isnan(rest)) return rest;
     bool away = fabs(now - nearbyint(now)) > fabs(soon - now);
     return floor(away ? now : soon);
@@ -200,6 +201,11 @@ static void evaluate_discretes(dae_solver *s, double t, bool initial)
     }
 }
 
+void events_take(dae_solver *s, double t)
+{
+    evaluate_discretes(s, t, false);
+}
+
 /* Values that stay where they are: fixed ones at the start, those that reinit has set. What
  * Newton's iteration cannot do is left to the levels, if the form that is integrated has them. */
 static void hold_values(dae_solver *s, bool starts)
@@ -210,6 +216,8 @@ static void hold_values(dae_solver *s, bool starts)
         fixed[i] = h->is_held[i] || (starts && h->fixed_by[i] >= 0);
     initializer_rescued(s->bound.init, levels_may_help(s));
     initializer_nearest(s->bound.init, starts);
+    initializer_guessed(s->bound.init, starts ? h->guessed : NULL);
+    if (starts) hybrid_note_guessed(h, h->guessed);
     vector_copy(s->bound.n, s->bound.y, h->entry);
     vector_copy(s->bound.n, s->bound.yp, h->entry_yp);
 }
@@ -354,8 +362,8 @@ static bool turn_undefined(dae_solver *s, double t)
 
 /* Inner passes: discrete and continuous values that agree, with pre(..) as it is. *passes counts.
  * *mode: the pass has come to a mode that is not bound; once it is, the pass goes on from there. */
-static dae_status agree(dae_solver *s, double t, bool initial, dae_init init, int *passes,
-                        bool *mode)
+static dae_status agree(dae_solver *s, double t, bool initial, dae_init init,
+                        const mode_entry *entry, int *passes, bool *mode)
 {
     for (;; *mode = false) {
         bool agreed = false;
@@ -369,6 +377,7 @@ static dae_status agree(dae_solver *s, double t, bool initial, dae_init init, in
             }
             *mode = true;
             s->hybrid->stays = false;
+            if (entry) states_return(s, entry);
             if (!is_mode_bound(s)) return DAE_OK;
         }
         status = solve_continuous(s, t, initial, init);
@@ -384,13 +393,14 @@ static dae_status agree(dae_solver *s, double t, bool initial, dae_init init, in
     }
 }
 
-dae_status events_agree(dae_solver *s, double t, bool initial, dae_init init, int *passes)
+dae_status events_agree(dae_solver *s, double t, bool initial, dae_init init,
+                        const mode_entry *entry, int *passes)
 {
     bool mode = s->hybrid->opening.stands; /* then half of the first pass is done */
     s->hybrid->opening.stands = false;
     circle_open(s->hybrid);
     for (*passes += mode;;) {
-        dae_status status = agree(s, t, initial, init, passes, &mode);
+        dae_status status = agree(s, t, initial, init, entry, passes, &mode);
         if (status != DAE_OK || !mode) return status;
         status = bind_mode_at_hand(s, t); /* outside of the iteration: a plan, and its binding */
         if (status != DAE_OK) return status;
@@ -499,13 +509,23 @@ static void hybrid_release(dae_solver *s)
     for (int i = 0; i < s->bound.n; i++) s->hybrid->is_held[i] = false;
 }
 
+/* Values and mode for the memory, which keep the states as they are in e. */
+static dae_status agree_in_mode(dae_solver *s, double t, const mode_entry *e, int *passes)
+{
+    bool changed = false;
+    dae_status status = events_agree(s, t, false, DAE_INIT_DIFFERENTIAL, e, passes);
+    if (e->memory) status = commute(s, t, e, status, &changed);
+    if (status != DAE_OK || !changed) return status;
+    return events_agree(s, t, false, DAE_INIT_DIFFERENTIAL, e, passes);
+}
+
 /* Outer passes: until pre(v) = v, no state is set anew, and the relations are where they go. */
-dae_status events_iterate(dae_solver *s, double t)
+static dae_status iterate(dae_solver *s, double t, const mode_entry *e)
 {
     bool again = true, reset;
     int passes = 0;
     while (again) {
-        dae_status status = events_agree(s, t, false, DAE_INIT_DIFFERENTIAL, &passes);
+        dae_status status = agree_in_mode(s, t, e, &passes);
         if (status == DAE_OK && s->hybrid->stays && clauses_act(s)) {
             s->hybrid->stays = s->hybrid->solved = false;
             continue;
@@ -523,6 +543,17 @@ dae_status events_iterate(dae_solver *s, double t)
         if (++passes > MOST_PASSES) return explain_flipping(s, t);
     }
     return DAE_OK;
+}
+
+dae_status events_iterate(dae_solver *s, double t)
+{
+    mode_entry e = {0};
+    const bool keeps = s->hybrid->freedom >= 0;
+    dae_status status = keeps && !mode_entry_take(s, &e) ? plan_exhausted(&s->diag) : DAE_OK;
+    if (keeps && status == DAE_OK && !(e.state = mode_states(s))) status = plan_exhausted(&s->diag);
+    if (status == DAE_OK) status = iterate(s, t, &e);
+    mode_entry_free(&e);
+    return status;
 }
 
 void events_follow(dae_solver *s, double t)

@@ -2,6 +2,7 @@
 #ifndef DAE_SOLVE_HYBRID_HYBRID_PARTS_H
 #define DAE_SOLVE_HYBRID_HYBRID_PARTS_H
 
+#include <float.h>
 #include <math.h>
 
 #include "expr/walk.h"
@@ -22,6 +23,13 @@ double hybrid_value(const dae_solver *s, double t, const double *y, const double
 
 /* What the last digits of its two sides leave open of the crossing function of relation r. */
 double relation_digits(const dae_solver *s, double t, const double *y, const double *yp, size_t r);
+
+/* The same, and what may be off where unknowns are solved for: up to there its sides agree. */
+double relation_slack(const dae_solver *s, double t, const double *y, const double *yp, size_t r);
+/* What counts as zero of it where it goes through zero: that slack, if unknowns are solved for. */
+double relation_noise(const dae_solver *s, double t, const double *y, const double *yp, size_t r);
+/* h->crossing and h->noise = those at (t, s->bound.y, s->bound.yp). */
+void relations_evaluate(dae_solver *s, double t);
 
 /* The same at (t, s->bound.y, s->bound.yp). */
 static inline double value_at(const dae_solver *s, double t, expr e)
@@ -46,6 +54,8 @@ void hybrid_tell_lost_starts(dae_solver *s, double t);
 dae_status hybrid_check_fixed(dae_solver *s);
 /* Values of algebraic variables that have none, by equations that give them one after the other. */
 dae_status hybrid_guess(dae_solver *s, double t, dae_init mode);
+/* guessed[i]: unknown i has a start value that is not fixed. */
+void hybrid_note_guessed(const hybrid *h, bool *guessed);
 /* Solve F = 0, initial equations and kept start values for y and y' at once. */
 dae_status hybrid_solve_initial(dae_solver *s, double t);
 
@@ -54,6 +64,8 @@ dae_status hybrid_solve_initial(dae_solver *s, double t);
 /* Part of atol below which a crossing function counts as zero: well above the rounding of values
  * that the equations hold at zero, and well below what any tolerance can resolve. */
 #define NOISE_OF_ATOL 1e-4
+/* And at most, where atol is near rounding. */
+#define MOST_NOISE_OF_ATOL 1e-2
 
 /* A point from which a crossing function, `now` there, is followed along y'. */
 typedef struct trend_point {
@@ -81,6 +93,9 @@ void relations_start(dae_solver *s, double t);
 void relations_cross(dae_solver *s, double t);
 /* Relations that are not decided follow the solution; whether any changed. */
 bool relations_update(dae_solver *s, double t);
+/* After a look, where the search begins at these values: relations that leap over zero at once are
+ * searched for from where they land. */
+void relations_leap(dae_solver *s, double t, const double *y, const double *yp);
 /* Whether relations that are zero at the start change a moment later. */
 bool relations_leave(dae_solver *s, double t);
 /* The step before a seam has ended: see which relations are away from zero there. */
@@ -104,17 +119,28 @@ dae_status hybrid_open(dae_solver *s, double t, dae_init mode, bool given);
 /* With initial() true: guesses of the relations and of values that follow from the start values. */
 dae_status relations_guess(dae_solver *s, double t, dae_init mode);
 
+/* What an event, or a mode that is tried, starts from: the memory, and y and then y' of the base
+ * form. */
+typedef struct mode_entry {
+    double *memory, *y; /* owned */
+    bool *state;        /* unknowns that are states there; owned, NULL: nobody asks */
+} mode_entry;
+
 /* hybrid_iteration.c */
 
 /* Discrete variables and pre values from their start attributes, flags cleared. */
 void memory_start(dae_solver *s);
 /* The first half of the first pass: the memory of the mode to begin in. */
 dae_status events_find_mode(dae_solver *s, double t, dae_init mode);
-/* Inner passes: discrete and continuous values that agree, with pre(..) as it is. */
-dae_status events_agree(dae_solver *s, double t, bool initial, dae_init mode, int *passes);
+/* Inner passes: discrete and continuous values that agree, with pre(..) as it is. All of them start
+ * from the states in `entry`, if that is given. */
+dae_status events_agree(dae_solver *s, double t, bool initial, dae_init mode,
+                        const mode_entry *entry, int *passes);
 /* The same at the start, in another mode if the first one has no solution (hybrid_start_modes.c).
  */
 dae_status events_agree_at_start(dae_solver *s, double t, dae_init mode);
+/* Discrete equations, and when-clauses but for what they do beside assigning, in their order. */
+void events_take(dae_solver *s, double t);
 /* What the active clauses do beside assigning; *reset: states have new values. */
 dae_status events_act(dae_solver *s, double t, bool *reset);
 /* Outer passes: until pre(v) = v, no state is set anew, and the relations are where they go. */
@@ -150,6 +176,29 @@ bool branch_is_index_one(const dae_solver *s);
 /* After an event iteration with this result: where it ended in a mode that determines nothing, or
  * did not end, find one that holds. */
 dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status);
+/* As they are; false: memory, and what there is of it is to be freed all the same. */
+bool mode_entry_take(dae_solver *s, mode_entry *e);
+void mode_entry_free(mode_entry *e);
+/* A mode that differs from that of `e` in relations of algebraic variables, and has a solution with
+ * the states as they are: it is bound, and solved. false: there is none, and
+ * the memory is as it was, with the values of `e`. */
+bool modes_keep_states(dae_solver *s, double t, const mode_entry *e);
+/* Failures that another mode may mend. */
+bool ended_badly(dae_status status);
+
+/* hybrid_commute.c */
+
+/* Which unknowns of the base form are states in the mode at hand; the caller frees them. */
+bool *mode_states(const dae_solver *s);
+/* How many initial values the equations of the mode at hand leave free. */
+int mode_freedom(const dae_solver *s);
+/* The states as they are in e again, where a pass has thrown them. */
+void states_return(dae_solver *s, const mode_entry *e);
+/* Whether the mode that the event has come to binds states that were free, so that they jump. */
+bool states_jump(const dae_solver *s, const mode_entry *e);
+/* After passes of an event with this result: where they have come to a mode that throws states, or
+ * has no solution, to one that keeps them; *commuted: it has been found. */
+dae_status commute(dae_solver *s, double t, const mode_entry *e, dae_status status, bool *changed);
 
 /* hybrid_mute.c */
 
@@ -221,8 +270,14 @@ bool seams_possible(const graph *g);
 /* What each node of a walk depends on; NULL: memory. The caller frees it. */
 enum { SEAM_OF_TIME = 1, SEAM_OF_VARIABLES = 2 };
 unsigned char *seam_leaves(const flat_model *m, const walk *w);
-/* The comparison that changes where a node has a jump or a kink; EXPR_NONE: there is none. */
+/* The comparison, or the floor, that changes where a node has a jump or a kink; EXPR_NONE: there is
+ * none. */
 expr seam_of(graph *g, expr e);
+/* Sides that differ by less, against one of them, agree. */
+#define SEAM_DIGITS (4.0 * DBL_EPSILON)
+/* What changes it: the difference of the two sides, which has its zero there, or what floor is
+ * taken of. */
+expr seam_argument(graph *g, expr seam);
 
 /* hybrid_state_seams.c */
 /* See which seams the form at hand has. */

@@ -7,6 +7,7 @@
 #include "solve/begin/begin.h"
 #include "solve/explain/explain.h"
 #include "solve/hybrid/hybrid.h"
+#include "solve/prepare/choose.h"
 #include "solve/run/run.h"
 #include "solve/watch/watch.h"
 
@@ -94,6 +95,7 @@ static dae_status start_run(dae_solver *s, double t0, const double *y0, const do
     diag_clear(&s->diag);
     s->run.phase = PHASE_NEW;
     s->run.doubt_reported = s->run.unwatched_reported = false;
+    followers_start(s);
     s->run.unwatched_steps = 0;
     s->run.headed = false;
     s->run.shown = NAN;
@@ -189,7 +191,7 @@ static dae_status take_multistep(dae_solver *s)
 {
     bool stands = s->bound.init && !s->bound.method->gives_way;
     if (!s->wishes.open || s->hybrid || stands) return DAE_OK;
-    s->wishes.careful = true;
+    s->wishes.failed = family_bit(FAMILY_STAGES);
     s->wishes.reason = "past values are given, so ";
     return bind_callbacks(s, &s->diag);
 }
