@@ -22,8 +22,8 @@
 /* What is smaller than this part of the largest value of a node is left to the error test, which
  * sees it wherever an evaluation does. */
 static const double SMALL = 1.0 / 64.0;
-/* Pieces of a step, and halvings. */
-enum { MOST_PIECES = 256, MOST_HALVINGS = 30 };
+/* Pieces of a step, halvings, and how often one step is cut. */
+enum { MOST_PIECES = 256, MOST_HALVINGS = 30, MOST_CUTS = 60 };
 
 /* A clock over a step: the cubic with these values and slopes at its ends. */
 typedef struct clock_motion {
@@ -56,7 +56,7 @@ struct forcing {
     calm *calm;              /* per node */
     bool has_before, looked; /* `before` is known; the others are, for the last attempt */
     bool has_matrix;
-    bool was_cut; /* the step at hand, by this */
+    int cuts; /* of the step at hand */
 };
 
 static void forcing_free(void *self)
@@ -427,7 +427,7 @@ void hybrid_bind_forcing(dae_solver *s)
     }
     q->looked = q->has_before = false;
     q->begin_at = NAN;
-    q->was_cut = false;
+    q->cuts = 0;
 }
 
 /* out = the nodes at t */
@@ -484,14 +484,12 @@ double hybrid_seen_step(dae_solver *s, const attempt *a)
     see_ends(s, q, a);
     enclose(s, a->t, a->t + a->h, q->step);
     q->has_matrix = false;
-    if (is_seen(q, a, 1)) return a->h;
+    if (is_seen(q, a, 1) || q->cuts >= MOST_CUTS) return a->h;
     for (int i = 1; i < known; i++) see(s, q, a->t + a->h * i / known);
     if (is_seen(q, a, known)) return a->h;
     const double t = unseen_time(s, q, a);
     double h = isnan(t) ? resolved_part(s, q, a) * a->h : t - a->t;
-    if (h == a->h) return h;
-    if (q->was_cut && fabs(h) > 0.5 * fabs(a->h)) h = 0.5 * a->h; /* so that this comes to an end */
-    q->was_cut = true;
+    if (h != a->h && q->cuts++ > 0 && fabs(h) > 0.5 * fabs(a->h)) h = 0.5 * a->h;
     return h;
 }
 
@@ -507,7 +505,7 @@ void hybrid_accept_forcing(dae_solver *s)
     keep_clocks(q);
     if (q->looked) q->begin_at = s->run.last.t + s->run.last.h;
     q->has_before = q->looked;
-    q->was_cut = false;
+    q->cuts = 0;
 }
 
 void forcing_persist(dae_solver *s, persist *p)
