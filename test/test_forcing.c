@@ -115,6 +115,24 @@ static void ripples(void **state)
         }
 }
 
+/* At t = 0 no step is too short for what is faster than any step: so many cuts are enough. */
+static void noise(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = {"bdf", "radau", "sdirk"};
+    for (int m = 0; m < 3; m++) {
+        run r;
+        prepare(&r, MODEL("Real x(start = 0, fixed = true), y;\nequation\n"
+                          "y = 100*sin(1e300*time + 0.1);\nder(x) = y;"));
+        r.options.method = NAMES[m];
+        assert_int_equal(start_at(&r, 0.0), DAE_OK);
+        dae_solver_step(r.solver, 1.0);
+        const long attempts = dae_solver_stats(r.solver)->attempts;
+        if (attempts > 100) fail_msg("%s: %ld attempts", NAMES[m], attempts);
+        end(&r);
+    }
+}
+
 /* Pulses that clocks and definitions drive: all have the area sqrt(pi). */
 static void driven(void **state)
 {
@@ -199,9 +217,9 @@ static void periods(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pulses),      cmocka_unit_test(shapes),  cmocka_unit_test(ripples),
-        cmocka_unit_test(constrained), cmocka_unit_test(growing), cmocka_unit_test(driven),
-        cmocka_unit_test(periods),
+        cmocka_unit_test(pulses), cmocka_unit_test(shapes),      cmocka_unit_test(ripples),
+        cmocka_unit_test(noise),  cmocka_unit_test(constrained), cmocka_unit_test(growing),
+        cmocka_unit_test(driven), cmocka_unit_test(periods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

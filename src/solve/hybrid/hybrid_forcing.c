@@ -22,7 +22,8 @@
 /* What is smaller than this part of the largest value of a node is left to the error test, which
  * sees it wherever an evaluation does. */
 static const double SMALL = 1.0 / 64.0;
-/* Pieces of a step, halvings, and how often one step is cut. */
+/* Pieces of a step, halvings, and how often one step is cut: at t = 0, where no step is too short
+ * for t, nothing else ends the cuts. */
 enum { MOST_PIECES = 256, MOST_HALVINGS = 30, MOST_CUTS = 60 };
 
 /* A clock over a step: the cubic with these values and slopes at its ends. */
