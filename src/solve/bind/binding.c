@@ -26,7 +26,8 @@ static bool allocate_work(binding *b)
     b->jumps = DAE_ARRAY(jump_trace, b->n);
     b->extent = DAE_ARRAY(double, b->n);
     b->step_start = (step_start){.y = DAE_ARRAY(double, b->n), .yp = DAE_ARRAY(double, b->n)};
-    return b->step_start.y && b->step_start.yp && b->kinds && b->jumps && b->extent;
+    b->defect = (defect_watch){.failed = INFINITY, .mute = DAE_ARRAY(int, b->n)};
+    return b->defect.mute && b->step_start.y && b->step_start.yp && b->kinds && b->jumps && b->extent;
 }
 
 /* The method's own matrices, for the forms at hand. */
@@ -46,12 +47,13 @@ static bool renew_cache(binding *b)
 
 bool binding_ready_method(binding *b)
 {
-    size_t state, scratch;
+    size_t scratch;
     if (b->values_only) return true;
-    method_size(b->method, b->n, &state, &scratch);
-    if (!b->state) b->state = dae_calloc(1, state);
+    method_size(b->method, b->n, &b->state_size, &scratch);
+    if (!b->state) b->state = dae_calloc(1, b->state_size);
+    if (!b->kept) b->kept = dae_calloc(1, b->state_size);
     if (!b->scratch) b->scratch = dae_calloc(1, scratch);
-    return b->state && b->scratch && renew_cache(b);
+    return b->state && b->kept && b->scratch && renew_cache(b);
 }
 
 static dae_status out_of_memory(const binding *b, dae_diag *diag)
@@ -99,8 +101,8 @@ void binding_empty(binding *b)
     iteration_free(&b->matrix);
     ends_release(b);
     norm_free(&b->norm);
-    dae_free_all(b->state, b->scratch, b->kinds, b->y, b->yp, b->work, b->at_y, b->at_yp, b->jumps,
-                 b->extent, b->step_start.y, b->step_start.yp, b->undetermined);
+    dae_free_all(b->state, b->kept, b->scratch, b->kinds, b->y, b->yp, b->work, b->at_y, b->at_yp, b->jumps,
+                 b->extent, b->step_start.y, b->step_start.yp, b->undetermined, b->defect.mute);
     b->undetermined = NULL;
     b->terms.count = b->terms_within = 0;
     b->held_at = NAN;
@@ -110,12 +112,13 @@ void binding_empty(binding *b)
     b->newton = (newton){0};
     b->matrix = (iteration){0};
     b->norm = (error_norm){0};
-    b->state = b->scratch = NULL;
+    b->state = b->kept = b->scratch = NULL;
     b->kinds = NULL;
     b->y = b->yp = b->work = b->at_y = b->at_yp = NULL;
     b->jumps = NULL;
     b->extent = NULL;
     b->step_start = (step_start){0};
+    b->defect = (defect_watch){0};
 }
 
 /* ---- making ---- */
@@ -141,7 +144,6 @@ static dae_status make_matrix(binding *b, dae_diag *diag)
 static dae_status make_ends(binding *b, dae_diag *diag)
 {
     ends_release(b);
-    if (b->method->confirms && !b->eval.instance) return DAE_OK;
     b->end_off = DAE_ARRAY(double, b->n);
     b->end_beside = DAE_ARRAY(double, b->n);
     if (!b->end_off || !b->end_beside) return out_of_memory(b, diag);

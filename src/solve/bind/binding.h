@@ -26,6 +26,19 @@ typedef struct step_start {
     double error; /* of the interpolant, in tolerances, if it is judged */
 } step_start;
 
+/* What is known of values inside of steps (watch/defect.c). */
+typedef struct defect_watch {
+    double place;  /* of the last look, in (0, 1) of its step */
+    double size;   /* of the last attempt, in tolerances; 0: it was not looked at */
+    double limits; /* what of it limits the next step: not what is solved in rows, */
+    double failed; /* of the last attempt at this step that was sent back; INFINITY: none */
+    int stalls;    /* attempts at this step whose defect has not fallen */
+    bool solved;   /* its algebraic variables are off between its ends, and no state for that */
+    long step;     /* whose middle the factors in `ends` are those of, */
+    long factoring; /* by their number */
+    int *mute;     /* per variable: steps until it counts again; owned */
+} defect_watch;
+
 /* The user's unknowns and those that are integrated: one table for callbacks, for a model as it is
  * written and for the form of a mode. */
 typedef struct unknown_map {
@@ -83,6 +96,8 @@ typedef struct binding {
     bool values_only;            /* it is there for consistent values: no method will start */
     bool searching;              /* more searches for values will follow: the method waits */
     void *state, *scratch;       /* NULL before binding_ready_method */
+    void *kept;                  /* the state before the attempt that is looked at, */
+    size_t state_size;           /* and its size */
     const form_set *cache_forms; /* what context.cache was made for */
     bool cache_used;             /* a method has started with it, or its forms look different now */
     method_context context;
@@ -93,6 +108,7 @@ typedef struct binding {
     double *work;
     double *at_y, *at_yp; /* values asked for by dae_solver_variables */
     step_start step_start;
+    defect_watch defect;
     jump_trace *jumps;  /* per variable */
     double *extent;     /* per variable: largest value on steps of ordinary length */
     double finest_rtol; /* smallest relative tolerance; 0 with user weights */

@@ -14,7 +14,7 @@
 #include "expr/range.h"
 #include "expr/walk.h"
 #include "solve/hybrid/hybrid_parts.h"
-#include "solve/watch/refine.h"
+#include "solve/watch/defect.h"
 
 /* What an interpolant may be off by behind a seam, in tolerances. */
 static const double MEETS = 0.7;
@@ -158,7 +158,7 @@ static bool is_met(dae_solver *s, double seam)
 {
     const double places[] = {seam, 0.5 * (seam + s->run.t_new), 0.5 * (s->run.t_old + seam)};
     for (int k = 0; k < 3; k++)
-        if (!(refine_defect(s, places[k]) <= MEETS)) return false;
+        if (!(defect_at(s, places[k]) <= MEETS)) return false;
     return true;
 }
 

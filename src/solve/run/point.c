@@ -43,26 +43,15 @@ static dae_status find_point(dae_solver *s, double t)
 {
     solver_interpolate(s, t, 0, s->bound.at_y);
     solver_interpolate(s, t, 1, s->bound.at_yp);
-    bool some = s->bound.norm.exempt_count > 0; /* cannot be interpolated */
-    bool wanted = s->bound.options.project_output, rough = output_is_rough(s, t);
     if (s->run.phase == PHASE_READY || s->bound.method->raw_output) return DAE_OK;
-    if (some && !wanted) return binding_uses_forms(&s->bound) ? DAE_OK : output_beside_jump(s, t);
-    bool refined = false, checked = !some && !s->run.control.fixed && output_is_between(s, t);
-    dae_status status = checked ? refine_point(s, t, &refined) : DAE_OK;
-    if (status != DAE_OK || !(wanted || rough) || binding_uses_forms(&s->bound)) return status;
-    if (checked && !wanted) return output_polish(s, t);
-    if (!wanted) {
-        eval_status corrected = output_correct(s, t);
-        if (corrected == EVAL_STOP) return explain_evaluation(s, corrected);
-        if (corrected == EVAL_OK) return DAE_OK;
-    }
-    initializer *output_projector = binding_output_projector(&s->bound);
-    if (!output_projector)
-        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
-    eval_status projected =
-        initializer_project(output_projector, t, s->run.t_new - s->run.t_old, s->bound.kinds,
-                            s->bound.norm.weights, s->bound.at_y, s->bound.at_yp);
-    return projected == EVAL_STOP ? explain_evaluation(s, projected) : DAE_OK;
+    const bool forms = binding_uses_forms(&s->bound), wanted = s->bound.options.project_output;
+    const bool some = s->bound.norm.exempt_count > 0; /* cannot be interpolated */
+    if (some && !wanted) return forms ? DAE_OK : output_beside_jump(s, t);
+    bool refined = false;
+    if (forms && !some && !s->run.control.fixed && output_is_between(s, t))
+        return refine_point(s, t, &refined);
+    if (forms) return DAE_OK;
+    return wanted ? output_project(s, t) : output_is_rough(s, t) ? output_solve(s, t) : DAE_OK;
 }
 
 dae_status solver_point(dae_solver *s, double t)

@@ -282,6 +282,7 @@ static bool attempt_once(dae_solver *s, double h, attempt *a)
     if (a->status != ATTEMPT_OK) return true;
     if (vector_finite(s->bound.n, a->y)) {
         a->status = step_end_look(s, a);
+        a->status = defect_look(s, a);
         return true;
     }
     a->status = ATTEMPT_EVALUATION;
@@ -446,6 +447,7 @@ static dae_status accept_step(dae_solver *s, double tend)
     s->run.t_old = s->run.t_new;
     s->run.t_new = a->t + a->h;
     control_accept(&s->run.control, a);
+    defect_accept(s);
     solver_note_resumed(s);
     stiffness_note(&s->run.stiffness, a->stability);
     bool cut = s->run.t_new == stop_limit(s) || fabs(a->h) == s->bound.options.max_step ||

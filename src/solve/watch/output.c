@@ -41,10 +41,10 @@ bool output_is_between(const dae_solver *s, double t)
     return fabs(t - s->run.t_old) > near && fabs(t - s->run.t_new) > near;
 }
 
-bool output_is_rough(const dae_solver *s, double t)
+bool output_is_solved(const dae_solver *s)
 {
     bool some = false;
-    if (!output_is_between(s, t)) return false;
+    if (!s->bound.method->rough_between) return false;
     for (int j = 0; j < s->bound.n; j++) {
         if (s->bound.kinds[j] > DAE_KIND_INDEX1) return false;
         some = some || s->bound.kinds[j] == DAE_KIND_INDEX1;
@@ -52,25 +52,30 @@ bool output_is_rough(const dae_solver *s, double t)
     return some;
 }
 
+bool output_is_rough(const dae_solver *s, double t)
+{
+    return output_is_between(s, t) && output_is_solved(s);
+}
+
 /* Whether as many equations have no y' as there are algebraic variables. */
-static bool is_semi_explicit(const dae_solver *s)
+static bool is_semi_explicit(const dae_solver *s, const iteration *it)
 {
     int excess = 0;
     for (int j = 0; j < s->bound.n; j++)
-        excess += (s->bound.kinds[j] == DAE_KIND_INDEX1) - s->bound.matrix.constraint_row[j];
+        excess += (s->bound.kinds[j] == DAE_KIND_INDEX1) - it->constraint_row[j];
     return excess == 0;
 }
 
 /* work = the index-1 part of (dF/dy + cj dF/dy')^-1 F(t, at_y, at_yp) with the factors of the step;
  * where equations have no y', of these alone: then it is Newton's correction but for O(1/cj) */
-static eval_status correction(dae_solver *s, double t, bool semi_explicit)
+static eval_status correction(dae_solver *s, iteration *it, double t, bool semi_explicit)
 {
     eval_status status = evaluate_residual(&s->bound.eval, t, s->bound.at_y, s->bound.at_yp,
                                            s->bound.work, &s->stats.residuals);
     if (status != EVAL_OK) return status;
     for (int i = 0; semi_explicit && i < s->bound.n; i++)
-        if (!s->bound.matrix.constraint_row[i]) s->bound.work[i] = 0.0;
-    if (iteration_solve(&s->bound.matrix, NULL, s->bound.work) != ITERATION_OK) return EVAL_RETRY;
+        if (!it->constraint_row[i]) s->bound.work[i] = 0.0;
+    if (iteration_solve(it, NULL, s->bound.work) != ITERATION_OK) return EVAL_RETRY;
     for (int j = 0; j < s->bound.n; j++)
         if (s->bound.kinds[j] != DAE_KIND_INDEX1) s->bound.work[j] = 0.0;
     return EVAL_OK;
@@ -78,15 +83,15 @@ static eval_status correction(dae_solver *s, double t, bool semi_explicit)
 
 eval_status output_correct(dae_solver *s, double t)
 {
-    const iteration *it = &s->bound.matrix;
+    iteration *it = defect_matrix(s);
     const eval_failure failure = s->bound.eval.failure;
     double last = INFINITY;
     eval_status status = EVAL_RETRY;
-    if (!it->factored || it->by_columns || it->matrix_free) return EVAL_RETRY;
-    const bool semi_explicit = is_semi_explicit(s);
+    if (!it) return EVAL_RETRY;
+    const bool semi_explicit = is_semi_explicit(s, it);
     keep_within_bounds(&s->bound.problem->form, s->bound.at_y);
     for (int k = 0; k < MOST_CORRECTIONS; k++) {
-        status = correction(s, t, semi_explicit);
+        status = correction(s, it, t, semi_explicit);
         if (status != EVAL_OK) break;
         double size = norm_of(&s->bound.norm, s->bound.work, s->bound.norm.scale);
         if (!(size < last)) break;
@@ -100,16 +105,57 @@ eval_status output_correct(dae_solver *s, double t)
     return last <= TOLERABLE ? EVAL_OK : EVAL_RETRY;
 }
 
-dae_status output_polish(dae_solver *s, double t)
+dae_status output_project(dae_solver *s, double t)
 {
+    initializer *output_projector = binding_output_projector(&s->bound);
+    if (!output_projector)
+        return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for an output.");
+    const eval_status status =
+        initializer_project(output_projector, t, s->run.t_new - s->run.t_old, s->bound.kinds,
+                            s->bound.norm.weights, s->bound.at_y, s->bound.at_yp);
+    return status == EVAL_STOP ? explain_evaluation(s, status) : DAE_OK;
+}
+
+/* Whether F has a value at t, in at_y and at_yp; else which callback or equation has none. */
+static dae_status check_value(dae_solver *s, double t)
+{
+    const eval_failure failure = s->bound.eval.failure;
+    const eval_status status = evaluate_residual(&s->bound.eval, t, s->bound.at_y, s->bound.at_yp,
+                                                 s->bound.work, &s->stats.residuals);
+    if (status == EVAL_OK) return DAE_OK;
+    const dae_status found = explain_evaluation(s, status);
+    if (status == EVAL_RETRY) s->bound.eval.failure = failure;
+    if (found == DAE_ERR_EVALUATION)
+        diag_append(&s->diag,
+                    " Values within the step [%.9g, %.9g] cannot be computed to the tolerances "
+                    "without it.",
+                    s->run.t_old, s->run.t_new);
+    return found;
+}
+
+/* Whether no variable was moved beyond what is plausible for values that were found good. */
+static bool moved_little(const dae_solver *s)
+{
+    for (int j = 0; j < s->bound.n; j++)
+        if (!(fabs(s->bound.at_y[j] - s->bound.y[j]) * s->bound.norm.scale[j] <= PLAUSIBLE))
+            return false;
+    return true;
+}
+
+dae_status output_solve(dae_solver *s, double t)
+{
+    const bool small = defect_is_small(s);
     vector_copy(s->bound.n, s->bound.at_y, s->bound.y);
-    eval_status status = output_correct(s, t);
+    const eval_status status = output_correct(s, t);
     if (status == EVAL_STOP) return explain_evaluation(s, status);
-    bool better = status == EVAL_OK;
-    for (int j = 0; better && j < s->bound.n; j++)
-        better = fabs(s->bound.at_y[j] - s->bound.y[j]) * s->bound.norm.scale[j] <= PLAUSIBLE;
-    if (!better) vector_copy(s->bound.n, s->bound.y, s->bound.at_y);
-    return DAE_OK;
+    if (status == EVAL_OK && (!small || moved_little(s) || defect_prefers_equations(s, t)))
+        return DAE_OK;
+    solver_interpolate(s, t, 0, s->bound.at_y);
+    if (!small) {
+        const dae_status projected = output_project(s, t);
+        if (projected != DAE_OK) return projected;
+    }
+    return check_value(s, t);
 }
 
 /* Whether all of at_y lies between the ends of the step, in s->bound.y and s->bound.yp, or not

@@ -29,14 +29,21 @@ static bool vanishes(const dae_solver *s, int j)
            y <= 10.0 * fabs(s->run.last.estimate[j]);
 }
 
-/* The multiplier with the largest estimate in tolerances, without h or h^2 before it; -1: none */
+/* The estimate of multiplier j, or its defect inside of the step, which no method sees dimly. */
+static double error_of(const dae_solver *s, int j)
+{
+    const double inside = s->bound.defect.size > 0.0 ? fabs(s->bound.end_off[j]) : 0.0;
+    return fmax(fabs(s->run.last.estimate[j]),
+                s->bound.method->dim_multipliers ? inside / DIM : inside);
+}
+
+/* The multiplier with the largest error in tolerances, without h or h^2 before it; -1: none */
 static int largest_estimate(const dae_solver *s, double *size)
 {
     int worst = -1;
     *size = 0.0;
     for (int j = 0; j < s->bound.n; j++) {
-        double off =
-            is_unwatched(s, j) ? fabs(s->run.last.estimate[j]) * s->bound.norm.scale[j] : 0.0;
+        double off = is_unwatched(s, j) ? error_of(s, j) * s->bound.norm.scale[j] : 0.0;
         if (vanishes(s, j)) continue; /* a multiplier of stabilisation, say */
         if (!(off > *size)) continue;
         *size = off;

@@ -5,6 +5,7 @@
 #include "solve/bind/solver.h"
 #include "solve/watch/monitor_steps.h"
 #include "solve/watch/rank_watch.h"
+#include "solve/watch/defect.h"
 #include "solve/watch/refine.h"
 #include "solve/watch/released_watch.h"
 
@@ -12,12 +13,17 @@
  * method is not good enough for them; and their correction in s->bound.at_y with the factors of the
  * step: EVAL_RETRY if these do not serve. The run goes on as if nothing had been looked at. */
 bool output_is_rough(const dae_solver *s, double t);
+/* Whether algebraic variables between the ends of a step come from their equations. */
+bool output_is_solved(const dae_solver *s);
 eval_status output_correct(dae_solver *s, double t);
 /* Whether t lies within a step of a method whose interpolant is to be looked at. */
 bool output_is_between(const dae_solver *s, double t);
-/* The same for values that are known to be within the tolerances: a little better, if they can be.
- */
-dae_status output_polish(dae_solver *s, double t);
+/* Algebraic variables in at_y at t by their equations, from the values of the interpolant; which stay
+ * where they were found good and the equations, which magnify what states are off by, are not near
+ * them. An error if the equations have no value there. */
+dae_status output_solve(dae_solver *s, double t);
+/* at_y and at_yp onto all equations. */
+dae_status output_project(dae_solver *s, double t);
 /* at_y where variables jump without an event: as the equations say, if that is near the values at
  * the ends of the step. A voltage that a current determines only up to rounding is not: there the
  * method's own values are taken. */
