@@ -80,7 +80,7 @@ def try_one(work):
         open(other, "w").write(changed(tokens, spot))
         try:
             mine, theirs = run(o.daedal, path, o.rtol, 501), run(o.daedal, other, o.rtol, 501)
-            if not mine or not theirs or len(mine[1]) < 3: return "fails", name, ""
+            if not mine or not theirs or len(mine[1]) < 3 or mine[0] != theirs[0]: return "fails", name, ""
             moved, where = distance(mine, theirs, float(o.rtol))
             p = subprocess.run([o.judge, path, other, o.rtol], capture_output=True, text=True, timeout=120)
         except subprocess.TimeoutExpired: return "too long", name, ""

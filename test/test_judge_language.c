@@ -240,6 +240,15 @@ static const element elements[] = {
     {NULL, "gone", 1, {NO}},
     {"wholes of elements that are declared one by one", "'w.v'*{1, 10}", 1, {87}},
     {NULL, "'z'.im", 1, {2}},
+    {"delay", "{delay(x, 0.5), delay(time, 0.5), delay(x*time, 0.5)}", 3, {15, 1.5, 22.5}},
+    {NULL,
+     "{delay(x, 0), delay(time, 5), delay(x, delayTime = 1.75, delayMax = 2)}",
+     3,
+     {1.5, 1, 10}},
+    {NULL, "{delay(delay(x, 0.25) + x, 0.5), x, delay('w.v'[n - 1], 0.5)}", 3, {27.5, 1.5, 15}},
+    {NULL, "delay(x, -0.5)", 1, {NO}},
+    {NULL, "delay(der(x), 0.5)", 1, {NO}},
+    {NULL, "delay(pre(y), 0.5)", 1, {NO}},
     {"time", "time", 1, {2}},
 };
 
@@ -249,7 +258,6 @@ enum { ELEMENTS = sizeof elements / sizeof elements[0] };
 static const struct {
     const char *name, *equation;
 } gaps[] = {
-    {"delay", "y = delay(x, 0.1)"},
     {"functions of libraries that the text does not contain", "y = Modelica.Math.sin(x)"},
     {"external functions", "y = outside(x)"},
     {"der of what is not a sum, product, quotient, power or elementary function",
@@ -267,6 +275,14 @@ static judge *open_text(const char *source)
     return j;
 }
 
+/* What is delayed was ten times the time, which begins at 1. */
+static double past_value(void *of, int variable, double t, double off, double *spread)
+{
+    (void)of, (void)variable, (void)off;
+    *spread = 0.0;
+    return 10.0 * t;
+}
+
 static judge_point point_of(judge *j, double *values, double *before, double *derivatives)
 {
     const judge_derivative *d;
@@ -280,6 +296,8 @@ static judge_point point_of(judge *j, double *values, double *before, double *de
                          .values = values,
                          .before = before,
                          .derivatives = derivatives,
+                         .past = past_value,
+                         .origin = 1.0,
                          .initial = true,
                          .event = true};
 }

@@ -102,6 +102,28 @@ static const expected starts[] = {
            "w = der(x);\nv = der(x);\nu = der(x);\na = der(w);\nb = der(u);\nb = -1;"),
      {"x", "w", "v", "u"},
      {0.0, 10.0, 10.0, 10.0}},
+    /* a diode and a negative resistance, with two points of work */
+    {MODEL("Real x(start=1, fixed=true), v(start=0.07), i;\nequation\nder(x) = 0;\n"
+           "i = 6.208113188199105e-08*(exp(v/0.05) - 1);\n"
+           "i = 0.005468776289509006*v - 0.00035788763196990017*x;"),
+     {"x", "v"},
+     {1.0, 0.06547269255800262}},
+    /* a source behind a resistor, and a load of constant power: i = 1052 is far from the guess */
+    {MODEL("Real u, i(start=-10.7), e(start=930, fixed=true);\nequation\nder(e) = -0.01*e;\n"
+           "u*i = 12;\nu = e - 0.88*i;"),
+     {"e", "u", "i"},
+     {930.0, 929.98864502265, 0.012903383352285703}},
+    /* the diode once more: the guess of i says what v is guessed to be */
+    {MODEL("Real x(start=1, fixed=true), v, i(start=0.0024);\nequation\nder(x) = 0;\n"
+           "i = 6.208113188199105e-08*(exp(v/0.05) - 1);\n"
+           "i = 0.005468776289509006*v - 0.00035788763196990017*x;"),
+     {"x", "v"},
+     {1.0, 0.5310912559314108}},
+    /* forms begin as the model is written: the levels of this one looked contradictory */
+    {MODEL("Real x(start=1, fixed=true), y, z;\nequation\nder(x) = -x;\n"
+           "1e-20*y*(2 + sin(time)) = x*1e20;\n1e20*z = y*1e-20;"),
+     {"x", "z"},
+     {1.0, 0.5}},
 };
 
 static void every_method_begins_at_the_same_point(void **state)
@@ -147,6 +169,26 @@ static void another_solution_is_reported(void **state)
     end(&r);
     OK(begin(&r, starts[4].text)); /* the other root is in another mode */
     assert_null(strstr(r.messages, "another"));
+    end(&r);
+}
+
+/* The nearer one is taken, and the other one named. */
+static void a_nearer_solution_is_taken(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real z(start=1, fixed=true), x(start=-0.5);\nequation\nder(z) = -z;\n"
+                       "(x - 1)*(x - 2)*(x + 3) = 0;")));
+    expect_near(&r, "x", 1.0, 1e-8, __LINE__);
+    end(&r);
+    OK(begin(&r, MODEL("Real u, i(start=-10.7), e(start=930, fixed=true);\nequation\n"
+                       "der(e) = -0.01*e;\nu*i = 12;\nu = e - 0.88*i;")));
+    assert_non_null(strstr(r.messages, "i = 0.0129033834 was taken, 1056.8"));
+    end(&r);
+    /* index 2: the same on all levels */
+    OK(begin(&r, MODEL("Real x(start=0, fixed=true), y(start=-1.9), z;\nequation\nder(x) = 1 - x;\n"
+                       "der(y) = z - y;\n(y + 2.7)*(y + 0.7)*(y - 1.4)*(y - 2.1)*(y - 2.6) = x;")));
+    expect_near(&r, "y", -2.7, 1e-8, __LINE__);
     end(&r);
 }
 
@@ -593,6 +635,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_begins_at_the_same_point),
         cmocka_unit_test(another_solution_is_reported),
+        cmocka_unit_test(a_nearer_solution_is_taken),
         cmocka_unit_test(a_guess_chooses),
         cmocka_unit_test(conflicts_are_named),
         cmocka_unit_test(restarts_search_on),

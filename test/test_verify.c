@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "daedal.h"
+#include "solve/verify/verify_parts.h"
 
 /* ---- x'' = -x as callbacks: x = cos t ---- */
 
@@ -592,6 +592,59 @@ static void test_judges_that_come_nowhere_are_given_up(void **state)
     dae_verify_report_free(r);
 }
 
+/* One has two events of a relation where the other has one: those at one time belong together. */
+static void test_pairs_events_by_their_times(void **state)
+{
+    enum { MANY = 6 };
+    (void)state;
+    double rtol[] = {1e-4, 1e-7};
+    tolerances w = {rtol, rtol + 1};
+    yardstick by = {.tolerance = &w, .span = 10.0, .limit = 100.0};
+    trail_event once[MANY], twice[2 * MANY];
+    for (int k = 0; k < MANY; k++) {
+        once[k] = (trail_event){.t = k + 1.0, .cause = 1, .index = 3};
+        twice[2 * k] = (trail_event){.t = k + 1.0 + 1e-6, .cause = 1, .index = 3};
+        twice[2 * k + 1] = (trail_event){.t = k + 1.0 + 2e-6, .cause = 1, .index = 3};
+    }
+    trail a = {.n = 1, .event = once, .event_count = MANY};
+    trail b = {.n = 1, .event = twice, .event_count = 2 * MANY};
+    trail_pair_events(&a, &b, &by);
+    for (int k = 0; k < MANY; k++) assert_true(fabs(twice[once[k].partner].t - once[k].t) < 1e-5);
+    for (int k = 0; k < MANY; k++) once[k].t += 0.2; /* all of them late: then by their order */
+    b.event_count = MANY;
+    for (int k = 0; k < MANY; k++) twice[k] = (trail_event){.t = k + 1.0, .cause = 1, .index = 3};
+    trail_pair_events(&a, &b, &by);
+    for (int k = 0; k < MANY; k++) assert_int_equal(once[k].partner, k);
+}
+
+/* At all rows but the first s passes zero: how large it is between them counts. */
+static void test_sizes_between_rows(void **state)
+{
+    static const char text[] = "model M\n"
+                               "  Real s(start = 0, fixed = true), x(start = 1, fixed = true);\n"
+                               "  Real y(start = 0, fixed = true);\n"
+                               "equation\n"
+                               "  der(s) = x^3;\n"
+                               "  der(x) = y;\n"
+                               "  der(y) = -9.8696044010893586*x;\n"
+                               "end M;\n";
+    (void)state;
+    dae_problem *p = NULL;
+    dae_verify_report *r = NULL;
+    dae_diag diag = {0};
+    dae_model m = {.text = text, .file = "m.mo"};
+    dae_options o = dae_options_default();
+    o.method = "bdf";
+    o.rtol = 1e-4;
+    o.atol = 1e-7;
+    assert_int_equal(dae_problem_from_model(&m, &p, &diag), DAE_OK);
+    dae_verify_request q = {.tend = 3, .rows = 4};
+    assert_int_equal(dae_verify(p, &o, &q, &r, &diag), DAE_OK);
+    if (r->verdict != DAE_VERDICT_GOOD) fail_msg("%s", r->text);
+    dae_verify_report_free(r);
+    dae_problem_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -613,6 +666,8 @@ int main(void)
         cmocka_unit_test(test_mechanical),
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_judges_that_come_nowhere_are_given_up),
+        cmocka_unit_test(test_pairs_events_by_their_times),
+        cmocka_unit_test(test_sizes_between_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,6 +109,45 @@ static const char lamp[] = "model M\n"
                            "  annotation(experiment(StopTime = 2));\n"
                            "end M;\n";
 
+/* What was a while ago: of states, of an expression with time in it, of a jump that comes back,
+ * after a time that changes, and of a pulse that no row meets. */
+static const char echo[] =
+    "model M\n"
+    "  Real x(start = 1, fixed = true), z(start = 0, fixed = true), y, u;\n"
+    "  Real w(start = 1, fixed = true);\n"
+    "  parameter Real lag = 0.5;\n"
+    "  Real v[2];\n"
+    "equation\n"
+    "  der(x) = -delay(x, lag);\n"
+    "  y = delay(if x > 0.2 then x*sin(time) else 0, 0.25) + delay(time, 0.3);\n"
+    "  u = if time < 1 then 0 else 1;\n"
+    "  der(z) = delay(u, 0.7) + 0.5*delay(z, 1.7);\n"
+    "  der(w) = -delay(w, 0.3 + 0.1*sin(time), 0.5);\n"
+    "  v = {x, delay(sum(v), 0.4)/3};\n"
+    "  annotation(experiment(StopTime = 5));\n"
+    "end M;\n";
+
+static const char pulse[] = "model M\n"
+                            "  Real c(start = 0, fixed = true), p;\n"
+                            "equation\n"
+                            "  p = 100*exp(-((time - 0.53)/0.002)^2);\n"
+                            "  der(c) = p + delay(p, 1.1) - c;\n"
+                            "  annotation(experiment(StopTime = 2));\n"
+                            "end M;\n";
+
+/* What differs is far below the limit in each step, and adds up. */
+static const char drift[] = "model M\n"
+                            "  Real x(start = 10, fixed = true), y(start = 1, fixed = true);\n"
+                            "  discrete Real s(start = 0, fixed = true);\n"
+                            "equation\n"
+                            "  der(x) = 1 + cos(5*time);\n"
+                            "  der(y) = sin(3*time);\n"
+                            "  when time > 1 then\n"
+                            "    s = x;\n"
+                            "  end when;\n"
+                            "  annotation(experiment(StopTime = 10));\n"
+                            "end M;\n";
+
 /* clang-format off */
 static const change changes[] = {
     /* a pass more than the text has: 1, 2, 3 at once */
@@ -137,6 +176,16 @@ static const change changes[] = {
     {lamp, "/5e3", "/5500", 6, "the integral of the left side less the right one"},
     /* clocks */
     {timer, "start = false", "start = true", 2, "on begins with false"},
+    /* delays */
+    {echo, "lag = 0.5", "lag = 0.501", 7, "der(x) = -delay(x, lag): from t = "},
+    {echo, "x*sin(time)", "x*sin(time - 0.001)", 8, "the left side is"},
+    {echo, "> 0.2", "> 0.21", 8, "the left side is"},
+    {echo, "delay(time, 0.3)", "delay(time, 0.31)", 8, "the left side is"},
+    {echo, "delay(u, 0.7)", "delay(u, 0.701)", 10, "the integral"},
+    {echo, "delay(z, 1.7)", "delay(z, 1.6)", 10, "the integral"},
+    {echo, "0.1*sin", "0.101*sin", 11, "the integral"},
+    {echo, "delay(sum(v), 0.4)", "delay(sum(v), 0.41)", 12, "the left side is"},
+    {drift, "1 + cos", "1.001 + cos", 5, "the integral"},
     {timer, "sample(0, 10)", "sample(10, 10)", 2, "on begins with false"},
 };
 /* clang-format on */
@@ -151,8 +200,9 @@ static dae_problem *problem_of(const char *text)
 }
 
 /* What is said of a run of `run`, held against `text`. */
-static dae_verify_report *judge(const char *run, const char *text)
+static dae_verify_report *judge_steps(const char *run, const char *text, double max_step)
 {
+    dae_options o = dae_options_default();
     dae_verify_report *r = NULL;
     dae_diag diag = {0};
     dae_problem *p = problem_of(run);
@@ -163,16 +213,23 @@ static dae_verify_report *judge(const char *run, const char *text)
     source.length = strlen(text);
     p->source = &source;
     dae_verify_request q = {.tend = e.stop};
-    dae_status status = dae_verify(p, NULL, &q, &r, &diag);
+    o.max_step = max_step;
+    dae_status status = dae_verify(p, &o, &q, &r, &diag);
     p->source = own;
     dae_problem_free(p);
     if (status != DAE_OK) fail_msg("%s", diag.text);
     return r;
 }
 
+static dae_verify_report *judge(const char *run, const char *text)
+{
+    return judge_steps(run, text, 0.0);
+}
+
 static void test_right_runs_pass(void **state)
 {
-    static const char *const texts[] = {machine, neuron, thermostat, tank, trigger, timer, lamp};
+    static const char *const texts[] = {machine, neuron, thermostat, tank, trigger,
+                                        timer,   lamp,   echo,       drift};
     (void)state;
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
         dae_verify_report *r = judge(texts[k], texts[k]);
@@ -205,9 +262,27 @@ static void test_finds_what_differs(void **state)
     for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) check_change(&changes[k]);
 }
 
+/* A pulse that comes back: with short steps nothing passes it. */
+static void test_delayed_pulses(void **state)
+{
+    static const char other[] = "delay(p, 1.11)";
+    char run[TEXT];
+    (void)state;
+    dae_verify_report *r = judge_steps(pulse, pulse, 5e-4);
+    if (r->verdict != DAE_VERDICT_GOOD) fail_msg("%s", r->text);
+    dae_verify_report_free(r);
+    const char *at = strstr(pulse, "delay(p, 1.1)");
+    snprintf(run, sizeof run, "%.*s%s%s", (int)(at - pulse), pulse, other, at + strlen(other) - 1);
+    r = judge_steps(run, pulse, 5e-4);
+    if (r->verdict != DAE_VERDICT_OFF || r->fault_count == 0 || r->faults[0].line != 5)
+        fail_msg("%s", r->text);
+    dae_verify_report_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_runs_pass),
-                                       cmocka_unit_test(test_finds_what_differs)};
+                                       cmocka_unit_test(test_finds_what_differs),
+                                       cmocka_unit_test(test_delayed_pulses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,6 +161,14 @@ void event_finder_hold(event_finder *f, int i, int side, double band)
     f->sign[i] = presumed_sign(f, i);
 }
 
+void event_finder_leap(event_finder *f, int i, double g)
+{
+    if (!f->fresh) return;
+    f->g[i] = g;
+    f->sign[i] = sign_of(g);
+    f->band[i] = 0.0;
+}
+
 void event_finder_zero(event_finder *f, int i, int side)
 {
     f->zero[i] = side;

@@ -31,6 +31,10 @@ eval_status event_finder_start(event_finder *finder, double t, const double *y, 
  * not known. */
 void event_finder_hold(event_finder *finder, int i, int side, double band);
 
+/* Component i is off its start at once, where it jumps to g, on the side on which it is held.
+ * Between a start and the first search. */
+void event_finder_leap(event_finder *finder, int i, double g);
+
 /* The side of zero, +1 or -1, to which zero itself belongs for component i: a < b holds below zero,
  * a <= b at zero, too. A component that comes to zero from its other side and stays there has
  * changed then, one that comes from this side has not. side = 0, as at first: not known, and coming

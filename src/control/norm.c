@@ -82,6 +82,12 @@ static void set_tested_scale(error_norm *norm)
         norm->tested_own[i] = left_out(norm, i) ? 0.0 : norm->scale[i] * norm->stretch;
 }
 
+void norm_follow(error_norm *norm, norm_tighten_fn *tighten, void *followers)
+{
+    norm->tighten = tighten;
+    norm->followers = followers;
+}
+
 void norm_exempt(error_norm *norm, int i, int steps)
 {
     norm->exempt_count += norm->exempt[i] == 0;
@@ -108,6 +114,7 @@ int norm_update(error_norm *norm, double t, const double *y)
     } else {
         tolerance_weights(norm, y);
     }
+    if (norm->tighten) norm->tighten(norm->followers, t, y, norm->weights);
     for (int i = 0; norm->floor && i < norm->n; i++)
         norm->weights[i] = fmax(norm->weights[i], norm->floor[i]);
     double least = INFINITY, sum = 0.0, *restrict scale = norm->scale;

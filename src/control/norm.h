@@ -5,6 +5,9 @@
 #include "base/persist.h"
 #include "daedal.h"
 
+/* Makes weights less where errors of that size are more than a tolerance of what follows from y. */
+typedef void norm_tighten_fn(void *followers, double t, const double *y, double *weights);
+
 /* Three scales, each the reciprocal of a weight per variable:
  *   scale   all variables
  *   tested  variables of the local error test; 0 for those left out
@@ -30,6 +33,8 @@ typedef struct error_norm {
     const double *rtol_by_unknown, *atol_by_unknown; /* borrowed or NULL */
     dae_norm_fn user_norm;
     dae_weights_fn user_weights;
+    norm_tighten_fn *tighten; /* NULL: nothing follows */
+    void *followers;          /* its first argument; borrowed */
     void *user;
     double *work; /* for user_norm */
 } error_norm;
@@ -39,6 +44,9 @@ void norm_free(error_norm *norm);
 
 /* Decide which variables leave the error test, once the kinds are resolved; none is exempt. */
 void norm_classify(error_norm *norm, const dae_kind *kinds, dae_error_test test);
+
+/* From the next update on weights are made less by what follows from y. NULL: by nothing. */
+void norm_follow(error_norm *norm, norm_tighten_fn *tighten, void *followers);
 
 /* Variable i leaves the error test until `steps` steps have been accepted. */
 void norm_exempt(error_norm *norm, int i, int steps);

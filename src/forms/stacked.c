@@ -23,6 +23,7 @@ struct stacked {
     kkt *augmented;   /* sparse, with its pattern */
     int *colptr, *rowind;
     double *values, *right, *scale;
+    double *unit; /* n: of x'_j */
 };
 
 bool stacked_is_sparse(const stacked *s)
@@ -62,7 +63,7 @@ void stacked_free(stacked *s)
     if (!s) return;
     least_squares_free(&s->qr);
     kkt_free(s->augmented);
-    dae_free_all(s->colptr, s->rowind, s->values, s->right, s->scale, s);
+    dae_free_all(s->colptr, s->rowind, s->values, s->right, s->scale, s->unit, s);
 }
 
 static bool new_sparse(stacked *s)
@@ -86,7 +87,8 @@ stacked *stacked_new(const quasilinear_form *form)
         DAE_ARRAY(double, s->sparse ? E->count + g_x->count : (size_t)s->rows *(size_t)s->n);
     s->right = DAE_ARRAY(double, s->rows > s->n ? s->rows : s->n);
     s->scale = DAE_ARRAY(double, s->rows);
-    if (s->values && s->right && s->scale &&
+    s->unit = DAE_ARRAY(double, s->n);
+    if (s->values && s->right && s->scale && s->unit &&
         (s->sparse ? new_sparse(s) : least_squares_new(&s->qr, s->rows, s->n)))
         return s;
     stacked_free(s);
@@ -123,6 +125,22 @@ static void scale_rows(stacked *s)
     for (size_t i = 0; i < rows; i++) s->right[i] *= s->scale[i];
 }
 
+/* Columns in units of x' that make their largest entries 1 or somewhat more: a solution in the
+ * sense of least squares has these, and what is small for its unit alone is not lost in rounding,
+ * as the rate of a current of nanoamperes beside that of a voltage. Powers of 2 change no bits. */
+static void scale_columns(stacked *s)
+{
+    const size_t rows = (size_t)s->rows;
+    for (size_t j = 0; j < (size_t)s->n; j++) {
+        const size_t first = s->sparse ? (size_t)s->colptr[j] : j * rows;
+        const size_t end = s->sparse ? (size_t)s->colptr[j + 1] : first + rows;
+        double most = 0.0;
+        for (size_t q = first; q < end; q++) most = fmax(most, fabs(s->values[q]));
+        s->unit[j] = most > 0.0 && isfinite(most) ? ldexp(1.0, -ilogb(most)) : 1.0;
+        for (size_t q = first; q < end; q++) s->values[q] *= s->unit[j];
+    }
+}
+
 static stacked_status solve_dense(stacked *s, double *xp, int *undetermined)
 {
     if (!least_squares_solve(&s->qr, s->rows, s->n, s->values, s->right, RANK_TOLERANCE))
@@ -157,5 +175,9 @@ stacked_status stacked_solve(stacked *s, const double *E, const double *g_x, dou
         place_dense(s, &f->g_x_matrix, g_x, f->ne);
     }
     scale_rows(s);
-    return s->sparse ? solve_sparse(s, xp, undetermined) : solve_dense(s, xp, undetermined);
+    scale_columns(s);
+    const stacked_status status =
+        s->sparse ? solve_sparse(s, xp, undetermined) : solve_dense(s, xp, undetermined);
+    for (int j = 0; j < s->n && status == STACKED_OK; j++) xp[j] *= s->unit[j];
+    return status;
 }

@@ -262,6 +262,12 @@ static double source_value(engine *e, int j)
     return (init->derivative[j] ? init->yp : init->y)[j] / init->unit[j];
 }
 
+static double source_unit(engine *e, int j)
+{
+    const initializer *init = e->user;
+    return init->unit[j];
+}
+
 static const engine_source newton_source = {.linearise = source_linearise,
                                             .correction = source_correction,
                                             .move = source_move,
@@ -270,7 +276,8 @@ static const engine_source newton_source = {.linearise = source_linearise,
                                             .met = source_met,
                                             .room = source_room,
                                             .last = source_last,
-                                            .value = source_value};
+                                            .value = source_value,
+                                            .unit = source_unit};
 
 /* From the iterate by Newton's method, or along a curve. */
 static engine_outcome run(initializer *init, engine_outcome (*way)(engine *))
@@ -337,4 +344,18 @@ void newton_polish(initializer *init)
 engine_outcome followed_newton(initializer *init)
 {
     return run(init, engine_follow);
+}
+
+static engine_outcome deflated(engine *e)
+{
+    const initializer *init = e->user;
+    return engine_deflated(e, init->deflation);
+}
+
+engine_outcome deflated_newton(initializer *init, const deflation *known)
+{
+    init->deflation = known;
+    engine_outcome outcome = run(init, deflated);
+    init->deflation = NULL;
+    return outcome;
 }

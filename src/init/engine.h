@@ -48,6 +48,8 @@ typedef struct engine_source {
     engine_outcome (*last)(engine *e, double *dx);
     /* Unknown j in the units of dx. NULL: that of x. */
     double (*value)(engine *e, int j);
+    /* One unit of unknown j; NULL: 1. */
+    double (*unit)(engine *e, int j);
 } engine_source;
 
 struct engine {
@@ -76,6 +78,17 @@ engine_outcome engine_solve(engine *e);
  * leads to one without turning back: what is near to x, and not where full steps happen to end.
  * r is known at the beginning (engine_follow.c). */
 engine_outcome engine_follow(engine *e);
+
+/* Solutions that are known, and how far it is from the guess to the first of them. */
+typedef struct deflation {
+    int count;           /* of solutions */
+    const double *known; /* count times n values */
+    const double *way;   /* n: lengths are counted in these; 0: the unknown does not count */
+    const bool *bounded; /* n: the search goes no farther from the guess than that */
+} deflation;
+/* From x, which is the guess and not a solution, to a solution that is not known, if one is found
+ * no farther from the guess than it is bounded (engine_deflate.c). */
+engine_outcome engine_deflated(engine *e, const deflation *d);
 /* sqrt(mean of (dx_j / size_j)^2) */
 double engine_length(const engine *e, const double *dx);
 

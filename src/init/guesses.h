@@ -30,6 +30,9 @@ static inline double guess_spread(int j)
 /* Whether a value has gone far from its guess, and by more than `least`. */
 bool guess_left(double guess, double value, double least);
 
+/* How far a solution may be from a guess, and be as near as `value`. */
+double guess_way(double guess, double value, double least);
+
 /* Ways from the guess to two solutions, by the unknowns in which these differ, each in units of the
  * farther way: units of the unknowns do not matter. */
 typedef struct nearness {

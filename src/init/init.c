@@ -67,9 +67,9 @@ dae_status initializer_new(initializer **init, evaluator *eval, iteration *matri
 void initializer_persist(initializer *init, persist *p)
 {
     PERSIST_STRUCT(p, init, GAPS(initializer, eval, options), GAP(initializer, call),
-                   GAP(initializer, slope_of), GAPS(initializer, weights, yp_tags),
-                   GAPS(initializer, rows.unit, rows.variable), GAP(initializer, fixed),
-                   GAPS(initializer, rank_matrix, general));
+                   GAPS(initializer, guessed, deflation), GAP(initializer, slope_of),
+                   GAPS(initializer, weights, yp_tags), GAPS(initializer, rows.unit, rows.variable),
+                   GAP(initializer, fixed), GAPS(initializer, rank_matrix, general));
     persist_block(p, init->weights); /* and what is behind it */
     if (init->rows.variable) PERSIST_ARRAY(p, init->rows.variable, init->n);
     if (init->derivative) PERSIST_ARRAY(p, init->derivative, init->n);
@@ -88,6 +88,11 @@ void initializer_free(initializer *init)
 bool *initializer_fixed(initializer *init)
 {
     return init->fixed;
+}
+
+void initializer_guessed(initializer *init, bool *guessed)
+{
+    init->guessed = guessed;
 }
 
 void initializer_nearest(initializer *init, bool nearest)

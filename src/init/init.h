@@ -18,6 +18,9 @@ void initializer_persist(initializer *init, persist *p);
 
 /* Values of y that never move, to be told by the caller (n, all false at first). */
 bool *initializer_fixed(initializer *init);
+/* Which values of y are guesses that somebody gave (n, borrowed until told otherwise); NULL: all.
+ */
+void initializer_guessed(initializer *init, bool *guessed);
 /* Whether of several solutions the one near the guess is sought, as at a start; it takes time. */
 void initializer_nearest(initializer *init, bool nearest);
 /* The caller has a better engine for what Newton's iteration cannot do: it is to fail then. */

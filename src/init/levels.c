@@ -7,7 +7,6 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
-#include "init/guesses.h"
 #include "init/levels_parts.h"
 
 static const double UNMOVED = 1e-10;  /* preferred values that moved less, in scales, need not */
@@ -471,60 +470,16 @@ static engine_outcome solve_nearer(level_work *work, parts *t, attempts *a, leve
     return unsolved(outcome) ? ENGINE_MET : outcome;
 }
 
-/* Whether some value has gone far from what it was guessed to be. */
-static bool any_left(const level_work *work, const attempts *a)
-{
-    const level_request *q = work->request;
-    for (int j = 0; q->guessed && j < work->system->n; j++)
-        if (q->guessed[j] && guess_left(a->start[j], work->u[j], UNMOVED * q->scale[j]))
-            return true;
-    return false;
-}
-
-/* work->u against the solution in a->failed. */
-static nearness compare(const level_work *work, const attempts *a)
-{
-    const level_request *q = work->request;
-    nearness d = {.variable = -1};
-    for (int j = 0; j < work->system->n; j++)
-        if (q->guessed[j])
-            nearness_add(&d, j, a->start[j], work->u[j], a->failed[j], UNMOVED * q->scale[j]);
-    return d;
-}
-
-/* All equations along the curve from the start. */
-static engine_outcome solve_curve(level_work *work, const parts *t, const attempts *a)
-{
-    level_problem p;
-    vector_copy(work->system->n, a->start, work->u);
-    if (!part_problem(&p, work, NULL, true, t->held)) return ENGINE_MEMORY;
-    vector_copy(p.n, p.start, p.u);
-    engine_outcome outcome = level_followed(&p, LEVEL_RANK);
-    if (outcome == ENGINE_MET) level_store(&p);
-    level_problem_free(&p);
-    return outcome;
-}
-
-/* Newton's iteration has gone far from guesses: a solution near them, if the curve leads to one. */
+/* Newton's iteration has gone far from guesses: a solution near them, if there is one. */
 static engine_outcome solve_along(level_work *work, parts *t, attempts *a, level_report *report)
 {
     enum { LARGEST = 300 };
-    const int n = work->system->n;
     bool all = false;
-    if (n > LARGEST || !any_left(work, a)) return ENGINE_MET;
+    if (work->system->n > LARGEST || !level_left(work, a->start)) return ENGINE_MET;
     engine_outcome outcome = determines_all(work, t, report->in_parts, &all);
     if (outcome != ENGINE_MET || !all) return unsolved(outcome) ? ENGINE_MET : outcome;
-    vector_copy(n, work->u, a->failed);
-    outcome = solve_curve(work, t, a);
-    if (engine_ends(outcome)) return outcome;
-    const nearness d = compare(work, a);
-    if (outcome == ENGINE_MET && nearness_gained(&d)) {
-        dae_free(report->other_u);
-        report->other = d.variable;
-        report->other_u = dae_copy(a->failed, (size_t)n, sizeof *a->failed);
-        return report->other_u ? ENGINE_MET : ENGINE_MEMORY;
-    }
-    vector_copy(n, a->failed, work->u);
+    outcome = level_nearest(work, t->held, a->start, report);
+    if (outcome != ENGINE_MET) return outcome;
     return determines_all(work, t, report->in_parts, &all); /* the Jacobian is that of work->u */
 }
 

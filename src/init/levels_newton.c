@@ -280,3 +280,17 @@ engine_outcome level_followed(level_problem *p, double rcond)
 {
     return run(p, rcond, engine_follow);
 }
+
+static engine_outcome deflated(engine *e)
+{
+    const level_problem *p = e->user;
+    return engine_deflated(e, p->deflation);
+}
+
+engine_outcome level_deflated(level_problem *p, double rcond, const deflation *known)
+{
+    p->deflation = known;
+    engine_outcome outcome = run(p, rcond, deflated);
+    p->deflation = NULL;
+    return outcome;
+}

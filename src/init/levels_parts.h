@@ -47,11 +47,12 @@ typedef struct level_problem {
     double *rows, *columns;                       /* B = diag(rows) J diag(columns) */
     double *normal, *tangent, *before, *step, *w; /* n */
     double *sizes;                                /* n: max(scale_j, |u_j|) at the last Jacobian */
-    double rcond, misfits; /* of Newton's iteration: idea of rank; the largest misfit so far */
-    double *rhs;           /* m */
-    bool least_change;     /* move along the solutions towards `origin`, too */
-    int iterations;        /* of one Newton iteration, at most */
-    int used;              /* iterations so far */
+    double rcond, misfits;      /* of Newton's iteration: idea of rank; the largest misfit so far */
+    double *rhs;                /* m */
+    const deflation *deflation; /* borrowed, while it lasts */
+    bool least_change;          /* move along the solutions towards `origin`, too */
+    int iterations;             /* of one Newton iteration, at most */
+    int used;                   /* iterations so far */
 } level_problem;
 
 /* levels_problem.c */
@@ -100,6 +101,8 @@ int level_surety(const level_request *q, int j);
 engine_outcome level_newton(level_problem *p, double rcond);
 /* The same along the curve of engine_follow(). */
 engine_outcome level_followed(level_problem *p, double rcond);
+/* To a solution that is not known, if engine_deflated() finds it. */
+engine_outcome level_deflated(level_problem *p, double rcond, const deflation *known);
 engine_outcome level_least_squares(level_problem *p);
 /* Equations that are flat at the start, one by one between values of opposite sign, then Newton's
  * iteration. */
@@ -133,6 +136,15 @@ int level_split(const level_system *system, const dae_tag *tag, bool *core, bool
  * = sqrt(x^2 + y^2) before 1/r^3; blocks that have no solution from their start begin elsewhere. In
  * work->u. ENGINE_STALLED: there are too many of them. */
 engine_outcome level_blocks(level_work *work);
+
+/* levels_near.c */
+
+/* Whether some value has gone far from its guess in `start`. */
+bool level_left(const level_work *work, const double *start);
+/* work->u, a solution, or another one that is nearer to the guess; report->other is then that at
+ * work->u. ENGINE_MET, or what ends all. */
+engine_outcome level_nearest(level_work *work, const bool *held, const double *start,
+                             level_report *report);
 
 /* levels_other.c */
 

@@ -62,6 +62,8 @@ struct initializer {
     bool conflict;               /* a general solve ended at values that cannot be met */
     int blocking;                /* variable whose bound stopped the iteration, -1: none */
     bool *fixed;                 /* n: y_j is never moved */
+    bool *guessed;               /* n: y_j is a guess that somebody gave; borrowed, NULL: all are */
+    const deflation *deflation;  /* borrowed, while it lasts */
     bool nearest;                /* of several solutions the one near the guess is sought */
     bool rescued;                /* who calls has a better engine for what Newton cannot do */
     const int *slope_of;         /* borrowed, NULL: no unknown is the derivative of another; */
@@ -116,6 +118,8 @@ int scales_outside(const initializer *init, const double *y);
 engine_outcome damped_newton(initializer *init);
 /* The same along the curve of engine_follow(). */
 engine_outcome followed_newton(initializer *init);
+/* To one that is not known, if engine_deflated() finds it. */
+engine_outcome deflated_newton(initializer *init, const deflation *known);
 /* From a solution at the iterate to one that is as good as rounding lets it be. */
 void newton_polish(initializer *init);
 /* New partial derivatives at the iterate, factored in units: ready for newton_correction. */

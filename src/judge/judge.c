@@ -197,6 +197,11 @@ LIST(judge_whens, judge_when, whens, when_count)
 LIST(judge_samples, judge_sample, samples, sample_count)
 LIST(judge_gaps, judge_gap, gaps, gap_count)
 
+double judge_longest_delay(const judge *j)
+{
+    return j->longest_delay;
+}
+
 size_t judge_groups(const judge *j)
 {
     return j->group_count;
@@ -349,7 +354,7 @@ static void evaluate_expression(judge *j, void *context)
     judge_fill_point(j, e->point);
     m->frame = (frame){slots, MODEL_SLOTS};
     m->group = -1;
-    m->calls = m->in_function = m->noevent = 0;
+    m->calls = m->in_function = m->noevent = m->past = 0;
     m->passes = m->called = 0;
     value v = judge_eval(m, judge_compile(j, &j->model, e->expression));
     *e->count = (size_t)judge_cells(&v);

@@ -67,6 +67,7 @@ typedef struct judge_variable {
     double min, max; /* -INFINITY, INFINITY if not given */
     double nominal;  /* NAN if not given */
     int derivative;  /* index among the derivatives of der(name), or -1 */
+    bool delayed;    /* a `delay` asks for its past */
     int line;        /* of the declaration */
 } judge_variable;
 
@@ -130,6 +131,9 @@ typedef struct judge_sample {
 
 size_t judge_samples(const judge *j, const judge_sample **list);
 
+/* The longest time that a `delay` goes back; 0: there is none, INFINITY: it is not known. */
+double judge_longest_delay(const judge *j);
+
 /* What the judge cannot evaluate. Equations that contain it have error set in their rows. */
 typedef struct judge_gap {
     const char *construct; /* "the function 'delay'", "an external function 'f'", .. */
@@ -148,6 +152,10 @@ typedef struct judge_force {
     double value;
 } judge_force;
 
+/* What a variable was at a time before the point's, which may be off by `off`; NAN: not known.
+ * spread: how far the value may be off. */
+typedef double (*judge_past)(void *of, int variable, double t, double off, double *spread);
+
 /* Arrays are indexed like the lists above. NULL is fine for all but `values`. */
 typedef struct judge_point {
     double time;
@@ -164,8 +172,11 @@ typedef struct judge_point {
     const bool *fires;      /* for each when branch: its body is executed; NULL: none is */
     const judge_force *forces;
     size_t force_count;
-    bool lasting; /* judge_evaluate: equations, bindings and algorithms alone; rows of others keep
-                   * what they were */
+    judge_past past; /* for `delay`; NULL: not known */
+    void *past_of;
+    double origin; /* where the past begins: what is delayed was there what it is at this time */
+    bool lasting;  /* judge_evaluate: equations, bindings and algorithms alone; rows of others keep
+                    * what they were */
 } judge_point;
 
 /* One scalar equation at the point. */

@@ -22,6 +22,7 @@ typedef enum time_kind {
     TIME_FUNCTION,
     TIME_MOD,
     TIME_EXTREME,
+    TIME_DELAYED, /* v: where the past begins */
     TIME_SAMPLED
 } time_kind;
 
@@ -106,6 +107,7 @@ static time_node *build_builtin(search *s, const node *n)
     for (int k = 0; k < 5; k++)
         if (strcmp(n->name, others[k]) == 0) kind = TIME_FUNCTION;
     if (strcmp(n->name, "mod") == 0) kind = TIME_MOD;
+    if (strcmp(n->name, "delay") == 0) kind = TIME_DELAYED;
     if (n->kid_count == 2 && (strcmp(n->name, "min") == 0 || strcmp(n->name, "max") == 0))
         kind = TIME_EXTREME;
     if (strcmp(n->name, "noEvent") == 0 || strcmp(n->name, "smooth") == 0)
@@ -114,6 +116,7 @@ static time_node *build_builtin(search *s, const node *n)
     if (kind == TIME_CONSTANT) return NULL;
     time_node *t = new_node(s->j, kind, n->kid_count);
     t->name = n->name;
+    t->v = s->t0;
     return build_kids(s, t, n->kids) ? t : NULL;
 }
 
@@ -193,6 +196,18 @@ static jet enclose_if(const time_node *t, double low, double high)
     return all;
 }
 
+/* What was there a while ago; at the beginning and before it, the same. */
+static jet enclose_delayed(const time_node *t, double low, double high)
+{
+    jet lag = enclose(t->kids[1], low, high);
+    double from = low - lag.d[0].high, to = high - lag.d[0].low;
+    if (t->kids[1]->moves || !(from <= to)) return jet_unknown();
+    jet then = enclose(t->kids[0], fmax(from, t->v), fmax(to, t->v));
+    jet begin = enclose(t->kids[0], t->v, t->v);
+    begin.d[1] = begin.d[2] = (interval){0.0, 0.0};
+    return from >= t->v ? then : to <= t->v ? begin : jet_either(begin, then);
+}
+
 static jet enclose(const time_node *t, double low, double high)
 {
     switch (t->kind) {
@@ -208,6 +223,7 @@ static jet enclose(const time_node *t, double low, double high)
     case TIME_EXTREME:
         return jet_extreme(t->name[1] == 'a', enclose(t->kids[0], low, high),
                            enclose(t->kids[1], low, high));
+    case TIME_DELAYED: return enclose_delayed(t, low, high);
     case TIME_SAMPLED: break;
     }
     return jet_unknown();

@@ -38,7 +38,7 @@ static cell derivative_cell(machine *m, const cell *of, int order, int line)
     int k = judge_derivative_of(j, of->index - 1, order, !j->elaborated);
     if (m->trial || !m->point) return (cell){0};
     if (k >= 0 && m->reading) j->read_derivatives[k] = true;
-    const double *d = k < 0 ? NULL : m->point->derivatives;
+    const double *d = k < 0 || m->past ? NULL : m->point->derivatives;
     if (!d || isnan(d[k]))
         judge_fail(m, line, "the derivative of '%s' is not known",
                    j->variables[of->index - 1].name);
@@ -66,6 +66,7 @@ static value call_der(machine *m, const node *n)
 static cell previous_cell(machine *m, const cell *of, int line)
 {
     if (of->index == 0) judge_fail(m, line, "pre of what is not a variable");
+    if (m->past) judge_fail(m, line, "what was before an event in the past");
     const judge_point *p = m->point;
     const judge_variable *x = &m->j->variables[of->index - 1];
     if (x->variability <= JUDGE_PARAMETER) return *of;
@@ -131,6 +132,7 @@ static void note_sample(machine *m, double start, double interval, int line)
 static value call_sample(machine *m, const node *n)
 {
     double start = judge_eval_number(m, n->kids[0]), interval = judge_eval_number(m, n->kids[1]);
+    if (m->past) judge_fail(m, n->line, "a clock in the past");
     m->touched = m->varied = true;
     note_sample(m, start, interval, n->line);
     if (!(interval > 0.0) && !m->trial) judge_fail(m, n->line, "a sample without an interval");
@@ -176,7 +178,7 @@ const builtin judge_event_builtins[] = {{"der", call_der, 1, 1, NULL},
 const builtin *judge_builtin_find(const char *name)
 {
     const builtin *tables[] = {judge_elementary_builtins, judge_array_builtins,
-                               judge_event_builtins, judge_text_builtins};
+                               judge_event_builtins, judge_delay_builtins, judge_text_builtins};
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const builtin *b = tables[t]; b->name; b++)
             if (strcmp(b->name, name) == 0) return b;

@@ -362,6 +362,7 @@ struct machine {
     int when;      /* whose body is executed, or -1 */
     const judge_point *point;
     double time, time_spread;
+    int past; /* delays whose expression is evaluated */
 };
 
 struct judge {
@@ -395,6 +396,7 @@ struct judge {
     size_t when_count, when_capacity;
     judge_sample *samples;
     size_t sample_count, sample_capacity;
+    double longest_delay;
     judge_gap *gaps;
     size_t gap_count, gap_capacity;
 
@@ -512,7 +514,7 @@ typedef struct builtin {
 } builtin;
 const builtin *judge_builtin_find(const char *name);
 extern const builtin judge_elementary_builtins[], judge_array_builtins[], judge_event_builtins[],
-    judge_text_builtins[];
+    judge_delay_builtins[], judge_text_builtins[];
 bool judge_elementary(const char *name, double x, double *v, double *derivative);
 value judge_reduce_values(machine *m, const char *name, const value *items, int count,
                           const node *n);

@@ -468,7 +468,7 @@ static void begin_group(machine *m, int number)
     m->group = number;
     m->row = 0;
     m->error = NULL;
-    m->calls = m->in_function = m->noevent = 0;
+    m->calls = m->in_function = m->noevent = m->past = 0;
     m->passes = m->called = 0;
     m->when = -1;
     judge_new_stamp(m);

@@ -165,11 +165,16 @@ static expr map_mode(void *context, graph *g, expr leaf)
 
 /* ---- equations ---- */
 
+double model_variable_nominal(const model_form *f, int v)
+{
+    double nominal = fabs(model_form_constant(f, f->flat->variables[v].nominal));
+    return isfinite(nominal) && nominal > 0.0 ? nominal : 1.0;
+}
+
 double model_form_nominal(const model_form *f, int unknown)
 {
     int v = f->unknown_variable[unknown];
-    double nominal = v < 0 ? NAN : fabs(model_form_constant(f, f->flat->variables[v].nominal));
-    return isfinite(nominal) && nominal > 0.0 ? nominal : 1.0;
+    return v < 0 ? 1.0 : model_variable_nominal(f, v);
 }
 
 bool model_equations(const model_form *f, const mode_slots *slots, const double *memory,

@@ -187,7 +187,8 @@ void model_form_free(model_form *f)
         code_free(&model_program_at(f, k)->code);
         dae_free(model_program_at(f, k)->e);
     }
-    dae_free_all(f->more, f->value, f->value_slope, f->seen, f->seen_at, f->alias, f->evaluated,
+    dae_free_all(f->more, f->value, f->value_slope, f->seen, f->seen_at, f->follower,
+                 f->follower_start, f->follower_unknown, f->alias, f->evaluated,
                  f->unknown_variable, f->unknown_order, f->first_unknown, f->differential,
                  f->colptr, f->rowind, f->scatter);
     if (!f->base) { /* a variant shares those of its base */

@@ -128,11 +128,16 @@ typedef struct model_form {
     struct kinematic_row *kinematic; /* these; owned */
     model_place *place;              /* per unknown of base: where it is, */
     model_place *place_slope;        /* and its derivative; owned */
-    expr *value;         /* per unknown of base that has no place: what it is over y and y', */
-    expr *value_slope;   /* and its derivative, EXPR_NONE if out of reach; owned */
-    int *seen;           /* those unknowns of base: program 0 of `more` has their values, then */
-    int seen_count;      /* their slopes; owned */
-    int *seen_at;        /* per unknown of base: where it is in `seen`, or -1; owned */
+    expr *value;            /* per unknown of base that has no place: what it is over y and y', */
+    expr *value_slope;      /* and its derivative, EXPR_NONE if out of reach; owned */
+    int *seen;              /* those unknowns of base: program 0 of `more` has their values, then */
+    int seen_count;         /* their slopes; owned */
+    int *seen_at;           /* per unknown of base: where it is in `seen`, or -1; owned */
+    int *follower;          /* flat variables that follow from the unknowns, but for outputs, */
+    int follower_count;     /* of a variant with a form; NULL and 0: none; */
+    size_t *follower_start; /* where the derivatives of each begin, count + 1, */
+    int *follower_unknown;  /* and of each derivative: by which unknown; owned */
+    size_t follower_room;
     model_program *more; /* behind the others: that one, and those of a form; owned */
     int more_count;
     analysed *analysed;        /* owned, unless analysed_borrowed */
@@ -199,6 +204,7 @@ dae_status model_form_set_start_time(model_form *form, double t, dae_diag *diag)
 
 /* The nominal size of an unknown, 1 where the text has none (analyse.c). */
 double model_form_nominal(const model_form *f, int unknown);
+double model_variable_nominal(const model_form *f, int variable); /* of a flat variable */
 /* Value of e at compile-time knowledge: parameters only; NAN if it needs more. */
 double model_form_constant(const model_form *form, expr e);
 
@@ -279,6 +285,9 @@ void model_instance_outputs(model_instance *instance, double t, const double *y,
 /* out = assertion conditions (flat->assert_count) */
 void model_instance_assertions(model_instance *instance, double t, const double *y,
                                const double *yp, double *out);
+/* out = what follows from the unknowns of a variant (follower_count), and its derivatives */
+void model_instance_followers(model_instance *instance, double t, const double *y, const double *yp,
+                              double *out);
 /* Value of any expression at a point (not for the step loop). Leaves are flat variables. */
 double model_instance_value(model_instance *instance, double t, const double *y, const double *yp,
                             expr e);

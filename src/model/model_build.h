@@ -2,6 +2,7 @@
 #ifndef DAE_MODEL_MODEL_BUILD_H
 #define DAE_MODEL_MODEL_BUILD_H
 
+#include "formulation/form_plan.h"
 #include "model/model.h"
 #include "structure/index/signature.h"
 
@@ -25,6 +26,8 @@ static inline int model_form_program(int k)
 {
     return PROGRAMS + 1 + k;
 }
+/* Number of the program of what follows from the unknowns: the last one of `more`. */
+enum { FOLLOWERS = PROGRAMS + 1 + FORM_PROGRAMS };
 /* Run program k; a, b, c: what VARIABLE of order 0, 1, 2 is. */
 void model_instance_run(model_instance *m, int k, double t, const double *a, const double *b,
                         const double *c, double *out);
@@ -139,6 +142,11 @@ bool build_rows(build *b);
 bool build_rounded(model_form *f);
 /* Note the compiled rows y_i' = y_j; false: memory. */
 bool build_kinematics(model_form *f);
+
+/* ---- model_followers.c ---- */
+
+/* What follows from the unknowns of a variant, and its derivatives; false: memory. */
+bool build_followers(model_form *f, model_program *p);
 
 /* ---- model_check.c ---- */
 

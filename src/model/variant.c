@@ -223,10 +223,10 @@ static bool compile_more(model_form *f)
 {
     const form_plan *plan = f->formulated->plan;
     if (!plan) return true;
-    f->more = DAE_ARRAY(model_program, 1 + FORM_PROGRAMS);
+    f->more = DAE_ARRAY(model_program, 2 + FORM_PROGRAMS);
     if (!f->more) return false;
-    f->more_count = 1 + FORM_PROGRAMS;
-    bool ok = compile_seen(f, &f->more[0]);
+    f->more_count = 2 + FORM_PROGRAMS;
+    bool ok = compile_seen(f, &f->more[0]) && build_followers(f, model_program_at(f, FOLLOWERS));
     const expr none = EXPR_NONE;
     for (int k = 0; ok && k < FORM_PROGRAMS; k++) {
         const form_program *p = &plan->program[k];

@@ -104,7 +104,7 @@ cat >late.mo <<'END'
 model Late
   Real x(start = 1, fixed = true);
 equation
-  der(x) = -delay(x, 0.5);
+  der(x) = -'Modelica.Math.sin'(x);
   annotation(experiment(StopTime = 1));
 end Late;
 END

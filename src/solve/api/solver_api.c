@@ -7,7 +7,7 @@
 
 const char *dae_solver_method(const dae_solver *s)
 {
-    return s ? s->bound.method->name : NULL;
+    return !s ? NULL : (s->bound.waits ? s->bound.waits : s->bound.method)->name;
 }
 
 const char *dae_solver_linear(const dae_solver *s)

@@ -34,9 +34,6 @@ dae_status check_fixed_starts(dae_solver *s, double t);
 
 /* initial_equations.c: whether the initial equations of a model hold; the last word, likewise. */
 dae_status check_initial_equations(dae_solver *s, double t);
-/* weights.c: the tolerances of unknown i of a model as it is written. */
-double model_rtol(const dae_solver *s, int i);
-double model_atol(const dae_solver *s, int i);
 
 /* weights.c: error weights at y, with the checks that belong to them. */
 dae_status solver_update_weights(dae_solver *s, double t, const double *y);

@@ -45,7 +45,7 @@ bool levels_may_help(const dae_solver *s)
     const model_mode *v = s->modes && s->modes->slots_known && !is_formulated(s)
                               ? mode_find(s->modes, s->hybrid->instance->memory)
                               : NULL;
-    return v && !v->plan.form;
+    return v && (!v->plan.form || v->plan.begins_as_written);
 }
 
 /* The usual way to initial values of the base form has failed, and s->diag says why. The levels may
@@ -63,13 +63,17 @@ dae_status rescue_by_levels(dae_solver *s, double t, bool initial, dae_status fa
     if (!y) return failed;
     vector_copy(n, initial ? r->start : s->hybrid->entry, y);
     if (!initial) vector_copy(n, s->hybrid->entry_yp, yp);
-    dae_status status = ask_for_levels(s, t, y, yp, v);
+    const bool has_levels = v->plan.form; /* and begins with them from here on */
+    v->plan.begins_as_written = false;
+    dae_status status = has_levels ? DAE_OK : ask_for_levels(s, t, y, yp, v);
     if (status == DAE_OK) status = bind_mode(s, v, y, yp);
     dae_free(y);
+    if (status == DAE_OK && has_levels) status = begin_formulated(s, t, initial);
+    if (status == DAE_OK && has_levels) return DAE_OK;
     if (status == DAE_OK) status = solve_levels(s, t, initial);
     dae_diag found = s->diag;
-    bool named = status == DAE_ERR_INITIAL;
-    if (status == DAE_OK || is_formulated(s)) {
+    bool named = status == DAE_ERR_INITIAL || has_levels;
+    if (status == DAE_OK || (is_formulated(s) && !has_levels)) {
         dae_status back = bind_as_written(s);
         if (status == DAE_OK) status = back;
     }

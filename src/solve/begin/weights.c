@@ -22,19 +22,6 @@ static double roundings(const dae_solver *s)
     return (s->bound.method->on_manifold ? 5.0 : 100.0) * rounding_of(s->bound.options.precision);
 }
 
-double model_rtol(const dae_solver *s, int i)
-{
-    const dae_options *o = &s->base_options;
-    return o->rtol_by_unknown ? o->rtol_by_unknown[i] : o->rtol;
-}
-
-double model_atol(const dae_solver *s, int i)
-{
-    const dae_options *o = &s->base_options;
-    return o->atol_by_unknown ? o->atol_by_unknown[i]
-                              : o->atol * model_form_nominal(s->base->model, i);
-}
-
 dae_status solver_update_weights(dae_solver *s, double t, const double *y)
 {
     s->bound.weights_sound = false;

@@ -201,9 +201,19 @@ static dae_status bind_discrete(dae_solver *s, model_mode *v)
 /* The method of a mode, or the one for residual forms, and why. */
 static void take_method(dae_solver *s, const model_mode *v)
 {
-    if (!s->wishes.open) return;
+    s->bound.waits = NULL;
+    if (!s->wishes.open) {
+        s->bound.method = s->wishes.method;
+        return;
+    }
     if (v) memcpy(s->why, v->plan.why, sizeof s->why);
     s->bound.method = v ? v->plan.method : choose_residual(s->base, &s->wishes, s->why);
+}
+
+/* Whether a mode is integrated as it is written, or begins so. */
+static bool as_written(const dae_solver *s, const model_mode *v)
+{
+    return !v || !v->plan.form || (s->hybrid->begins && v->plan.begins_as_written);
 }
 
 /* Bind to a problem, and to the forms of a mode that go with it, if it has any. */
@@ -214,7 +224,6 @@ static dae_status bind_problem(dae_solver *s, model_mode *v, const dae_problem *
     form_instance *old = b->forms;
     const form_source *source = v && v->forms ? model_forms_source(v->forms) : NULL;
     double direction = s->run.direction;
-    take_method(s, v);
     unsigned wanted = b->method->forms;
     if (wanted & FORM_QUASILINEAR) wanted |= FORM_MANIFOLD; /* slopes, where events look ahead */
     b->forms = source ? form_instance_new(source, wanted, &b->eval) : NULL;
@@ -254,6 +263,7 @@ dae_status bind_mode(dae_solver *s, model_mode *v, const double *user_y, const d
         return status;
     }
     leave_mode(s);
+    take_method(s, v);
     status = bind_problem(s, v, v->problem, &options);
     if (status != DAE_OK) return status;
     s->bound.norm.hidden = v->plan.form->formulated->hidden;
@@ -261,7 +271,7 @@ dae_status bind_mode(dae_solver *s, model_mode *v, const double *user_y, const d
     s->bound.unknowns = &unknowns_of_form;
     values_from_user(s, user_y, user_yp);
     hold_again(s, user_y);
-    return floors_take(s) ? DAE_OK : plan_exhausted(&s->diag);
+    return floors_take(s) && followers_bind(s) ? DAE_OK : plan_exhausted(&s->diag);
 }
 
 /* The model as it is written, or its reduced system, over the user's unknowns. */
@@ -284,14 +294,31 @@ dae_status bind_written(dae_solver *s, const double *user_y, const double *user_
     dae_status status = bind_discrete(s, NULL);
     if (status != DAE_OK) return status;
     leave_mode(s);
+    take_method(s, NULL);
+    return bind_base(s, s->base, false, user_y, user_yp);
+}
+
+/* The model as it is written, for the values that mode v begins with: its method, on another form,
+ * waits. */
+static dae_status bind_beginning(dae_solver *s, const model_mode *v, const double *user_y,
+                                 const double *user_yp)
+{
+    dae_status status = bind_discrete(s, NULL);
+    if (status != DAE_OK) return status;
+    leave_mode(s);
+    take_method(s, v);
+    s->bound.waits = v->plan.method;
+    s->bound.method = &method_radau;
     return bind_base(s, s->base, false, user_y, user_yp);
 }
 
 dae_status bind_as_written(dae_solver *s)
 {
-    double *y = user_values(s);
+    const model_mode *v = s->modes->current;
+    double *y = user_values(s), *yp = y + s->base->form.n;
     if (!y) return plan_exhausted(&s->diag);
-    dae_status status = bind_written(s, y, y + s->base->form.n);
+    const bool begins = v && !v->plan.runs_base && as_written(s, v);
+    dae_status status = begins ? bind_beginning(s, v, y, yp) : bind_written(s, y, yp);
     dae_free(y);
     return status;
 }
@@ -305,6 +332,7 @@ dae_status bind_array(dae_solver *s, model_mode *v, const double *y, const doubl
     m->array = v->array;
     v->array->array.parameters = m->parameters;
     v->array->array.memory = m->memory;
+    take_method(s, NULL);
     return bind_base(s, v->array_problem, true, y, yp);
 }
 
@@ -314,7 +342,7 @@ dae_status bind_array(dae_solver *s, model_mode *v, const double *y, const doubl
 static bool is_bound(const dae_solver *s, const model_mode *v)
 {
     bool written = s->bound.problem == s->base && s->bound.init;
-    return v && v->plan.form ? s->modes->current == v : written;
+    return as_written(s, v) ? written : s->modes->current == v;
 }
 
 bool is_mode_bound(const dae_solver *s)
@@ -341,7 +369,9 @@ dae_status bind_mode_at_hand(dae_solver *s, double t)
     if (!as_given) v = mode_find(r, h->instance->memory);
     if (!as_given && !v) status = ask_for_mode(s, t, y, y + n, NULL, &v);
     if (status == DAE_OK && !is_bound(s, v))
-        status = v && v->plan.form ? bind_mode(s, v, y, y + n) : bind_written(s, y, y + n);
+        status = !as_written(s, v)   ? bind_mode(s, v, y, y + n)
+                 : v && v->plan.form ? bind_beginning(s, v, y, y + n)
+                                     : bind_written(s, y, y + n);
     dae_free(y);
     return status;
 }

@@ -103,7 +103,9 @@ void binding_empty(binding *b)
     norm_free(&b->norm);
     dae_free_all(b->state, b->kept, b->scratch, b->kinds, b->y, b->yp, b->work, b->at_y, b->at_yp, b->jumps,
                  b->extent, b->step_start.y, b->step_start.yp, b->undetermined, b->defect.mute);
+    followers_free(b->followers);
     b->undetermined = NULL;
+    b->followers = NULL;
     b->terms.count = b->terms_within = 0;
     b->held_at = NAN;
     b->lost = 0;

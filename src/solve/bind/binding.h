@@ -70,6 +70,7 @@ typedef struct binding {
     long lost_of;        /* and whose derivatives these were */
     iteration matrix;
     error_norm norm;
+    struct followers *followers; /* what the norm sees beside the unknowns; owned, NULL: nothing */
     newton newton;
     initializer *init;
     iteration view;                /* matrices of the output projector, */
@@ -92,6 +93,7 @@ typedef struct binding {
     const form_set *form_set;     /* what the problem offers beside its residual form, or NULL */
 
     const method *method;
+    const method *waits;         /* the one that comes after values for it are found; NULL: none */
     const method *cache_method;  /* whose cache there is; NULL: none */
     bool values_only;            /* it is there for consistent values: no method will start */
     bool searching;              /* more searches for values will follow: the method waits */

@@ -12,11 +12,12 @@ void hybrid_drop_initial(hybrid *h)
     dae_solver_free(h->initial_solver);
     dae_problem_free(h->initial_problem);
     model_instance_free(h->initial);
-    dae_free_all(h->initial_y, h->initial_yp);
+    dae_free_all(h->initial_y, h->initial_yp, h->initial_guessed);
     h->initial_solver = NULL;
     h->initial_problem = NULL;
     h->initial = NULL;
     h->initial_y = h->initial_yp = NULL;
+    h->initial_guessed = NULL;
 }
 
 /* What there is one of per unknown: all of it goes. */
@@ -36,7 +37,7 @@ static bool allocate_unknowns(hybrid *h, int n)
                                &h->left_yp,  &h->onward,     &h->onward_yp};
     enum { LISTS = sizeof values / sizeof values[0] };
     double *block = DAE_ARRAY(double, LISTS *(size_t)n);
-    bool *marks = DAE_ARRAY(bool, 2 * (size_t)n);
+    bool *marks = DAE_ARRAY(bool, 3 * (size_t)n);
     int *fixed_by = DAE_ARRAY(int, n);
     if (!block || !marks || !fixed_by) {
         dae_free_all(block, marks, fixed_by);
@@ -46,6 +47,7 @@ static bool allocate_unknowns(hybrid *h, int n)
     for (size_t k = 0; k < LISTS; k++) *values[k] = block + k * (size_t)n;
     h->is_reset = marks;
     h->is_held = marks + n;
+    h->guessed = marks + 2 * (size_t)n;
     h->fixed_by = fixed_by;
     h->event_time = NAN;
     return true;
@@ -77,6 +79,7 @@ hybrid *hybrid_new(const model_form *form)
     h->decided = DAE_ARRAY(bool, m->relation_count);
     h->came = DAE_ARRAY(bool, m->relation_count);
     h->zero = DAE_ARRAY(double, m->relation_count);
+    h->noise = DAE_ARRAY(double, m->relation_count);
     h->trace = DAE_ARRAY(relation_trace, m->relation_count);
     h->active = DAE_ARRAY(int, m->when_count);
     h->assertion = DAE_ARRAY(double, m->assert_count);
@@ -89,9 +92,9 @@ hybrid *hybrid_new(const model_form *form)
     if (m->delay_count > 0) h->delays = delay_table_new(m);
     if (h->instance) h->instance->delays = h->delays;
     if ((h->delays || m->delay_count == 0) && h->instance && h->sample && h->crossing &&
-        h->crossing_ahead && h->crossing_entry && h->decided && h->came && h->zero && h->trace &&
-        h->active && h->assertion && h->warned && h->undefined && h->before && h->kept &&
-        h->outputs && allocate_unknowns(h, form->n))
+        h->crossing_ahead && h->crossing_entry && h->decided && h->came && h->zero && h->noise &&
+        h->trace && h->active && h->assertion && h->warned && h->undefined && h->before &&
+        h->kept && h->outputs && allocate_unknowns(h, form->n))
         return h;
     hybrid_free(h);
     return NULL;
@@ -118,7 +121,7 @@ void hybrid_free(hybrid *h)
     if (h->own) hybrid_tidy(h);
     model_instance_free(h->own);
     dae_free_all(h->sample, h->crossing, h->crossing_ahead, h->crossing_entry, h->decided, h->came,
-                 h->zero, h->trace);
+                 h->zero, h->noise, h->trace);
     void *const parts[] = {h->ranges,      h->reads, h->base, h->seams,
                            h->state_seams, h->doubt, h->mute, h->forcing};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) part_free(parts[k]);

@@ -89,7 +89,8 @@ typedef struct hybrid {
     double *crossing;         /* work: values of the crossing functions, */
     double *crossing_ahead;   /* and a moment later, */
     double *crossing_entry;   /* and before the event at hand */
-    double *zero;             /* per relation: its crossing function at its last event */
+    double *zero;             /* per relation: its crossing function at its last event, */
+    double *noise;            /* and what counts as zero of it where it was evaluated last */
     bool *decided;            /* per relation: by the event at hand */
     bool alone;               /* one relation has made it, and nothing else */
     bool at_seam;             /* it is one at a seam, whose time no crossing has told */
@@ -109,12 +110,14 @@ typedef struct hybrid {
     int *active;              /* per when: its active branch, -1 */
     double *reset;            /* per unknown: what reinit gives it, */
     bool *is_reset;           /* if it does */
+    bool *guessed;            /* per unknown: a start value is given, as a start knows */
     bool *is_held;            /* per unknown: reinit has set it in the event at hand */
     bool solved;              /* continuous values agree with the memory in `before` */
     bool looked;              /* crossing and crossing_ahead belong to them */
     bool armed;               /* the search knows the sides of the relations */
     bool stays; /* the event at hand has changed nothing so far that the equations read: the step in
                    which it lies holds beyond it */
+    bool begins;              /* values are sought that do not depend on what is integrated */
     double started;           /* initial time */
     double crowd_since;       /* events close to each other: since when, */
     int crowd;                /* and how many */
@@ -176,7 +179,8 @@ typedef struct hybrid {
     model_instance *initial;
     dae_problem *initial_problem;
     struct dae_solver *initial_solver;
-    double *initial_y, *initial_yp; /* its unknowns */
+    double *initial_y, *initial_yp; /* its unknowns, */
+    bool *initial_guessed;          /* and which of them have a start value */
     int *fixed_by;            /* per unknown: the variable whose fixed start value it has, -1 */
     int conflict;             /* a variable whose fixed start value contradicts another's, -1 */
     bool starts_chosen;       /* start values that are not fixed decided where the run begins */

@@ -105,6 +105,7 @@ typedef struct run_state {
     bool jump_reported;      /* the user knows of one */
     bool unwatched_reported; /* of multipliers that are not in the error test */
     int unwatched_steps;     /* in a row with estimates of them that are too large */
+    bool follower_reported;  /* of variables that magnify rounding errors of those integrated */
     bool doubt_reported;     /* and of values between steps that are not as good as asked for */
 
     /* A history handed over by dae_solver_start_history; owned, freed when consumed. */
@@ -257,6 +258,14 @@ double value_of_eliminated(const dae_solver *s, int i, bool slope);
 bool floors_keep(dae_solver *s);
 bool floors_take(dae_solver *s);
 void floors_drop(dae_solver *s);
+/* followers.c: the tolerances of unknown i of a model as it is written. */
+double model_rtol(const dae_solver *s, int i);
+double model_atol(const dae_solver *s, int i);
+/* From now on weights are by what follows from the unknowns, too; false: memory. */
+bool followers_bind(dae_solver *s);
+void followers_free(struct followers *followers); /* NULL is fine */
+void followers_start(dae_solver *s);
+void followers_persist(dae_solver *s, persist *p);
 /* A line for the user, through opt.message, of characters that may be shown. */
 void solver_note(const dae_solver *s, const char *text);
 /* The file of the model, or its name, for messages. */

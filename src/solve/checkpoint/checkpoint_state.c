@@ -99,6 +99,7 @@ static void values_persist(dae_solver *s, persist *p)
     PERSIST(p, b->context.error_test);
     if (p->reading) norm_classify(&b->norm, b->kinds, b->context.error_test);
     norm_persist(&b->norm, p);
+    followers_persist(s, p);
 }
 
 /* ---- where the run stands ---- */

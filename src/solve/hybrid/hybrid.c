@@ -1,6 +1,7 @@
 #include "solve/hybrid/hybrid.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -26,9 +27,13 @@ static void end_run(dae_solver *s)
 /* Relations that changed after the last beginning are searched for from their new sides. */
 static dae_status arm_again(dae_solver *s, double t)
 {
-    if (s->hybrid->armed || !s->bound.events) return DAE_OK;
-    dae_status status = solver_start_events(s, t);
-    if (status == DAE_OK) hybrid_arm(s);
+    dae_status status = DAE_OK;
+    if (!s->bound.events) return DAE_OK;
+    if (!s->hybrid->armed) {
+        status = solver_start_events(s, t);
+        if (status == DAE_OK) hybrid_arm(s);
+    }
+    if (status == DAE_OK) relations_leap(s, t, s->bound.y, s->bound.yp);
     return status;
 }
 
@@ -45,6 +50,7 @@ static dae_status carry_on(dae_solver *s, double t)
         eval_status eval = event_finder_start(s->bound.events, t, h->ahead, h->ahead_yp);
         if (eval != EVAL_OK) return explain_events(s, eval);
         hybrid_arm(s);
+        relations_leap(s, t, h->ahead, h->ahead_yp);
     }
     h->armed = true;
     s->run.searched = t;
@@ -115,17 +121,48 @@ static dae_status check_start(dae_solver *s, double t)
     return status == DAE_OK ? check_initial_equations(s, t) : status;
 }
 
+/* Values of the form that is integrated belong to the solution that the start has found: a warning
+ * if they do not. y: that solution, by the user's unknowns. */
+static dae_status tell_departed(dae_solver *s, double t, const double *y)
+{
+    static const double SAME = 1e-3; /* as init/nearest.c tells two solutions from each other */
+    double *now = user_values(s);
+    if (!now) return plan_exhausted(&s->diag);
+    int worst = -1;
+    double most = 0.0;
+    for (int i = 0; i < s->base->form.n; i++) {
+        const double size = fmax(fabs(now[i]), fabs(y[i]));
+        const double way = fabs(now[i] - y[i]) / (SAME * size + model_atol(s, i));
+        if (way > fmax(most, 1.0)) most = way, worst = i;
+    }
+    char text[DAE_TEXT_SIZE];
+    if (worst >= 0) {
+        snprintf(text, sizeof text,
+                 "warning: the equations have more than one solution at t = %.9g: method %s begins "
+                 "with %.200s = %.9g, and other methods with %.9g. Give a start value near the one "
+                 "that is meant.",
+                 t, s->bound.method->name, problem_variable(s->base, worst), now[worst], y[worst]);
+        solver_note(s, text);
+    }
+    dae_free(now);
+    return DAE_OK;
+}
+
 /* The event at the initial time; where it changes nothing the start is as it was asked for. Solved
  * again although little has changed: the second solution is the more accurate one. */
 static dae_status first_event(dae_solver *s, double t)
 {
     const size_t slots = (size_t)flat_of(s)->memory_count;
     double *before = dae_copy(s->hybrid->instance->memory, slots, sizeof *before);
-    if (!before) return plan_exhausted(&s->diag);
-    dae_status status = run_event(s, t, false);
-    bool same = memcmp(before, s->hybrid->instance->memory, slots * sizeof *before) == 0;
-    dae_free(before);
-    return status == DAE_OK && same && s->hybrid->thrown != t ? check_start(s, t) : status;
+    double *y = user_values(s);
+    dae_status status = before && y ? run_event(s, t, false) : plan_exhausted(&s->diag);
+    bool same = before && memcmp(before, s->hybrid->instance->memory, slots * sizeof *before) == 0;
+    if (status == DAE_OK && same && s->hybrid->thrown != t) {
+        status = check_start(s, t);
+        if (status == DAE_OK && !s->hybrid->given) status = tell_departed(s, t, y);
+    }
+    dae_free_all(before, y);
+    return status;
 }
 
 /* The initial equations, with initial() true and pre(..) given by the start values; then the event
@@ -135,9 +172,11 @@ static dae_status start_opened(dae_solver *s, double t, dae_init mode)
 {
     bool reset;
     s->bound.searching = true;
+    s->hybrid->begins = !s->hybrid->given;
     dae_status status = modes_mend(s, t, true, events_agree_at_start(s, t, mode));
     if (status == DAE_OK) status = settings_check(s, t);
     if (status == DAE_OK) status = check_start(s, t);
+    s->hybrid->begins = false;
     if (status == DAE_OK) status = events_act(s, t, &reset);
     if (status == DAE_OK) status = delays_begin(s, t);
     if (status == DAE_OK) {

@@ -3,8 +3,11 @@
  * Newton's iteration from 0 would begin at sqrt(p), log(p) or 1/p with p = 0, though the text says
  * p = x + 1. As long as an equation without derivatives has one unknown whose value is not known
  * yet, and is linear in it, it gives that value; this is the order of evaluation by blocks of one
- * equation, without their matching. */
+ * equation, without their matching. An equation that is not linear waits: another may give the
+ * value from what was guessed, as z = 1 + 2 y gives y from a guess of z, and y^3 = 2 y + x does
+ * not. */
 #include <math.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "base/memory.h"
@@ -39,13 +42,16 @@ static double residual_at(guesses *g, int row, int j, double value)
     return graph_value(f->flat->graph, f->residual.e[row], leaf_value, g);
 }
 
-/* y_j from the secant of F_row through 0 and 1, if F_row is zero there; else y_j = 0 stays. */
-static void solve_row(guesses *g, int row, int j)
+/* y_j from the secant of F_row through 0 and 1; false: F_row is not zero there, and y_j = 0 stays.
+ */
+static bool solve_row(guesses *g, int row, int j)
 {
     double at0 = residual_at(g, row, j, 0.0), at1 = residual_at(g, row, j, 1.0);
     double value = -at0 / (at1 - at0);
     double left = isfinite(value) ? residual_at(g, row, j, value) : NAN;
-    if (!(fabs(left) <= 1e-9 * (fabs(at0) + fabs(at1)))) g->y[j] = 0.0;
+    const bool met = fabs(left) <= 1e-9 * (fabs(at0) + fabs(at1));
+    if (!met) g->y[j] = 0.0;
+    return met;
 }
 
 /* The pattern by rows, and in `missing` -1 for rows with derivatives. */
@@ -64,11 +70,13 @@ static void transpose_pattern(guesses *g)
         if (f->scatter[k] < 0) g->missing[f->rowind[-1 - f->scatter[k]]] = -1;
 }
 
-/* Differential variables and those with a start value, or a value from the caller, are known. */
+/* Variables with a start value, or a value from the caller, are known, and differential ones, which
+ * begin at 0 without; but for those that initial equations give. */
 static void note_known(guesses *g)
 {
     const model_form *f = g->instance->form;
-    for (int i = 0; i < f->n; i++) g->known[i] = f->differential[i] || g->y[i] != 0.0;
+    for (int i = 0; i < f->n; i++)
+        g->known[i] = (f->differential[i] && !f->initial) || g->y[i] != 0.0;
     for (size_t v = 0; v < f->flat->variable_count; v++) {
         int sign;
         if (f->flat->variables[v].discrete || isnan(hybrid_start_value(f, v))) continue;
@@ -98,14 +106,47 @@ static void make_known(guesses *g, int j)
     }
 }
 
+/* The unknown that row misses. */
+static int missed(const guesses *g, int row)
+{
+    int k = g->row_start[row];
+    while (g->known[g->column[k]]) k++;
+    return g->column[k];
+}
+
+/* Rows of the queue from *next on that are linear in what they miss; the others go to its end,
+ * until each has been looked at since the last that was one. */
+static void solve_linear_rows(guesses *g, int *next)
+{
+    for (int waiting = 0; *next + waiting < g->queued;) {
+        const int row = g->queue[*next], j = g->missing[row] == 1 ? missed(g, row) : -1;
+        const int last = g->queued;
+        if (j >= 0 && !solve_row(g, row, j)) {
+            memmove(g->queue + *next, g->queue + *next + 1,
+                    (size_t)(last - *next - 1) * sizeof *g->queue);
+            g->queue[last - 1] = row;
+            waiting++;
+            continue;
+        }
+        ++*next;
+        waiting = 0;
+        if (j >= 0) make_known(g, j);
+    }
+}
+
+/* Once no row gives a value: states that initial equations give are 0, and then unknowns that rows
+ * miss which are not linear in them. */
 static void solve_rows(guesses *g)
 {
-    for (int next = 0; next < g->queued; next++) {
-        int row = g->queue[next], k = g->row_start[row];
-        if (g->missing[row] != 1) continue;
-        while (g->known[g->column[k]]) k++;
-        solve_row(g, row, g->column[k]);
-        make_known(g, g->column[k]);
+    const model_form *f = g->instance->form;
+    int next = 0;
+    solve_linear_rows(g, &next);
+    for (int i = 0; i < f->n; i++)
+        if (f->differential[i] && !g->known[i]) make_known(g, i), solve_linear_rows(g, &next);
+    while (next < g->queued) {
+        const int row = g->queue[next++];
+        if (g->missing[row] == 1) make_known(g, missed(g, row));
+        solve_linear_rows(g, &next);
     }
 }
 

@@ -76,6 +76,18 @@ void hybrid_start_values(dae_solver *s)
             if (!f->flat->variables[v].discrete && start_level(f, v) == level) take_start(s, v);
 }
 
+void hybrid_note_guessed(const hybrid *h, bool *guessed)
+{
+    const model_form *f = h->instance->form;
+    for (int i = 0; i < f->n; i++) guessed[i] = false;
+    for (size_t v = 0; v < f->flat->variable_count; v++) {
+        int sign;
+        if (f->flat->variables[v].discrete || isnan(hybrid_start_value(f, v))) continue;
+        const int i = f->first_unknown[hybrid_root(f, (int)v, &sign)];
+        if (i >= 0 && h->fixed_by[i] < 0) guessed[i] = true;
+    }
+}
+
 /* The equations on the ways from v and w to the variable that stands for both; what the ways have
  * in common does not matter. */
 static void append_aliases(const model_form *f, int v, int w, dae_diag *diag)
@@ -167,7 +179,8 @@ static dae_status new_initial(dae_solver *s)
     h->initial = model_instance_new(form);
     h->initial_y = DAE_ARRAY(double, form->n);
     h->initial_yp = DAE_ARRAY(double, form->n);
-    if (!h->initial || !h->initial_y || !h->initial_yp)
+    h->initial_guessed = DAE_ARRAY(bool, form->n);
+    if (!h->initial || !h->initial_y || !h->initial_yp || !h->initial_guessed)
         return diag_set(&s->diag, DAE_ERR_MEMORY, "Out of memory for the initial equations.");
     model_form_describe(form, &r);
     r.user = h->initial;
@@ -179,6 +192,7 @@ static dae_status new_initial(dae_solver *s)
     h->initial_solver->bound.eval.instance = h->initial;
     initializer_rescued(h->initial_solver->bound.init, levels_may_help(s));
     initializer_slopes(h->initial_solver->bound.init, s->bound.n, form->slope_of);
+    initializer_guessed(h->initial_solver->bound.init, h->initial_guessed);
     return DAE_OK;
 }
 
@@ -206,6 +220,7 @@ dae_status hybrid_solve_initial(dae_solver *s, double t)
     for (int i = s->bound.n; i < initial->n; i++)
         h->initial_y[i] = s->bound.yp[initial->slope_of[i]];
     vector_zero(initial->n, h->initial_yp);
+    hybrid_note_guessed(h, h->initial_guessed);
     dae_solver *initial_solver = h->initial_solver;
     diag_clear(&initial_solver->diag);
     status = forget_matrices(initial_solver);

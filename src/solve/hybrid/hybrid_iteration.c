@@ -114,12 +114,11 @@ static void evaluate_when(dae_solver *s, double t, size_t index, bool initial)
 
 /* What counts as zero of the relations at which floor(a) changes: rounding errors of what a is
  * solved for. */
-static double noise_of_steps(const dae_solver *s, expr a)
+static double noise_of_steps(const dae_solver *s, double t, expr a)
 {
     const flat_model *m = flat_of(s);
-    const model_instance *q = s->hybrid->instance;
     for (size_t r = 0; r < m->relation_count; r++)
-        if (m->relations[r].steps == a && q->form->rounded[r]) return q->noise;
+        if (m->relations[r].steps == a) return relation_noise(s, t, s->bound.y, s->bound.yp, r);
     return 0.0;
 }
 
@@ -128,7 +127,7 @@ static double noise_of_steps(const dae_solver *s, expr a)
 static double floor_at_start(const dae_solver *s, double t, expr e)
 {
     const double a = value_at(s, t, e), near = nearbyint(a);
-    const double digits = fmax(4.0 * DBL_EPSILON * fabs(a), noise_of_steps(s, e));
+    const double digits = fmax(4.0 * DBL_EPSILON * fabs(a), noise_of_steps(s, t, e));
     return fabs(a - near) <= digits ? near : floor(a);
 }
 
@@ -149,12 +148,14 @@ static ptrdiff_t step_relation(const flat_model *m, expr a, int memory, bool up)
 /* k = floor(a) where a is at the integer n but for noise, and stays there for a moment: as its
  * relations, a < k and k + 1 <= a, have it, which know whether it came to rest or goes on. NAN:
  * they are not known, or a is not that near. */
-static double floor_at_rest(const dae_solver *s, expr a, int memory, double now, double soon)
+static double floor_at_rest(const dae_solver *s, double t, expr a, int memory, double now,
+                            double soon)
 {
     const flat_model *m = flat_of(s);
     const model_instance *i = s->hybrid->instance;
     const double n = nearbyint(now), k = i->memory[memory];
-    if (!(fabs(now - n) <= i->noise && fabs(soon - n) <= i->noise)) return NAN;
+    const double noise = noise_of_steps(s, t, a);
+    if (!(fabs(now - n) <= noise && fabs(soon - n) <= noise)) return NAN;
     graph_enter(m->graph);
     const ptrdiff_t below = step_relation(m, a, memory, false),
                     above = step_relation(m, a, memory, true);
@@ -176,7 +177,7 @@ static double discrete_value(const dae_solver *s, double t, expr e, int memory)
     if (node->op != EXPR_FLOOR || !h->solved) return value_at(s, t, e);
     double now = value_at(s, t, node->a);
     double soon = hybrid_value(s, h->soon, h->ahead, h->ahead_yp, node->a);
-    const double rest = floor_at_rest(s, node->a, memory, now, soon);
+    const double rest = floor_at_rest(s, t, node->a, memory, now, soon);
     if (!isnan(rest)) return rest;
     bool away = fabs(now - nearbyint(now)) > fabs(soon - now);
     return floor(away ? now : soon);
@@ -210,6 +211,8 @@ static void hold_values(dae_solver *s, bool starts)
         fixed[i] = h->is_held[i] || (starts && h->fixed_by[i] >= 0);
     initializer_rescued(s->bound.init, levels_may_help(s));
     initializer_nearest(s->bound.init, starts);
+    initializer_guessed(s->bound.init, starts ? h->guessed : NULL);
+    if (starts) hybrid_note_guessed(h, h->guessed);
     vector_copy(s->bound.n, s->bound.y, h->entry);
     vector_copy(s->bound.n, s->bound.yp, h->entry_yp);
 }

@@ -7,6 +7,14 @@
 #include "base/vector.h"
 #include "solve/hybrid/hybrid_parts.h"
 
+/* What counts as zero where unknowns are solved for: the rounding of values of size 1 is below it,
+ * as far as tolerances leave room for that. */
+static double noise_of(double atol)
+{
+    static const double ROUNDING = 16.0 * DBL_EPSILON;
+    return fmin(fmax(NOISE_OF_ATOL * atol, ROUNDING), MOST_NOISE_OF_ATOL * atol);
+}
+
 /* Nothing has happened yet at t. */
 static void clear_events(dae_solver *s, double t)
 {
@@ -31,7 +39,7 @@ static void clear_events(dae_solver *s, double t)
     memory_start(s);
     for (size_t i = 0; i < m->assert_count; i++) h->warned[i] = false;
     for (int k = 0; k < h->instance->form->visible_count; k++) h->undefined[k] = false;
-    h->instance->noise = NOISE_OF_ATOL * s->bound.options.atol;
+    h->instance->noise = noise_of(s->bound.options.atol);
 }
 
 /* With initial() true: the relations at the start values, and again at what follows from these. */
@@ -75,6 +83,7 @@ static bool is_plain(const dae_solver *s)
 static dae_status open_and_bind(dae_solver *s, double t)
 {
     dae_init mode = s->base_options.init;
+    s->hybrid->begins = true;
     hybrid_start_values(s);
     dae_status status = hybrid_open(s, t, mode, false);
     if (status == DAE_OK) status = events_find_mode(s, t, mode);

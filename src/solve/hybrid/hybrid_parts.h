@@ -2,6 +2,7 @@
 #ifndef DAE_SOLVE_HYBRID_HYBRID_PARTS_H
 #define DAE_SOLVE_HYBRID_HYBRID_PARTS_H
 
+#include <float.h>
 #include <math.h>
 
 #include "expr/walk.h"
@@ -22,6 +23,13 @@ double hybrid_value(const dae_solver *s, double t, const double *y, const double
 
 /* What the last digits of its two sides leave open of the crossing function of relation r. */
 double relation_digits(const dae_solver *s, double t, const double *y, const double *yp, size_t r);
+
+/* The same, and what may be off where unknowns are solved for: up to there its sides agree. */
+double relation_slack(const dae_solver *s, double t, const double *y, const double *yp, size_t r);
+/* What counts as zero of it where it goes through zero: that slack, if unknowns are solved for. */
+double relation_noise(const dae_solver *s, double t, const double *y, const double *yp, size_t r);
+/* h->crossing and h->noise = those at (t, s->bound.y, s->bound.yp). */
+void relations_evaluate(dae_solver *s, double t);
 
 /* The same at (t, s->bound.y, s->bound.yp). */
 static inline double value_at(const dae_solver *s, double t, expr e)
@@ -46,6 +54,8 @@ void hybrid_tell_lost_starts(dae_solver *s, double t);
 dae_status hybrid_check_fixed(dae_solver *s);
 /* Values of algebraic variables that have none, by equations that give them one after the other. */
 dae_status hybrid_guess(dae_solver *s, double t, dae_init mode);
+/* guessed[i]: unknown i has a start value that is not fixed. */
+void hybrid_note_guessed(const hybrid *h, bool *guessed);
 /* Solve F = 0, initial equations and kept start values for y and y' at once. */
 dae_status hybrid_solve_initial(dae_solver *s, double t);
 
@@ -54,6 +64,8 @@ dae_status hybrid_solve_initial(dae_solver *s, double t);
 /* Part of atol below which a crossing function counts as zero: well above the rounding of values
  * that the equations hold at zero, and well below what any tolerance can resolve. */
 #define NOISE_OF_ATOL 1e-4
+/* And at most, where atol is near rounding. */
+#define MOST_NOISE_OF_ATOL 1e-2
 
 /* A point from which a crossing function, `now` there, is followed along y'. */
 typedef struct trend_point {
@@ -81,6 +93,9 @@ void relations_start(dae_solver *s, double t);
 void relations_cross(dae_solver *s, double t);
 /* Relations that are not decided follow the solution; whether any changed. */
 bool relations_update(dae_solver *s, double t);
+/* After a look, where the search begins at these values: relations that leap over zero at once are
+ * searched for from where they land. */
+void relations_leap(dae_solver *s, double t, const double *y, const double *yp);
 /* Whether relations that are zero at the start change a moment later. */
 bool relations_leave(dae_solver *s, double t);
 /* The step before a seam has ended: see which relations are away from zero there. */
@@ -221,8 +236,14 @@ bool seams_possible(const graph *g);
 /* What each node of a walk depends on; NULL: memory. The caller frees it. */
 enum { SEAM_OF_TIME = 1, SEAM_OF_VARIABLES = 2 };
 unsigned char *seam_leaves(const flat_model *m, const walk *w);
-/* The comparison that changes where a node has a jump or a kink; EXPR_NONE: there is none. */
+/* The comparison, or the floor, that changes where a node has a jump or a kink; EXPR_NONE: there is
+ * none. */
 expr seam_of(graph *g, expr e);
+/* Sides that differ by less, against one of them, agree. */
+#define SEAM_DIGITS (4.0 * DBL_EPSILON)
+/* What changes it: the difference of the two sides, which has its zero there, or what floor is
+ * taken of. */
+expr seam_argument(graph *g, expr seam);
 
 /* hybrid_state_seams.c */
 /* See which seams the form at hand has. */

@@ -31,6 +31,7 @@ static void persist_parts(dae_solver *s, persist *p)
     PERSIST_ARRAY(p, h->crossing_ahead, crossings);
     PERSIST_ARRAY(p, h->crossing_entry, crossings);
     PERSIST_ARRAY(p, h->zero, m->relation_count);
+    PERSIST_ARRAY(p, h->noise, m->relation_count);
     PERSIST_ARRAY(p, h->decided, m->relation_count);
     PERSIST_ARRAY(p, h->came, m->relation_count);
     PERSIST_ARRAY(p, h->trace, m->relation_count);

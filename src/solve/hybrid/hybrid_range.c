@@ -1,7 +1,9 @@
 /* Relations whose arguments may oscillate or have narrow peaks within a step: bounds on their
  * crossing functions over a piece of time, from the ranges of the solution and the expression
  * itself. */
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/diag.h"
@@ -33,6 +35,7 @@ struct relation_ranges {
     bool *matters;            /* work: per root: one of its assertions may not hold */
     double *at[3], *slope[3]; /* work: y and y' at both ends and in the middle */
     double *store;
+    bool told; /* the user knows of sides that are equal up to rounding */
 };
 
 static void ranges_free(void *self)
@@ -75,14 +78,25 @@ static bool find_wild(relation_ranges *q, const flat_model *m, const model_progr
     return ok;
 }
 
+/* The first of the two sides of a difference; of something else: all of it. */
+static expr left_side(const graph *g, expr crossing)
+{
+    const expr_node *n = graph_node(g, crossing);
+    if (n->op == EXPR_NEG) n = graph_node(g, n->a);
+    return n->op == EXPR_SUB || n->op == EXPR_ADD ? n->a : crossing;
+}
+
 static bool program_of_wild(relation_ranges *q, const graph *g, const model_program *crossing)
 {
-    expr *roots = DAE_ARRAY(expr, q->count);
-    for (size_t k = 0; roots && k < q->count; k++) roots[k] = crossing->e[q->root[k]];
-    q->program = roots ? range_program_new(g, roots, q->count) : NULL;
+    expr *roots = DAE_ARRAY(expr, 2 * q->count);
+    for (size_t k = 0; roots && k < q->count; k++) {
+        roots[k] = crossing->e[q->root[k]];
+        roots[q->count + k] = left_side(g, roots[k]);
+    }
+    q->program = roots ? range_program_new(g, roots, 2 * q->count) : NULL;
     dae_free(roots);
     size_t n = (size_t)q->n;
-    q->result = DAE_ARRAY(range, q->count);
+    q->result = DAE_ARRAY(range, 2 * q->count);
     q->y = DAE_ARRAY(range, n);
     q->store = DAE_ARRAY(double, 6 * n);
     if (!q->program || !q->result || !q->y || !q->store) return false;
@@ -216,16 +230,67 @@ static bool is_heard(const dae_solver *s, const relation_ranges *q, size_t k)
  * nothing to find then. */
 static bool is_noise(dae_solver *s, const relation_ranges *q, size_t k, double a, double b)
 {
-    const model_instance *m = s->hybrid->instance;
     const size_t r = q->root[k];
-    const interval slope = q->result[k].slope;
+    const interval slope = q->result[k].slope, value = q->result[k].value;
     const double t = 0.5 * (a + b), *y = q->at[1], *yp = q->slope[1];
     if (r >= flat_of(s)->relation_count) return false;
     const double most = 0.5 * fabs(b - a) * fmax(fabs(slope.lo), fabs(slope.hi));
-    const double noise =
-        fmax(m->form->rounded[r] ? m->noise : 0.0, relation_digits(s, t, y, yp, r));
+    const double noise = relation_slack(s, t, y, yp, r);
+    if (fmax(fabs(value.lo), fabs(value.hi)) <= noise) return true;
     if (!(most <= noise)) return false;
     return fabs(hybrid_value(s, t, y, yp, flat_of(s)->relations[r].crossing)) + most <= noise;
+}
+
+/* Parts of a step in which sides that agree are looked at for differences between the places. */
+static const double PART = 1.0 / 256.0;
+
+/* What the last digits of the first side of root k leave open, as the last run of ranges has it. */
+static double digits_of_side(const relation_ranges *q, size_t k)
+{
+    const interval side = q->result[q->count + k].value;
+    const double digits = 2.0 * DBL_EPSILON * fabs(side.lo + side.hi);
+    return isfinite(digits) ? digits : 0.0;
+}
+
+/* Whether root k is so near to zero at t of the last step. */
+static bool is_near_zero(dae_solver *s, const relation_ranges *q, size_t k, double t, double near)
+{
+    hybrid *h = s->hybrid;
+    solver_interpolate(s, t, 0, h->further);
+    solver_interpolate(s, t, 1, h->further_yp);
+    model_instance_crossings(h->instance, t, h->further, h->further_yp, h->crossing_ahead);
+    return fabs(h->crossing_ahead[q->root[k]]) <= near;
+}
+
+/* Once in a run: sides are taken for equal because they are wherever they are looked at. */
+static void tell_equal(dae_solver *s, size_t r, double t)
+{
+    const flat_model *m = flat_of(s);
+    relation_ranges *q = s->hybrid->ranges;
+    char text[400];
+    if (q->told || r >= m->relation_count) return;
+    q->told = true;
+    snprintf(text, sizeof text,
+             "note: %.100s:%d: the two sides of this relation are the same up to rounding, at t = "
+             "%.9g and wherever else they are looked at. They count as equal there; a difference "
+             "in a time shorter than %.0g of a step is not seen.",
+             model_file(s), m->relations[r].place.line, t, PART);
+    solver_note(s, text);
+}
+
+/* Whether the sides of root k agree but for their last digits all over a short piece, as those of
+ * tan(atan(x)) >= x, of which no range can be known: they count as equal then. */
+static bool sides_agree(dae_solver *s, const relation_ranges *q, size_t k, double a, double b)
+{
+    const double places[] = {0.0, 1.0, GOLDEN, 1.0 - GOLDEN}, digits = digits_of_side(q, k);
+    const size_t r = q->root[k], count = flat_of(s)->relation_count;
+    const bool rounded = r >= count || s->hybrid->instance->form->rounded[r];
+    const double near = rounded ? fmax(digits, s->hybrid->instance->noise) : digits;
+    if (!(fabs(b - a) <= PART * fabs(s->run.t_new - s->run.t_old)) || digits == 0.0) return false;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (!is_near_zero(s, q, k, a + places[i] * (b - a), near)) return false;
+    tell_equal(s, r, a);
+    return true;
 }
 
 /* The first wild crossing function that may have several crossings between a and b, or
@@ -246,6 +311,7 @@ static int first_not_plain(void *context, double a, double b)
     bool asked = false; /* whether assertions hold: only where something is not plain */
     for (size_t k = 0; k < q->count; k++) {
         if (range_is_plain(&q->result[k]) || is_noise(s, q, k, a, b)) continue;
+        if (sides_agree(s, q, k, a, b)) continue;
         if (!asked) find_what_matters(q, &leaves);
         asked = true;
         if (is_heard(s, q, k)) return (int)q->root[k];

@@ -60,10 +60,23 @@ static double look_ahead(dae_solver *s, double t, bool solve, bool keep)
     return t + delta;
 }
 
-/* What counts as zero of the crossing function of relation r. */
-static double noise_of(const hybrid *h, size_t r)
+double relation_slack(const dae_solver *s, double t, const double *y, const double *yp, size_t r)
 {
-    return h->instance->form->rounded[r] ? h->instance->noise : 0.0;
+    const model_instance *m = s->hybrid->instance;
+    return fmax(m->form->rounded[r] ? m->noise : 0.0, relation_digits(s, t, y, yp, r));
+}
+
+double relation_noise(const dae_solver *s, double t, const double *y, const double *yp, size_t r)
+{
+    return s->hybrid->instance->form->rounded[r] ? relation_slack(s, t, y, yp, r) : 0.0;
+}
+
+void relations_evaluate(dae_solver *s, double t)
+{
+    hybrid *h = s->hybrid;
+    model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++)
+        h->noise[r] = relation_noise(s, t, s->bound.y, s->bound.yp, r);
 }
 
 double relation_digits(const dae_solver *s, double t, const double *y, const double *yp, size_t r)
@@ -121,7 +134,7 @@ double crossing_trend(dae_solver *s, const trend_point *p, size_t r, double leas
 static void see_past_rounding(dae_solver *s, double t, size_t r)
 {
     hybrid *h = s->hybrid;
-    const double now = h->crossing[r], noise = noise_of(h, r);
+    const double now = h->crossing[r], noise = h->noise[r];
     trend_point p = {.t = t, .delta = h->soon - t, .now = now, .y = s->bound.y, .yp = h->tangent};
     if (noise > 0.0 && fabs(h->crossing_ahead[r] - h->zero[r]) > noise) return;
     double change = h->crossing_ahead[r] - now;
@@ -186,10 +199,10 @@ static void look_at_relations(dae_solver *s, double t, bool solve, bool keep)
     h->stands = h->foreseen || !reads_ahead(s) || is_all_tangents(s, t);
     h->window =
         fmin(1.0, 2.0 * event_finder_resolution(s->bound.events, t, 0.0) / fabs(h->soon - t));
-    model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
+    relations_evaluate(s, t);
     model_instance_crossings(h->instance, h->soon, h->ahead, h->ahead_yp, h->crossing_ahead);
     for (size_t r = 0; r < flat_of(s)->relation_count; r++)
-        if (h->trace[r].when == t || (h->at_seam && fabs(h->crossing[r]) <= noise_of(h, r)))
+        if (h->trace[r].when == t || (h->at_seam && fabs(h->crossing[r]) <= h->noise[r]))
             see_past_rounding(s, t, r);
 }
 
@@ -214,8 +227,7 @@ static bool side_of(hybrid *h, double t, size_t r, double digits, bool *below)
     double now = h->crossing[r] - h->zero[r], later = h->crossing_ahead[r] - h->zero[r];
     const bool equal = fabs(now) <= digits && !h->trace[r].met;
     if (h->at_start && (!f->rounded[r] || f->flat->relations[r].steps != EXPR_NONE || equal)) {
-        *below =
-            fabs(now) <= fmax(noise_of(h, r), digits) ? !f->flat->relations[r].strict : now < 0.0;
+        *below = fabs(now) <= fmax(h->noise[r], digits) ? !f->flat->relations[r].strict : now < 0.0;
         return !isnan(now);
     }
     double window = f->rounded[r] ? 1.0 : h->window;
@@ -229,9 +241,9 @@ static bool side_of(hybrid *h, double t, size_t r, double digits, bool *below)
     }
     if (h->trace[r].resting != 0 && fabs(h->crossing[r]) <= h->trace[r].band) return false;
     /* consistent values of a new mode may round otherwise: that is no way back */
-    if (h->decided[r] && fabs(now) <= h->instance->noise) away = false;
+    if (h->decided[r] && fabs(now) <= fmax(h->noise[r], h->instance->noise)) away = false;
     double c = away ? now : later;
-    if (fabs(c) <= noise_of(h, r)) {
+    if (fabs(c) <= h->noise[r]) {
         *below = !f->flat->relations[r].strict;
         if (h->at_start) return h->crossing[r] == 0.0 && h->crossing_ahead[r] == 0.0;
         const bool made = h->decided[r] && h->alone && h->trace[r].when == t;
@@ -302,7 +314,7 @@ static double crossing_onward(dae_solver *s, double t, size_t r)
 {
     static const double longer[] = {1e3, 1e4, 1e5};
     hybrid *h = s->hybrid;
-    const double least = fmax(noise_of(h, r), last_digits(s, t, r));
+    const double least = fmax(h->noise[r], last_digits(s, t, r));
     for (int k = 0; k < (int)(sizeof longer / sizeof *longer); k++) {
         const double delta = (h->soon - t) * longer[k], end = t + (k + 2) * delta;
         if (fabs(end - t) >= fabs(h->next_time - t)) break;
@@ -319,7 +331,7 @@ static double crossing_onward(dae_solver *s, double t, size_t r)
 static bool goes_on(dae_solver *s, double t, size_t r, bool *below)
 {
     const hybrid *h = s->hybrid;
-    const double noise = noise_of(h, r);
+    const double noise = h->noise[r];
     if (h->at_start || fabs(h->crossing[r] - h->zero[r]) > noise) return true;
     if (fabs(h->crossing_ahead[r] - h->zero[r]) > noise) return true;
     if (!tells_onward(s)) return true;
@@ -350,7 +362,7 @@ static bool turns(dae_solver *s, double t, size_t r, bool *below)
         return false;
     if (has_yet_to_cross(h, r, held)) return false;
     if (!goes_on(s, t, r, below) || *below == held) return false;
-    bool there = held == (now < 0.0) && fabs(now) > noise_of(h, r);
+    bool there = held == (now < 0.0) && fabs(now) > h->noise[r];
     if (!there || !h->instance->form->rounded[r]) return true;
     const double tolerance = crossing_tolerance(s, t, r);
     return tolerance == 0.0 || fabs(now) <= NEAR_ZERO * tolerance;
@@ -392,6 +404,35 @@ static bool turn_relations(dae_solver *s, double t)
     return changed;
 }
 
+/* Whether c is on the side where relation r is held, and no zero. */
+static bool is_on_its_side(const hybrid *h, size_t r, double c)
+{
+    const flat_relation *q = &h->instance->form->flat->relations[r];
+    return fabs(c) > h->noise[r] && (h->instance->memory[q->memory] != 0.0) == (c < 0.0);
+}
+
+/* Where relation r is at once, if the search that begins at c finds it on its other side: by the
+ * equations, or a moment later; 0: nowhere else. What it reads jumps without an event, as mod does
+ * in a function. */
+static double leaps_to(const hybrid *h, size_t r, double c)
+{
+    if (!h->stands || !h->instance->form->rounded[r]) return 0.0;
+    if (!(fabs(c) > h->noise[r]) || is_on_its_side(h, r, c)) return 0.0;
+    if (is_on_its_side(h, r, h->crossing[r])) return h->crossing[r];
+    return is_on_its_side(h, r, h->crossing_ahead[r]) ? h->crossing_ahead[r] : 0.0;
+}
+
+void relations_leap(dae_solver *s, double t, const double *y, const double *yp)
+{
+    hybrid *h = s->hybrid;
+    if (!h->looked || !s->bound.events || flat_of(s)->relation_count == 0) return;
+    model_instance_crossings(h->instance, t, y, yp, h->crossing_entry);
+    for (size_t r = 0; r < flat_of(s)->relation_count; r++) {
+        const double to = leaps_to(h, r, h->crossing_entry[r]);
+        if (to != 0.0) event_finder_leap(s->bound.events, (int)r, to);
+    }
+}
+
 bool relations_update(dae_solver *s, double t)
 {
     hybrid *h = s->hybrid;
@@ -426,9 +467,9 @@ void relations_note_seam(dae_solver *s)
 {
     hybrid *h = s->hybrid;
     if (flat_of(s)->relation_count == 0) return;
-    model_instance_crossings(h->instance, s->run.t_new, s->bound.y, s->bound.yp, h->crossing);
+    relations_evaluate(s, s->run.t_new);
     for (size_t r = 0; r < flat_of(s)->relation_count; r++) {
-        h->came[r] = fabs(h->crossing[r]) > noise_of(h, r);
+        h->came[r] = fabs(h->crossing[r]) > h->noise[r];
         h->trace[r].met = false;
     }
 }
@@ -451,11 +492,14 @@ void relations_decide(dae_solver *s, bool decided)
 /* Whether relation r, which carries rounding errors, is seen on another side than it is held to be
  * by more than atol. Of others the search finds every crossing, since it knows where they are held.
  */
-static bool overdue(const hybrid *h, size_t r, double crossing)
+static bool overdue(const dae_solver *s, size_t r, double crossing)
 {
+    const hybrid *h = s->hybrid;
     bool held = h->instance->memory[h->instance->form->flat->relations[r].memory] != 0.0;
+    const double atol = s->bound.options.atol;
     if (!h->instance->form->rounded[r] || h->trace[r].mute) return false;
-    return fabs(crossing) > noise_of(h, r) / NOISE_OF_ATOL && held != (crossing < 0.0);
+    if (!(fabs(crossing) > atol) || held == (crossing < 0.0)) return false;
+    return fabs(crossing) > h->noise[r];
 }
 
 /* Part of the tolerances that says nothing about which of two relations crosses first; and of the
@@ -533,7 +577,7 @@ static bool jumps(dae_solver *s, double t, size_t r, const int *flags)
  * last one: an event that another relation makes may come where this one has all but met it. */
 static bool was_away(const dae_solver *s, size_t r, double c)
 {
-    return fabs(c) > noise_of(s->hybrid, r) || s->hybrid->trace[r].seen ||
+    return fabs(c) > s->hybrid->noise[r] || s->hybrid->trace[r].seen ||
            (s->bound.events && event_finder_seen(s->bound.events, (int)r));
 }
 
@@ -549,11 +593,11 @@ void relations_cross(dae_solver *s, double t)
     const int *flags = found ? event_finder_flags(s->bound.events) : NULL;
     if (m->relation_count == 0) return;
     h->at_seam = h->pending == EVENT_SEAM;
-    model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
+    relations_evaluate(s, t);
     double moment = flags ? look_around(s, t) : 0.0;
     for (size_t r = 0; r < m->relation_count; r++) {
         double c = h->crossing[r];
-        bool late = h->pending == EVENT_OVERDUE && overdue(h, r, c);
+        bool late = h->pending == EVENT_OVERDUE && overdue(s, r, c);
         bool crosses = flags && flags[r] != 0, joins = flags && !crosses && meets(h, r, t, moment);
         h->decided[r] = late || crosses || joins;
         bool through = h->decided[r] && !jumps(s, t, r, flags);
@@ -564,7 +608,7 @@ void relations_cross(dae_solver *s, double t)
         if (h->decided[r] || !stays)
             h->zero[r] = through && !h->instance->form->rounded[r] ? c : 0.0;
         bool below = late ? c < 0.0 : joins ? c > 0.0 : crosses && flags[r] < 0;
-        bool follows = h->trace[r].mute && fabs(c) > noise_of(h, r) && !h->decided[r];
+        bool follows = h->trace[r].mute && fabs(c) > h->noise[r] && !h->decided[r];
         if (follows) below = c < 0.0;
         if (h->decided[r] || follows) h->instance->memory[m->relations[r].memory] = below;
     }
@@ -606,7 +650,7 @@ void relations_note_overdue(dae_solver *s, double t, const double *y, const doub
     if (m->relation_count == 0) return;
     model_instance_crossings(h->instance, t, y, yp, h->crossing);
     for (size_t r = 0; r < m->relation_count; r++)
-        if (overdue(h, r, h->crossing[r])) h->pending = EVENT_OVERDUE;
+        if (overdue(s, r, h->crossing[r])) h->pending = EVENT_OVERDUE;
 }
 
 /* ---- where an event happens ---- */
@@ -640,12 +684,27 @@ static double crossed_by(dae_solver *s, double t, size_t r, int flag)
     return flag * c;
 }
 
+/* Whether the crossing function of relation r counts as zero at t, with such variables. */
+static bool is_zero_at(dae_solver *s, double t, size_t r)
+{
+    const hybrid *h = s->hybrid;
+    const double c = crossing_at(s, t, r);
+    return fabs(c) <= relation_noise(s, t, h->ahead, h->ahead_yp, r);
+}
+
+/* The same of any relation, whose last digits count. */
+static bool agrees_at(dae_solver *s, double t, size_t r)
+{
+    const hybrid *h = s->hybrid;
+    const double c = crossing_at(s, t, r);
+    return fabs(c) <= relation_slack(s, t, h->ahead, h->ahead_yp, r);
+}
+
 /* Whether zero is where relation r goes in direction `flag`, and where it is at the end of the
  * step. */
 static bool comes_to_rest(dae_solver *s, size_t r, int flag)
 {
-    return flat_of(s)->relations[r].strict == (flag > 0) &&
-           fabs(crossing_at(s, s->run.t_new, r)) <= noise_of(s->hybrid, r);
+    return flat_of(s)->relations[r].strict == (flag > 0) && is_zero_at(s, s->run.t_new, r);
 }
 
 /* From s->run.t, where the crossing function is *g, towards `end`: out to a time at which it is on
@@ -711,18 +770,16 @@ static double crossing_time(dae_solver *s, size_t r, int flag, double from)
     return pass_zero(s, r, flag, b.far);
 }
 
-/* Whether the equations hold the crossing function of relation r at zero over the last step, as the
- * current of an open switch: what crosses is then the error of the interpolant. */
+/* Whether the crossing function of relation r stays at zero over the last step: the equations hold
+ * it there, as the current of an open switch, or its sides agree but for their last digits. What
+ * crosses is then the error of the interpolant, or rounding. */
 static bool is_held_at_zero(dae_solver *s, size_t r)
 {
     static const double behind[] = {0.0, 1.0, GOLDEN, 0.25, 0.0625, 0.015625, 0.4, 0.8};
     const double a = s->run.t_old, t = s->run.t, b = s->run.t_new;
-    const double noise = noise_of(s->hybrid, r);
-    if (!s->hybrid->instance->form->rounded[r]) return false;
-    if (!(fabs(crossing_at(s, a, r)) <= noise)) return false;
-    if (!(fabs(crossing_at(s, a + GOLDEN * (t - a), r)) <= noise)) return false;
+    if (!agrees_at(s, a, r) || !agrees_at(s, a + GOLDEN * (t - a), r)) return false;
     for (size_t k = 0; k < sizeof behind / sizeof *behind; k++) /* it may leave, and come back */
-        if (!(fabs(crossing_at(s, t + behind[k] * (b - t), r)) <= noise)) return false;
+        if (!agrees_at(s, t + behind[k] * (b - t), r)) return false;
     return true;
 }
 
@@ -735,7 +792,9 @@ bool hybrid_relation_changes(dae_solver *s)
         if (flags[r] == 0 || held == (flags[r] < 0)) continue;
         if (!is_held_at_zero(s, r)) return true;
         /* such errors cross again and again */
-        event_finder_quiet(s->bound.events, (int)r, noise_of(s->hybrid, r));
+        hybrid_values_at(s, s->run.t, s->hybrid->ahead, s->hybrid->ahead_yp);
+        event_finder_quiet(s->bound.events, (int)r,
+                           relation_slack(s, s->run.t, s->hybrid->ahead, s->hybrid->ahead_yp, r));
     }
     return false;
 }

@@ -7,10 +7,10 @@
 #include "solve/hybrid/hybrid_parts.h"
 
 /* Whether c, the crossing function of relation r, counts as zero. */
-static bool is_zero(const dae_solver *s, size_t r, double c)
+static bool is_zero(const dae_solver *s, double t, size_t r, double c)
 {
-    const model_instance *m = s->hybrid->instance;
-    return c == 0.0 || c == s->hybrid->zero[r] || (m->form->rounded[r] && fabs(c) <= m->noise);
+    return c == 0.0 || c == s->hybrid->zero[r] ||
+           fabs(c) <= relation_noise(s, t, s->bound.at_y, s->bound.at_yp, r);
 }
 
 /* Whether all relations, those that cross if flags tell which, are on the sides on which they are
@@ -22,7 +22,7 @@ static bool are_held(dae_solver *s, double t, const int *flags, bool strictly)
     model_instance_crossings(s->hybrid->instance, t, s->bound.at_y, s->bound.at_yp, c);
     for (size_t r = 0; r < m->relation_count; r++) {
         const bool below = s->hybrid->instance->memory[m->relations[r].memory] != 0.0;
-        if (flags ? flags[r] == 0 : is_zero(s, r, c[r])) continue;
+        if (flags ? flags[r] == 0 : is_zero(s, t, r, c[r])) continue;
         if (c[r] != 0.0 && below != (c[r] < 0.0)) return false;
         if (c[r] == 0.0 && (strictly || below == m->relations[r].strict)) return false;
     }

@@ -4,8 +4,8 @@
  * and nothing that moves, the times at which it changes are known before the run gets there; but a
  * pulse between two of them may be shorter than a step, and no method sees what lies between its
  * stages. So steps end before a seam and begin anew behind it. States stay as they are, nothing is
- * updated or reported. The kinks of abs, min and max, and the jumps of sign, are seams, too: error
- * estimates of high order make light of them. */
+ * updated or reported. The kinks of abs, min and max, and the jumps of sign, floor and ceil, are
+ * seams, too: error estimates of high order make light of them. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,16 +18,19 @@
 
 /* Pieces of time in one search; pieces that are as short as they get and still say nothing. */
 enum { MOST_PIECES = 1 << 16, MOST_UNBOUNDED = 256, MOST_HALVINGS = 30 };
+/* Pieces that are halved so often are looked at in some places, for sides that agree in all of
+ * them. */
+enum { FEW_HALVINGS = 8 };
 
 struct time_seams {
     owned_part part;
     const model_form *form; /* whose relations these are; borrowed */
     const flat_model *flat;
-    expr *relation;         /* comparisons of time */
+    expr *relation;         /* comparisons of time, and floors */
     int *line;              /* of their equations */
-    bool *truth;            /* work: where a piece begins */
+    double *truth;          /* work: their values where a piece begins */
     size_t count;           /* of them */
-    range_program *program; /* differences of their two sides; NULL: there are none */
+    range_program *program; /* what changes them (seam_argument); NULL: there are none */
     range *result;          /* work */
     double next;            /* the first time behind the next seam; INFINITY: none is known */
     bool told;              /* the user knows that not all were looked for */
@@ -45,7 +48,7 @@ static void seams_free(void *self)
 static bool has_seam(expr_op op)
 {
     return op == EXPR_LT || op == EXPR_LE || op == EXPR_ABS || op == EXPR_SIGN || op == EXPR_MIN ||
-           op == EXPR_MAX;
+           op == EXPR_MAX || op == EXPR_FLOOR || op == EXPR_CEIL;
 }
 
 bool seams_possible(const graph *g)
@@ -75,14 +78,21 @@ unsigned char *seam_leaves(const flat_model *m, const walk *w)
 expr seam_of(graph *g, expr e)
 {
     const expr_node n = *graph_node(g, e);
-    if (n.op == EXPR_LT || n.op == EXPR_LE) return e;
+    if (n.op == EXPR_LT || n.op == EXPR_LE || n.op == EXPR_FLOOR) return e;
+    if (n.op == EXPR_CEIL) return graph_unary(g, EXPR_FLOOR, graph_unary(g, EXPR_NEG, n.a));
     if (n.op == EXPR_ABS || n.op == EXPR_SIGN)
         return graph_binary(g, EXPR_LT, n.a, graph_constant(g, 0.0));
     if (n.op == EXPR_MIN || n.op == EXPR_MAX) return graph_binary(g, EXPR_LT, n.a, n.b);
     return EXPR_NONE;
 }
 
-/* Append a comparison, unless it is listed. */
+expr seam_argument(graph *g, expr seam)
+{
+    const expr_node n = *graph_node(g, seam);
+    return n.op == EXPR_FLOOR ? n.a : graph_binary(g, EXPR_SUB, n.a, n.b);
+}
+
+/* Append a seam, unless it is listed. */
 static void list_seam(time_seams *q, expr seam, int line)
 {
     for (size_t k = 0; k < q->count; k++)
@@ -91,7 +101,7 @@ static void list_seam(time_seams *q, expr seam, int line)
     q->relation[q->count++] = seam;
 }
 
-/* The comparisons of time that a walk has reached; line: of its nodes. False: memory. */
+/* The seams of time that a walk has reached; line: of its nodes. False: memory. */
 static bool list_walk(time_seams *q, graph *g, const walk *w, const int *line)
 {
     unsigned char *on = seam_leaves(q->flat, w);
@@ -135,16 +145,14 @@ static bool list_relations(time_seams *q, const model_form *f)
 
 static bool make_program(time_seams *q, graph *g)
 {
-    expr *difference = DAE_ARRAY(expr, q->count);
-    q->truth = DAE_ARRAY(bool, q->count);
+    expr *argument = DAE_ARRAY(expr, q->count);
+    q->truth = DAE_ARRAY(double, q->count);
     q->result = DAE_ARRAY(range, q->count);
-    for (size_t k = 0; difference && k < q->count; k++) {
-        const expr_node n = *graph_node(g, q->relation[k]);
-        difference[k] = graph_binary(g, EXPR_SUB, n.a, n.b);
-    }
-    bool ok = difference && q->truth && q->result && !graph_failed(g);
-    if (ok) q->program = range_program_new(g, difference, q->count);
-    dae_free(difference);
+    for (size_t k = 0; argument && k < q->count; k++)
+        argument[k] = seam_argument(g, q->relation[k]);
+    bool ok = argument && q->truth && q->result && !graph_failed(g);
+    if (ok) q->program = range_program_new(g, argument, q->count);
+    dae_free(argument);
     return q->program != NULL;
 }
 
@@ -167,10 +175,22 @@ static time_seams *seams_new(const model_form *f)
 
 /* ---- where they change ---- */
 
-/* Whether relation k holds at t. */
-static bool holds(const dae_solver *s, size_t k, double t)
+/* Whether relation k holds at t, or the value of a floor there. */
+static double piece_of(const dae_solver *s, size_t k, double t)
 {
-    return value_at(s, t, s->hybrid->seams->relation[k]) != 0.0;
+    return value_at(s, t, s->hybrid->seams->relation[k]);
+}
+
+/* Whether the two sides of relation k agree at t, but for their last digits. */
+static bool sides_agree(const dae_solver *s, size_t k, double t)
+{
+    graph *g = flat_of(s)->graph;
+    graph_enter(g);
+    const expr_node n = *graph_node(g, s->hybrid->seams->relation[k]);
+    graph_leave(g);
+    if (n.op == EXPR_FLOOR) return false;
+    const double a = value_at(s, t, n.a), b = value_at(s, t, n.b);
+    return fabs(a - b) <= SEAM_DIGITS * fabs(a);
 }
 
 /* Whether a relation has changed at t since the piece began. */
@@ -178,12 +198,44 @@ static bool has_changed(const dae_solver *s, double t)
 {
     const time_seams *q = s->hybrid->seams;
     for (size_t k = 0; k < q->count; k++)
-        if (holds(s, k, t) != q->truth[k]) return true;
+        if (piece_of(s, k, t) != q->truth[k]) return true;
     return false;
 }
 
-/* The first relation that may change more than once between a and b, or -1. */
-static int first_not_plain(const dae_solver *s, double a, double b)
+/* The same where sides do not agree: with these rounding alone has changed it. */
+static bool has_parted(const dae_solver *s, double t)
+{
+    const time_seams *q = s->hybrid->seams;
+    for (size_t k = 0; k < q->count; k++)
+        if (piece_of(s, k, t) != q->truth[k] && !sides_agree(s, k, t)) return true;
+    return false;
+}
+
+/* Whether relation k, whose argument has this range, changes one way at most: where it has not
+ * changed at the end it has not changed in between. */
+static bool is_plain(const dae_solver *s, size_t k, const range *r)
+{
+    graph *g = flat_of(s)->graph;
+    graph_enter(g);
+    const bool steps = graph_node(g, s->hybrid->seams->relation[k])->op == EXPR_FLOOR;
+    graph_leave(g);
+    if (!steps) return range_is_plain(r);
+    return r->slope.lo >= 0.0 || r->slope.hi <= 0.0 || floor(r->value.lo) == floor(r->value.hi);
+}
+
+/* Whether the sides of relation k agree wherever they are looked at between a and b, as those of
+ * min(time, asin(sin(time))), of which no range can be known. */
+static bool agrees_within(const dae_solver *s, size_t k, double a, double b)
+{
+    const double places[] = {0.0, 1.0, GOLDEN, 1.0 - GOLDEN};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (!sides_agree(s, k, a + places[i] * (b - a))) return false;
+    return true;
+}
+
+/* The first relation that may change more than once between a and b, or -1; is_short: it may be
+ * enough to look at some places. */
+static int first_not_plain(const dae_solver *s, double a, double b, bool is_short)
 {
     const time_seams *q = s->hybrid->seams;
     range_leaves leaves = {.time = {a, b},
@@ -191,7 +243,8 @@ static int first_not_plain(const dae_solver *s, double a, double b)
                            .memory = s->hybrid->instance->memory};
     range_program_run(q->program, &leaves, q->result);
     for (size_t k = 0; k < q->count; k++)
-        if (!range_is_plain(&q->result[k])) return (int)k;
+        if (!is_plain(s, k, &q->result[k]) && !(is_short && agrees_within(s, k, a, b)))
+            return (int)k;
     return -1;
 }
 
@@ -224,18 +277,20 @@ static void tell_spent(dae_solver *s, int k, double t)
 static double next_change(dae_solver *s, double t, double end)
 {
     time_seams *q = s->hybrid->seams;
-    double length = end - t, shortest = ldexp(length, -MOST_HALVINGS);
+    double length = end - t, shortest = ldexp(length, -MOST_HALVINGS),
+           close = ldexp(length, -FEW_HALVINGS);
     int unbounded = 0;
-    for (size_t k = 0; k < q->count; k++) q->truth[k] = holds(s, k, t);
+    for (size_t k = 0; k < q->count; k++) q->truth[k] = piece_of(s, k, t);
     for (int pieces = 0; t < end; pieces++, length *= 2.0) {
         double to = fmin(t + length, end);
-        int wild = first_not_plain(s, t, to);
-        for (; wild >= 0 && 0.5 * length >= shortest; wild = first_not_plain(s, t, to)) {
+        int wild = first_not_plain(s, t, to, length <= close);
+        while (wild >= 0 && 0.5 * length >= shortest) {
             length *= 0.5;
             to = t + length;
+            wild = first_not_plain(s, t, to, length <= close);
         }
         unbounded += wild >= 0;
-        if (has_changed(s, to)) return first_change(s, t, to);
+        if (has_parted(s, to)) return first_change(s, t, to);
         if (to == t || unbounded > MOST_UNBOUNDED || pieces > MOST_PIECES) {
             tell_spent(s, wild < 0 ? 0 : wild, t);
             return INFINITY;

@@ -1,4 +1,4 @@
-/* Pieces: relations of variables, abs, min, max and sign, that are no events.
+/* Pieces: relations of variables, abs, min, max, sign, floor and ceil, that are no events.
  *
  * Inside of noEvent and smooth the equations have pieces whose seams nobody searches for. A step
  * over such a seam is a step through a kink or a jump: estimates of high order make light of a
@@ -21,6 +21,8 @@ static const double MEETS = 0.7;
 /* Shorter steps, as a part of the time since the start, are let pass: where the equations hold a
  * solution at a jump there is a seam in every step. */
 static const double LEAST = 1e-9;
+/* And a seam that a step begins at, to so many roundings of the time. */
+static const double RESOLVED = 64.0;
 /* The seam of a step that was made again is this near to its end, as such a part, or further off.
  */
 static const double NEAR = 1e-6;
@@ -35,38 +37,42 @@ struct state_seams {
     owned_part part;
     const model_form *form;
     size_t count;
-    range_program *program; /* differences whose signs tell the pieces; NULL: there are none */
+    range_program *program; /* left sides, and arguments (seam_argument); NULL: there are none */
+    bool *steps;            /* per argument: the floor of it tells the piece, not its sign */
     range *y, *result;      /* work */
-    bool *before, *now;     /* work: signs */
+    double *before, *now;   /* work: signs and floors */
 };
 
 static void state_seams_free(void *self)
 {
     state_seams *q = self;
     range_program_free(q->program);
-    dae_free_all(q->y, q->result, q->before, q->now, q);
+    dae_free_all(q->steps, q->y, q->result, q->before, q->now, q);
 }
 
-/* The differences of all seams of variables in the residuals; false: memory. */
+/* The arguments of all seams of variables in the residuals; false: memory. */
 static bool make_program(state_seams *q, graph *g, const walk *w, const unsigned char *on)
 {
-    expr *difference = DAE_ARRAY(expr, w->count + 1);
-    for (size_t i = 0; difference && i < w->count; i++) {
+    expr *argument = DAE_ARRAY(expr, 2 * w->count + 1);
+    q->steps = DAE_ARRAY(bool, w->count + 1);
+    for (size_t i = 0; argument && q->steps && i < w->count; i++) {
         expr seam = on[i] & SEAM_OF_VARIABLES ? seam_of(g, w->order[i]) : EXPR_NONE;
         if (seam == EXPR_NONE) continue;
-        const expr_node n = *graph_node(g, seam);
-        difference[q->count++] = graph_binary(g, EXPR_SUB, n.a, n.b);
+        q->steps[q->count] = graph_node(g, seam)->op == EXPR_FLOOR;
+        argument[2 * q->count] = graph_node(g, seam)->a;
+        argument[2 * q->count + 1] = seam_argument(g, seam);
+        q->count++;
     }
-    bool ok = difference && !graph_failed(g);
+    bool ok = argument && q->steps && !graph_failed(g);
     if (ok && q->count > 0) {
-        q->program = range_program_new(g, difference, q->count);
+        q->program = range_program_new(g, argument, 2 * q->count);
         q->y = DAE_ARRAY(range, q->form->n);
-        q->result = DAE_ARRAY(range, q->count);
-        q->before = DAE_ARRAY(bool, q->count);
-        q->now = DAE_ARRAY(bool, q->count);
+        q->result = DAE_ARRAY(range, 2 * q->count);
+        q->before = DAE_ARRAY(double, q->count);
+        q->now = DAE_ARRAY(double, q->count);
         ok = q->program && q->y && q->result && q->before && q->now;
     }
-    dae_free(difference);
+    dae_free(argument);
     return ok;
 }
 
@@ -109,8 +115,8 @@ static bool has_seams(const dae_solver *s)
     return q && q->program && q->form == s->hybrid->instance->form && q->form->n == s->bound.n;
 }
 
-/* Signs at (t, y, y'). */
-static void look(const dae_solver *s, double t, const double *y, const double *yp, bool *sign)
+/* Pieces at (t, y, y'); NAN where the two sides agree but for their last digits. */
+static void look(const dae_solver *s, double t, const double *y, const double *yp, double *piece)
 {
     state_seams *q = s->hybrid->state_seams;
     model_instance *m = s->hybrid->instance;
@@ -120,16 +126,20 @@ static void look(const dae_solver *s, double t, const double *y, const double *y
     range_leaves leaves = {
         .time = {t, t}, .y = q->y, .parameters = m->parameters, .memory = m->memory};
     range_program_run(q->program, &leaves, q->result);
-    for (size_t k = 0; k < q->count; k++) sign[k] = q->result[k].value.hi < 0.0;
+    for (size_t k = 0; k < q->count; k++) {
+        const double side = q->result[2 * k].value.hi, at = q->result[2 * k + 1].value.hi;
+        const bool agree = at != 0.0 && fabs(at) <= SEAM_DIGITS * fabs(side);
+        piece[k] = q->steps[k] ? floor(at) : agree ? NAN : at < 0.0;
+    }
 }
 
-/* Whether a sign at (t, y, y') is another than before the last step. */
+/* Whether a piece at (t, y, y') is another than before the last step. */
 static bool differ_at(dae_solver *s, double t, const double *y, const double *yp)
 {
     const state_seams *q = s->hybrid->state_seams;
     look(s, t, y, yp, q->now);
     for (size_t k = 0; k < q->count; k++)
-        if (q->before[k] != q->now[k]) return true;
+        if (fabs(q->before[k] - q->now[k]) > 0.0) return true; /* both are known */
     return false;
 }
 
@@ -153,9 +163,11 @@ static double find_seam(dae_solver *s)
     return b;
 }
 
-/* Whether the interpolant meets the equations at, behind and before the seam. */
+/* Whether the interpolant meets the equations at, behind and before the seam, as far as the error
+ * test hears all of them: what it exempts is what has jumped before. */
 static bool is_met(dae_solver *s, double seam)
 {
+    if (s->bound.norm.exempt_count > 0) return false;
     const double places[] = {seam, 0.5 * (seam + s->run.t_new), 0.5 * (s->run.t_old + seam)};
     for (int k = 0; k < 3; k++)
         if (!(defect_at(s, places[k]) <= MEETS)) return false;
@@ -245,7 +257,9 @@ static bool is_crowded(dae_solver *s)
 bool hybrid_undo_step(dae_solver *s)
 {
     hybrid *h = s->hybrid;
-    double length = s->run.t_new - s->run.t_old, least = LEAST * fabs(s->run.t_new - h->started);
+    const double told = RESOLVED * DBL_EPSILON * fabs(s->run.t_new);
+    double length = s->run.t_new - s->run.t_old,
+           least = fmax(LEAST * fabs(s->run.t_new - h->started), told);
     bool free =
         s->run.direction > 0.0 && !steps_are_given(&s->bound.options) && s->run.t == s->run.t_old;
     if (!free || h->instance->array || !has_seams(s)) return false;

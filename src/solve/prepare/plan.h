@@ -60,6 +60,9 @@ typedef struct plan {
     bool offers_forms;     /* the form has what methods on other forms than the residual one want */
     bool runs_base;        /* the form, if there is one, is for consistent values only: the model as
                               it is written has index 1, but its constraints do not show */
+    bool
+        begins_as_written; /* values where a run begins are those of the model as it is written, for
+                              all methods and forms alike: nothing is hidden in its equations */
     bool seeks_redundant;  /* constraints that follow from others are sought where a run begins */
     int index;             /* as the analysis found it */
     bool portable;         /* all it was decided on can be checked at other points */

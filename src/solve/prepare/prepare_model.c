@@ -112,6 +112,7 @@ static dae_status formulate_for_method(preparation *p)
     const model_analysis *a = &p->analysis;
     plan *made = p->plan;
     bool hidden = p->mode->levels || a->index > 1 || has_levels(a) || is_doubtful(a);
+    made->begins_as_written = !hidden;
     const method *next = a->index > 1 ? choose_by_formulation(p->wishes, made->why) : NULL;
     equation_traits traits = {0};
     if (!next && is_doubtful(a))

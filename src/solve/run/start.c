@@ -94,6 +94,7 @@ static dae_status start_run(dae_solver *s, double t0, const double *y0, const do
     diag_clear(&s->diag);
     s->run.phase = PHASE_NEW;
     s->run.doubt_reported = s->run.unwatched_reported = false;
+    followers_start(s);
     s->run.unwatched_steps = 0;
     s->run.headed = false;
     s->run.shown = NAN;

@@ -15,7 +15,8 @@
 #include "model/model_structure.h"
 #include "solve/verify/verify_parts.h"
 
-enum { DEFAULT_ROWS = 501, MOST_EVENTS = 10000, NAME = 200 };
+/* LEAST_ROWS: so many within each window over which sizes are taken, ten. */
+enum { DEFAULT_ROWS = 501, LEAST_ROWS = 200, MOST_EVENTS = 10000, NAME = 200 };
 /* Tolerances that a variable may be off by, and the part of its size that these may make: what is
  * off by more has not one right digit. */
 static const double DEFAULT_LIMIT = 100.0, MOST_PART = 0.1;
@@ -47,6 +48,8 @@ typedef struct trial {
     const dae_verify_request *request;
     record *record;
     double *times;
+    double *judged; /* those of the rows of judges: of the run, and between them */
+    int judged_count;
     tolerances tolerance;
     inspector *inspector;
     reader *reader;
@@ -55,6 +58,8 @@ typedef struct trial {
     int asked;                /* judges so far */
     unsigned tried;           /* bits of judge_methods */
     bool strict;              /* judges are held against the text, too */
+    bool fine; /* the last one has not said that rounding is larger than its tolerances; */
+    bool all;  /* others are asked in any case */
 } trial;
 
 void dae_verify_report_free(dae_verify_report *report)
@@ -211,6 +216,28 @@ static dae_status run_first(trial *x, dae_diag *diag)
     return trail_run(&x->run, &aim, &x->full, diag);
 }
 
+/* Judges have rows between those of a run that has few: sizes of variables are theirs. */
+static bool find_judged(trial *x)
+{
+    const trail *run = &x->run;
+    int count = run->count;
+    double from = count > 0 ? run->t[0] : 0.0, to = count > 0 ? run->t[count - 1] : 0.0;
+    double sign = to < from ? -1.0 : 1.0;
+    dae_free(x->judged);
+    x->judged = DAE_ARRAY(double, (size_t)count + LEAST_ROWS);
+    x->judged_count = 0;
+    if (!x->judged) return false;
+    for (int r = 0, k = 1; r < count; r++) {
+        for (; count < LEAST_ROWS && k < LEAST_ROWS; k++) {
+            double t = from + (to - from) * k / LEAST_ROWS;
+            if (!((run->t[r] - t) * sign > 0.0)) break;
+            x->judged[x->judged_count++] = t;
+        }
+        x->judged[x->judged_count++] = run->t[r];
+    }
+    return true;
+}
+
 /* A judge whose own result is not what the equations say is none: it came nowhere. */
 static void refuse_judge(trail *judge, const reader *by)
 {
@@ -229,8 +256,8 @@ static dae_status ask(trial *x, trail *judge, const char *name, double tighter, 
     dae_options options;
     trail_plan aim = {.problem = x->problem,
                       .request = x->request,
-                      .times = x->run.t,
-                      .count = x->run.count,
+                      .times = x->judged,
+                      .count = x->judged_count,
                       .most_steps = MOST_ATTEMPTS + PER_ATTEMPT * x->run.run.steps,
                       .first_steps = FIRST_ATTEMPTS + PER_FIRST * x->run.run.steps,
                       .most_evaluations =
@@ -258,6 +285,7 @@ static dae_status ask(trial *x, trail *judge, const char *name, double tighter, 
     }
     if (r->judge_count == DAE_MOST_JUDGES) r->judge_count--; /* the last one is heard */
     r->judges[r->judge_count++] = judge->run;
+    x->fine = judge->run.status != DAE_ERR_TOLERANCE;
     x->asked++;
     return DAE_OK;
 }
@@ -308,22 +336,29 @@ static dae_status ask_all(trial *x, unsigned families, double tighter, dae_diag 
         bool further = x->judge.count == 0 ||
                        (next.count > 0 && (last_row(&next) - last_row(&x->judge)) * sign > 0.0);
         if (status == DAE_OK && further) swap_trails(&x->judge, &next);
-        name = given ? NULL : next_judge(x, families);
+        name = given || (!x->fine && !x->all) ? NULL : next_judge(x, families);
     }
     trail_free(&next);
     return status;
 }
 
 /* With tolerances that no method can meet nobody gets far: then a tenth of the run's will do, or
- * the same. */
+ * the same. Where one judge says so, others need not try as tight ones, but as the last resort. */
 static dae_status find_judge(trial *x, unsigned families, dae_diag *diag)
 {
     static const double tighter[] = {TIGHTER, LESS_TIGHT, 1.0};
     dae_status status = DAE_OK;
-    for (size_t k = 0; status == DAE_OK && k < sizeof tighter / sizeof *tighter; k++) {
+    bool cut = false;
+    x->all = false;
+    for (int k = 0; status == DAE_OK && k < 3; k++) {
         x->tried = 0;
+        x->fine = true;
         status = ask_all(x, families, tighter[k], diag);
-        if (x->judge.count == 0 || went_far_enough(x, &x->judge)) break;
+        if ((x->fine && x->judge.count == 0) || went_far_enough(x, &x->judge)) break;
+        cut = cut || !x->fine;
+        if (k < 2 || !cut || x->all) continue;
+        x->all = true;
+        k = -1;
     }
     return status;
 }
@@ -861,7 +896,7 @@ static void trial_free(trial *x)
     trail_free(&x->judge);
     trail_free(&x->second);
     tolerances_free(&x->tolerance);
-    dae_free(x->times);
+    dae_free_all(x->times, x->judged);
 }
 
 static dae_status hold_trial(trial *x, dae_diag *diag)
@@ -877,6 +912,7 @@ static dae_status hold_trial(trial *x, dae_diag *diag)
     x->record->r.size = sizeof x->record->r;
     x->record->r.worst = -1;
     status = run_first(x, diag);
+    if (status == DAE_OK && !find_judged(x)) status = exhausted(diag);
     if (status == DAE_OK) status = judge(x, diag);
     if (status == DAE_OK) status = write_report(x, diag);
     return status;

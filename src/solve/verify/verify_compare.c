@@ -55,24 +55,32 @@ void tolerances_free(tolerances *w)
 
 /* Of one relation, or at one time: which of two relations that change together (u > 0, u < 0) is
  * met first is a matter of rounding. */
-static bool same_event(const trail_event *a, const trail_event *b, double short_way)
+static bool same_event(const trail_event *a, const trail_event *b, double short_way, bool by_kind)
 {
-    return (a->cause == b->cause && a->index == b->index) || fabs(a->t - b->t) <= short_way;
+    return (by_kind && a->cause == b->cause && a->index == b->index) ||
+           fabs(a->t - b->t) <= short_way;
 }
 
 /* The nearest pair of equal events from (i, j) on; false: none is near. */
-static bool next_pair(const trail *a, const trail *b, double short_way, int *i, int *j)
+static bool next_equal(const trail *a, const trail *b, double short_way, bool by_kind, int *i,
+                       int *j)
 {
     for (int skipped = 0; skipped <= REACH; skipped++)
         for (int p = 0; p <= skipped; p++) {
             int ia = *i + p, jb = *j + skipped - p;
             if (ia >= a->event_count || jb >= b->event_count) continue;
-            if (!same_event(&a->event[ia], &b->event[jb], short_way)) continue;
+            if (!same_event(&a->event[ia], &b->event[jb], short_way, by_kind)) continue;
             *i = ia;
             *j = jb;
             return true;
         }
     return false;
+}
+
+/* Times first: one of them may have two events of a relation where the other has one. */
+static bool next_pair(const trail *a, const trail *b, double short_way, int *i, int *j)
+{
+    return next_equal(a, b, short_way, false, i, j) || next_equal(a, b, short_way, true, i, j);
 }
 
 /* Rows that are further apart than this are not of one event. */

@@ -166,12 +166,14 @@ void reader_free(reader *x)
     judge_free(x->judge);
     form_instance_free(x->forms);
     panels_free(&x->panels);
+    reader_past_free(x);
     arena_free(x->texts);
     for (int k = 0; k < MOST_CHAIN; k++) dae_free(x->chain[k].v);
-    dae_free_all(x->column, x->skipped, x->seen, (void *)(uintptr_t)x->mute, x->fires, x->moved,
-                 x->base, x->row, x->size, x->off, x->slope, x->slope_off, x->mixed, x->here,
-                 x->beside, x->passed, x->pieces, x->breaks, x->last.v, x->next.v, x->could, x->can,
-                 x->now, x->reached, x->moves, x->defined, x->at.item, x->after.item, x->faulty);
+    dae_free_all(x->matrix, x->column, x->skipped, x->seen, (void *)(uintptr_t)x->mute, x->fires,
+                 x->moved, x->base, x->row, x->size, x->off, x->slope, x->slope_off, x->mixed,
+                 x->here, x->beside, x->passed, x->pieces, x->breaks, x->last.v, x->next.v,
+                 x->could, x->can, x->now, x->reached, x->moves, x->defined, x->at.item,
+                 x->after.item, x->faulty);
     dae_free(x);
 }
 
@@ -190,7 +192,8 @@ static bool text_residual(void *of, const panel_point *p, double *residual, doub
         x->slope[d] = first ? p->slope[v] : p->second[v];
         x->slope_off[d] = first ? off : SECOND * p->per_length * off;
     }
-    sighting at = {.t = p->t, .v = p->v, .slopes = x->slope, .slopes_off = x->slope_off};
+    sighting at = {
+        .t = p->t, .v = p->v, .event = p->anywhere, .slopes = x->slope, .slopes_off = x->slope_off};
     return reader_equations(x, &at, residual, spread);
 }
 
@@ -199,11 +202,18 @@ static bool value_of(void *of, dae_solver *s, double t, double *v)
     return reader_values(of, s, t, v);
 }
 
+/* Rows of E x' = f, and then the constraints; else equations of the residual form. */
+static const char *row_name(const reader *x, int e)
+{
+    int row, ne = x->rows ? x->rows->ne : x->n;
+    return e < ne ? problem_equation(x->problem, e) : form_constraint(x->forms, e - ne, &row);
+}
+
 static void note_leak(void *of, int e, double from, double to, double t, double sum, double allowed)
 {
     reader *x = of;
     int line = x->judge ? x->equation[e].line : 0;
-    const char *text = x->judge ? x->equation[e].text : problem_equation(x->problem, e);
+    const char *text = x->judge ? x->equation[e].text : row_name(x, e);
     dae_verify_fault f = {.line = line, .t = t, .left = sum, .right = 0.0, .allowed = allowed};
     reader_note(x, e, &f,
                 "%s%.0d%s%s: from t = %.9g to %.9g the integral of the left side less the right "
@@ -242,6 +252,8 @@ static bool make_room(reader *x, int n, int residuals)
     if (!x->passed) return false;
     x->move = MOVED;
     x->panels = (panels){.values = n,
+                         .off = x->off,
+                         .stretch = 1.0,
                          .residuals = residuals,
                          .value = value_of,
                          .sized = size_of,
@@ -299,7 +311,7 @@ static bool list_contents(reader *x)
     x->reached = DAE_ARRAY(bool, x->n + 1);
     return x->column && x->skipped && x->seen && x->mute && x->fires && x->slope && x->slope_off &&
            x->could && x->can && x->now && x->breaks && x->reached && find_columns(x) &&
-           reader_find_definitions(x) && make_room(x, x->n, x->equations);
+           reader_find_definitions(x) && reader_past_new(x) && make_room(x, x->n, x->equations);
 }
 
 static void list_gaps(reader *x)
@@ -363,40 +375,72 @@ static double random_move(reader *x)
     return random_part(x) < 0.5 ? -size : size;
 }
 
+/* E x' - f and g, each row on its own: a residual form of more rows than unknowns would mix them.
+ */
+static bool row_residuals(const reader *x, double t, const double *y, const double *yp, double *f)
+{
+    const quasilinear_form *q = x->rows;
+    for (size_t k = 0; k < q->E_matrix.count; k++) x->matrix[k] = 0.0;
+    if (q->E(q->context, t, y, x->matrix) != EVAL_OK || q->f(q->context, t, y, f) != EVAL_OK)
+        return false;
+    for (int i = 0; i < q->ne; i++) f[i] = -f[i];
+    form_matrix_multiply(&q->E_matrix, x->matrix, 1.0, yp, f);
+    return q->ng == 0 || q->g(q->context, t, y, f + q->ne) == EVAL_OK;
+}
+
+static bool residuals_at(reader *x, double t, const double *y, const double *yp, double *f)
+{
+    if (x->rows) return row_residuals(x, t, y, yp, f);
+    return evaluate_residual(&x->eval, t, y, yp, f, &x->stats.residuals) == EVAL_OK;
+}
+
 /* Residuals of callbacks; what errors make of them is found by moving all values at random, the
  * most of a few moves, twice. */
 static bool callback_residual(void *of, const panel_point *p, double *residual, double *spread)
 {
     enum { MOVES = 4 };
     reader *x = of;
-    size_t n = (size_t)x->n;
+    size_t n = (size_t)x->n, m = (size_t)x->panels.residuals;
     double *y = x->moved, *yp = y + n, *f = yp + n;
-    long *count = &x->stats.residuals;
-    bool valued = evaluate_residual(&x->eval, p->t, p->v, p->slope, residual, count) == EVAL_OK;
-    for (size_t i = 0; i < n; i++) spread[i] = 0.0;
-    for (size_t i = 0; i < n && !valued; i++) residual[i] = NAN;
+    bool valued = residuals_at(x, p->t, p->v, p->slope, residual);
+    for (size_t i = 0; i < m; i++) spread[i] = 0.0;
+    for (size_t i = 0; i < m && !valued; i++) residual[i] = NAN;
     for (int move = 0; move < MOVES && valued; move++) {
         for (size_t i = 0; i < n; i++) {
             y[i] = p->v[i] + random_move(x) * x->off[i];
             yp[i] = p->slope[i] + random_move(x) * p->per_length * x->off[i];
         }
-        bool moved = evaluate_residual(&x->eval, p->t, y, yp, f, count) == EVAL_OK;
-        for (size_t i = 0; i < n; i++)
+        bool moved = residuals_at(x, p->t, y, yp, f);
+        for (size_t i = 0; i < m; i++)
             spread[i] = fmax(spread[i], moved ? 2.0 * fabs(f[i] - residual[i]) : (double)INFINITY);
     }
     return true;
+}
+
+/* The form of the callbacks, and whether it has rows E x' = f, 0 = g. False: memory. */
+static bool find_rows(reader *x)
+{
+    const form_source *source = x->problem->forms;
+    bool rows = form_source_kind(source) == KIND_QUASILINEAR;
+    x->forms = form_instance_new(source, rows ? FORM_QUASILINEAR : 0, &x->eval);
+    x->eval.forms = x->forms;
+    if (!x->forms || !rows) return x->forms;
+    x->rows = form_instance_set(x->forms)->quasilinear;
+    x->matrix = DAE_ARRAY(double, x->rows ? x->rows->E_matrix.count + 1 : 1);
+    return x->matrix;
 }
 
 reader *reader_of_callbacks(const dae_problem *problem, const tolerances *tolerance, double span,
                             double limit)
 {
     reader *x = new_reader(problem, tolerance, span, limit);
-    int n = problem->form.n;
+    int n = problem->form.n, residuals = n;
     if (!x) return NULL;
     x->eval = (evaluator){.problem = problem, .stats = &x->stats};
-    if (problem->forms) x->eval.forms = x->forms = form_instance_new(problem->forms, 0, &x->eval);
-    x->moved = DAE_ARRAY(double, 3 * (size_t)n);
-    if (x->moved && (x->forms || !problem->forms) && make_room(x, n, n)) {
+    bool found = !problem->forms || find_rows(x);
+    if (found && x->rows) residuals = x->rows->ne + x->rows->ng;
+    x->moved = DAE_ARRAY(double, 2 * (size_t)n + (size_t)residuals);
+    if (found && x->moved && make_room(x, n, residuals)) {
         x->panels.residual = callback_residual;
         return x;
     }
@@ -428,6 +472,7 @@ bool reader_start(reader *x, double t, const double *row, bool fixed)
         reader_place(x, row, x->mixed);
         x->size_time = t;
         reader_sized(x, t, x->mixed);
+        if (!reader_past_start(x, t, x->mixed)) return false;
         sighting at = {.t = t, .v = x->mixed, .event = true, .first = true};
         if (fixed) check_fixed(x, t, x->mixed);
         if (fixed && !reader_initial_equations(x, &at)) return false;
@@ -482,6 +527,16 @@ static int breaks_within(const reader *x, double from, double to)
     return count;
 }
 
+/* The first break between two times, or the second of these. */
+static double next_break(const reader *x, double from, double to)
+{
+    double sign = to < from ? -1.0 : 1.0, next = to;
+    for (size_t k = 0; k < x->break_count; k++)
+        if ((x->breaks[k] - from) * sign > 0.0 && (next - x->breaks[k]) * sign > 0.0)
+            next = x->breaks[k];
+    return next;
+}
+
 /* Whether what is differentiated comes to the end of a step at `end` continuously, where `inside`
  * is within it and so near that it hardly moves: values within a step may have been mended, and the
  * end not. */
@@ -523,6 +578,22 @@ static bool has_moved(reader *x, dae_solver *s, double to)
     return true;
 }
 
+/* Tiles over the step from .. to: as long as a cell, and not over what bends. */
+static bool follow(reader *x, dae_solver *s, double from, double to)
+{
+    panels *p = &x->panels;
+    double sign = to < from ? -1.0 : 1.0;
+    if (p->collected == 0) p->tile_from = from + 1e-3 * (to - from);
+    for (double end = NAN; !((end - to) * sign > 0.0);) {
+        end = p->tile_from + sign * p->stretch * x->cell;
+        end = next_break(x, p->tile_from, end);
+        double begin = p->tile_from;
+        if (!panels_follow(p, s, to, end)) return false;
+        if (p->tile_from == begin) return true; /* it goes on in the next step */
+    }
+    return true;
+}
+
 /* The ends of a step are left out: switches may have either value there. */
 bool reader_step(reader *x, dae_solver *s, double from, double to)
 {
@@ -530,22 +601,27 @@ bool reader_step(reader *x, dae_solver *s, double from, double to)
     double a = from + margin, b = to - margin;
     if (!(fabs(length) > 1e-12 * fmax(fabs(to), fabs(x->span))) || x->panels.residuals == 0)
         return true;
+    if (x->judge && !reader_past_step(x, s, from, to)) return false;
     if (x->judge && !reader_watch_step(x, s, from, to)) return false;
     bool due = isnan(x->probed) || fabs(to - x->probed) >= x->cell;
     bool moved = has_moved(x, s, to);
-    if (!due && !moved && breaks_within(x, a, b) < 2) return true;
+    if (!due && !moved && breaks_within(x, a, b) < 2) {
+        panels_skip(&x->panels);
+        return follow(x, s, from, to);
+    }
     x->way = 0.0;
     x->probed = to;
     x->size_time = to;
     if (!look_between(x, s, a, b)) return false;
     if (x->judge) check_end(x, s, b, to);
     if (x->judge) check_end(x, s, a, from);
-    return true;
+    return follow(x, s, from, to); /* what one step shows is said first */
 }
 
 bool reader_end(reader *x)
 {
     if (x->judge && !reader_watch_end(x)) return false;
+    if (x->past.lost) note_gap(x, 0, "the past of what is delayed is not known");
     for (int e = 0; x->judge && e < x->equations; e++)
         if (x->mute[e] && !x->seen[e] && !x->skipped[e])
             note_gap(x, x->equation[e].line, "%s: %s",

@@ -16,6 +16,7 @@ typedef struct panel_point {
     double t;
     const double *v, *slope, *second; /* second NULL: not asked for */
     double per_length;
+    bool anywhere; /* it may be the end of a step, where switches may have either value */
 } panel_point;
 
 /* Residuals that are to vanish there. spread: what errors of the values make of them; NAN: it has
@@ -27,6 +28,13 @@ typedef bool (*values_fn)(void *of, dae_solver *s, double t, double *v);
 typedef void (*leak_fn)(void *of, int e, double from, double to, double t, double sum,
                         double allowed);
 
+/* What intervals in a row add up to, per residual: the integral, how far it may be wrong, what
+ * errors inside and at ends explain, where it begins. */
+typedef struct drift {
+    double *of; /* owned */
+    long steps;
+} drift;
+
 typedef struct panels {
     int values, residuals;
     residuals_fn residual;
@@ -36,16 +44,45 @@ typedef struct panels {
     leak_fn leak;
     void *of;
     long evaluations, most; /* of points, and how many there may be */
-    double length;          /* of the step at hand */
-    double *work;           /* owned */
+    double length;          /* of the step at hand, */
+    bool anywhere;          /* or of a tile, whose ends may be those of steps */
+    const double *off;      /* per value: what errors are fine */
+    drift looked, tiled;    /* of the last steps in a row that were looked at; of the last tiles, */
+    double tile_from;       /* of which the one at hand begins here, */
+    int collected;          /* and so many of its values are known: */
+    double *tile;           /* these; owned */
+    double stretch;         /* the next one is so many times as long as it need be */
+    long tile_evaluations;
+    double *work; /* owned */
 } panels;
 
 bool panels_new(panels *p); /* the fields above are set; false: memory */
 void panels_free(panels *p);
+/* There is an event between the last step and the next; jumps: of what is differentiated. */
+void panels_part(panels *p, bool jumps);
+/* The last step was not looked at. */
+void panels_skip(panels *p);
+/* A drift is too small to be seen in one step, and adds up: steps are covered by tiles, whose
+ * values are collected on the way. The last step goes up to `to`, the tile at hand to tile_end; it
+ * is over where collected is 1 again. False: memory. */
+bool panels_follow(panels *p, dae_solver *s, double to, double tile_end);
 /* Whether the slopes of the values between `count` times within the last step are what the
  * equations say: the integral of each residual over all of it by two rules on each part, halved
  * where these differ. False: memory. */
 bool panels_look(panels *p, dae_solver *s, const double *times, size_t count);
+
+/* ---- what was: verify_past.c ---- */
+
+/* Values of what is delayed, in pieces of steps: each has its ends, errors of its polynomials, and
+ * values at its nodes. */
+typedef struct past {
+    int *slot; /* per value: its number among those that are delayed; -1: it is not */
+    int delayed;
+    double origin, longest; /* where it begins, and how long it is kept */
+    double *piece;          /* owned; `stride` numbers each, those from `first` to `count` - 1 */
+    size_t room, stride, first, count;
+    bool lost; /* it was asked for what it does not know */
+} past;
 
 /* ---- the reader ---- */
 
@@ -86,7 +123,9 @@ struct reader {
     bool *fires;       /* per when branch; work space */
     /* of callbacks */
     evaluator eval;
-    struct form_instance *forms; /* owned */
+    struct form_instance *forms;         /* owned */
+    const struct quasilinear_form *rows; /* E x' = f, 0 = g; NULL: a residual form */
+    double *matrix;                      /* values of E; work space */
     dae_stats stats;
     double *moved; /* of callbacks: values, slopes, residuals; work space */
     /* of both */
@@ -99,10 +138,11 @@ struct reader {
     double *mixed, *here, *beside; /* n each; work space */
     panels panels;
     double cell, probed; /* panels begin so far apart, and the last one ended there */
-    double *passed;      /* per value: at the end of the last step, */
-    double way, move;    /* what they have moved since the last panel, and are to move */
-    int moved_panels;    /* that were chosen for it */
-    double *breaks;      /* times at which something of time alone bends, increasing */
+    past past;
+    double *passed;   /* per value: at the end of the last step, */
+    double way, move; /* what they have moved since the last panel, and are to move */
+    int moved_panels; /* that were chosen for it */
+    double *breaks;   /* times at which something of time alone bends, increasing */
     size_t break_count;
     double *pieces; /* break_count + 2: ends of panels; work space */
     unsigned random;
@@ -144,7 +184,7 @@ typedef struct sighting {
     bool clocks; /* a clock that strikes may be over already */
 } sighting;
 
-judge_point reader_point(const reader *x, const sighting *at);
+judge_point reader_point(reader *x, const sighting *at);
 /* Let tolerances know of values, at their time. */
 void reader_sized(reader *x, double t, const double *v);
 /* Values of the run at t on the last step; false: there are none. */
@@ -165,6 +205,15 @@ bool reader_uncertain(const judge_switch *w, bool event);
 typedef bool (*flip_fn)(void *context, const judge_result *r);
 bool reader_flip(reader *x, const sighting *at, int group, const judge_force *fixed,
                  size_t fixed_count, flip_fn found, void *context);
+
+/* verify_past.c: what is delayed is found; the past begins at t; a step from .. to is written down.
+ * False: memory. */
+bool reader_past_new(reader *x);
+bool reader_past_start(reader *x, double t, const double *v);
+void reader_past_free(reader *x);
+bool reader_past_step(reader *x, dae_solver *s, double from, double to);
+/* A judge_past of a reader. */
+double reader_past_value(void *of, int variable, double t, double off, double *spread);
 
 /* ---- events: verify_whens.c ---- */
 

@@ -12,7 +12,7 @@ static const double WINDOW = 1.0 / 20.0;
 
 /* ---- points ---- */
 
-judge_point reader_point(const reader *x, const sighting *at)
+judge_point reader_point(reader *x, const sighting *at)
 {
     return (judge_point){.time = at->t,
                          .values = at->v,
@@ -23,7 +23,10 @@ judge_point reader_point(const reader *x, const sighting *at)
                          .time_tolerance = TIME_ROUNDING * fmax(fabs(at->t), fabs(x->span)),
                          .initial = at->first,
                          .event = at->event,
-                         .fires = at->fires};
+                         .fires = at->fires,
+                         .past = x->past.delayed > 0 ? reader_past_value : NULL,
+                         .past_of = x,
+                         .origin = x->past.origin};
 }
 
 void reader_sized(reader *x, double t, const double *v)

@@ -425,6 +425,16 @@ static void check_jumps(reader *x)
     }
 }
 
+/* What is differentiated goes on from other values. */
+static bool any_jumps(const reader *x)
+{
+    const reading *b = &x->chain[0], *a = &x->chain[x->chained - 1];
+    for (int v = 0; v < x->n; v++)
+        if (x->variable[v].derivative >= 0 && !(fabs(a->v[v] - b->v[v]) <= 0.01 * x->off[v]))
+            return true;
+    return false;
+}
+
 /* Discrete variables of whens keep their values from one row to another. */
 static void check_kept(reader *x, const double *from, double t, const double *v)
 {
@@ -459,6 +469,7 @@ static bool settle_event(reader *x)
     for (int k = 0; ok && k < x->whens && !first; k++) ok = check_branch(x, k);
     if (ok && !first && !x->overlong) ok = check_changes(x);
     if (ok && !first) check_jumps(x);
+    panels_part(&x->panels, any_jumps(x));
     if (ok && (!first || x->fixed) && x->faults == faults) ok = reader_explain(x, first);
     x->chained = 0;
     x->overlong = x->starting = false;
@@ -469,6 +480,7 @@ bool reader_watch_event(reader *x, double t, const double *row)
 {
     if (!x->judge) return true;
     reader_place(x, row, x->mixed);
+    if (x->starting && !reader_past_start(x, t, x->mixed)) return false;
     if (x->chained == MOST_CHAIN) x->chained--, x->overlong = true;
     keep_reading(&x->chain[x->chained++], t, x->mixed, x->n);
     return true;

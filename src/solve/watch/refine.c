@@ -232,6 +232,7 @@ static bool refiner_fill(refiner *r, const dae_solver *s)
         return false;
     norm_classify(&r->norm, s->bound.kinds, s->bound.context.error_test);
     r->norm.hidden = s->bound.norm.hidden;
+    norm_follow(&r->norm, s->bound.norm.tighten, s->bound.norm.followers);
     r->context = s->bound.context;
     r->context.eval = &r->eval;
     r->context.newton = &r->newton;

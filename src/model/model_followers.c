@@ -1,0 +1,84 @@
+/* What follows from the unknowns of a variant: variables of the user that it sees through, and
+ * those that leave the model as definitions, with their derivatives by its unknowns. */
+#include "base/memory.h"
+#include "expr/derive.h"
+#include "model/model_build.h"
+
+typedef struct output_list {
+    expr *e; /* owned */
+    size_t count, room;
+} output_list;
+
+static bool add_output(output_list *list, expr e)
+{
+    if (!dae_grow(&list->e, &list->room, list->count + 1, sizeof *list->e)) return false;
+    list->e[list->count++] = e;
+    return true;
+}
+
+/* Marks definitions, and what has no place among the unknowns; NULL: memory. What nothing else
+ * needs, an output, is told at the end of a run if it magnifies errors. */
+static bool *marked(const model_form *f)
+{
+    const model_form *base = f->base;
+    bool *follows = DAE_ARRAY(bool, base->flat->variable_count);
+    for (int k = 0; follows && k < base->definition_count; k++) follows[base->evaluated[k]] = true;
+    for (int i = 0; follows && i < base->n; i++)
+        if (f->value[i] != EXPR_NONE && base->unknown_order[i] == 0)
+            follows[base->unknown_variable[i]] = true;
+    return follows;
+}
+
+/* Derivatives of a follower by unknowns, and not by their slopes */
+static bool add_entries(model_form *f, output_list *entries, const gradient *d)
+{
+    for (size_t k = 0; k < d->count; k++) {
+        const expr_node *node = graph_node(f->flat->graph, d->leaf[k]);
+        if (node->order > 0) continue;
+        const size_t at = entries->count;
+        if (!dae_grow(&f->follower_unknown, &f->follower_room, at + 1, sizeof(int)) ||
+            !add_output(entries, d->derivative[k]))
+            return false;
+        f->follower_unknown[at] = node->index;
+    }
+    return true;
+}
+
+static bool add_followers(model_form *f, const bool *follows, output_list *values,
+                          output_list *entries)
+{
+    gradient d = {0};
+    bool ok = true;
+    for (int k = 0; ok && k < f->visible_count; k++) {
+        const size_t before = entries->count;
+        if (!follows[f->visible[k]]) continue;
+        ok = derive_gradient(f->flat->graph, f->output.e[k], &d) && add_entries(f, entries, &d);
+        if (entries->count == before) continue; /* a function of time, say */
+        ok = ok && add_output(values, f->output.e[k]);
+        f->follower[f->follower_count++] = f->visible[k];
+        f->follower_start[f->follower_count] = entries->count;
+    }
+    gradient_free(&d);
+    return ok;
+}
+
+bool build_followers(model_form *f, model_program *p)
+{
+    output_list values = {0}, entries = {0};
+    bool *follows = marked(f);
+    f->follower = DAE_ARRAY(int, f->visible_count);
+    f->follower_start = DAE_ARRAY(size_t, (size_t)f->visible_count + 1);
+    bool ok =
+        follows && f->follower && f->follower_start && add_followers(f, follows, &values, &entries);
+    for (size_t k = 0; ok && k < entries.count; k++) ok = add_output(&values, entries.e[k]);
+    const expr none = EXPR_NONE;
+    ok = ok && build_program(f, p, values.e ? values.e : &none, values.count);
+    dae_free_all(values.e, entries.e, follows);
+    return ok;
+}
+
+void model_instance_followers(model_instance *m, double t, const double *y, const double *yp,
+                              double *out)
+{
+    model_instance_run(m, FOLLOWERS, t, y, yp, NULL, out);
+}
