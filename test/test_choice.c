@@ -300,6 +300,93 @@ static void test_careful_after_a_failure(void **state)
     dae_problem_free(p);
 }
 
+/* y' = -y; once the run stands beyond t = 1 no slope is right, but for bdf in steps below `reach`.
+ */
+typedef struct wall {
+    double reach, t;
+    const dae_solver *s;
+} wall;
+
+static int decay_to_a_wall(double t, const double *y, const double *yp, double *f, void *user)
+{
+    const wall *w = user;
+    const bool bdf = w->s && strcmp(dae_solver_method(w->s), "bdf") == 0;
+    f[0] = yp[0] + y[0];
+    if (w->t > 1.0 && t > w->t + (bdf ? w->reach : 0.0)) f[0] += copysign(1e9, yp[0]);
+    return 0;
+}
+
+static void watch_wall(const dae_step_info *info, void *user)
+{
+    wall *w = user;
+    if (info->result == DAE_STEP_ACCEPTED) w->t = info->t + info->h;
+}
+
+/* Runs to t = 2 against the wall: the status, and the message */
+static dae_status run_to_wall(wall *w, long *attempts, char *text)
+{
+    const double start[1] = {1.0};
+    dae_problem *p;
+    dae_options o = dae_options_default();
+    o.monitor = watch_wall;
+    o.user = w;
+    const dae_residual form = {.n = 1, .f = decay_to_a_wall, .user = w};
+    assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+    dae_solver *s = solver(p, &o);
+    w->s = s;
+    assert_int_equal(dae_solver_start(s, 0.0, start, NULL), DAE_OK);
+    dae_status status = dae_solver_run(s, 2.0, NULL, NULL);
+    *attempts = dae_solver_stats(s)->attempts;
+    strcpy(text, dae_solver_diag(s)->text);
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return status;
+}
+
+/* Where radau fails bdf goes on from the last good point. If that fails, too, the message names
+ * both; and what creeps on in steps that lead nowhere ends when it has done as much work as the run
+ * before it, or 200 attempts where that was less. */
+static void test_all_families_are_tried(void **state)
+{
+    (void)state;
+    char text[DAE_TEXT_SIZE];
+    long attempts;
+    wall w = {.reach = 0.0};
+    assert_int_equal(run_to_wall(&w, &attempts, text), DAE_ERR_CONVERGENCE);
+    if (!strstr(text, "radau had failed from t = ") || !strstr(text, "bdf was tried"))
+        fail_msg("%s", text);
+    w = (wall){.reach = 1e-9};
+    assert_int_equal(run_to_wall(&w, &attempts, text), DAE_ERR_CONVERGENCE);
+    if (!strstr(text, "radau failed at t = ") || !strstr(text, "bdf, which was tried"))
+        fail_msg("%s", text);
+    assert_in_range(attempts, 200, 300);
+    assert_true(w.t < 1.5);
+}
+
+/* A large model begins with bdf, which fails where a diode begins to conduct: radau goes on. */
+static void test_radau_after_bdf(void **state)
+{
+    (void)state;
+    double values[1300];
+    dae_options o = dae_options_default();
+    o.rtol = 1e-3, o.atol = 1e-6, o.stop_time = 20.0;
+    dae_problem *p = model(
+        "model M Real x[1200](each start = 0, each fixed = true), v, i; equation "
+        "der(x[1]) = x[2] - 2*x[1] + i; for k in 2:1199 loop der(x[k]) = (x[k - 1] - 2*x[k] + "
+        "x[k + 1])*100; end for; der(x[1200]) = -x[1200]; i = 1e-14*(exp(v/0.025) - 1); "
+        "v + 1e3*i = 5*sin(time); end M;");
+    dae_solver *s = solver(p, &o);
+    assert_true(dae_problem_variable_count(p) <= 1300);
+    assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
+    at_work(s, "bdf", "implicit");
+    assert_int_equal(dae_solver_run(s, 20.0, NULL, NULL), DAE_OK);
+    at_work(s, "radau", "bdf failed");
+    assert_int_equal(dae_solver_variables(s, 20.0, values), DAE_OK);
+    assert_true(fabs(values[dae_problem_find_variable(p, "v")] - 0.667219328) < 2e-3);
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
 /* Values between long steps meet the tolerances, also of functions of time alone, which the error
  * test of a collocation method does not see. */
 static void test_values_between(void **state)
@@ -469,6 +556,8 @@ int main(void)
                                        cmocka_unit_test(test_model_changes),
                                        cmocka_unit_test(test_change_from_taylor),
                                        cmocka_unit_test(test_careful_after_a_failure),
+                                       cmocka_unit_test(test_all_families_are_tried),
+                                       cmocka_unit_test(test_radau_after_bdf),
                                        cmocka_unit_test(test_values_between),
                                        cmocka_unit_test(test_no_invariant),
                                        cmocka_unit_test(test_residual_callbacks),

@@ -173,6 +173,7 @@ typedef struct hybrid {
     opening opening;             /* made ahead of the start */
     bool given;                  /* started at values that stay */
     bool at_start;    /* relations and floor have their values at t, not a moment later */
+    int freedom;      /* of the mode before the event at hand; -1: states need not stay */
     double direction; /* of time: +1 or -1 */
 
     /* The initial system of the model, if it has one: a problem and a solver of its own. */

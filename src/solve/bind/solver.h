@@ -66,6 +66,14 @@ typedef struct hardship {
 } hardship;
 
 /* Where a run stands, what controls its steps, and what it has reported. */
+/* A method of another family, where one has failed: what it may cost. */
+typedef struct fallback {
+    char from[24];    /* the method that failed last; "": the trouble is over */
+    double t, beyond; /* where it failed; it is over when a step has come beyond this */
+    long attempts;    /* no more attempts than this, of the run */
+    dae_status failed;
+} fallback;
+
 typedef struct run_state {
     solver_phase phase;
     double t;            /* where the solver stands */
@@ -87,6 +95,7 @@ typedef struct run_state {
     double shown; /* the user has seen the run up to here; NAN: up to t */
     stall stall;
     hardship gmres;
+    fallback fallback;
     attempt last;
     double *last_values;   /* its vectors behind the reading of a checkpoint; owned, NULL: none */
     double tried;          /* the step that was tried first, where it ended or will end */

@@ -26,7 +26,7 @@ static void wishes_persist(dae_solver *s, persist *p)
     strncpy(reason, w->reason, sizeof reason - 1);
     PERSIST(p, w->implicit);
     PERSIST(p, w->unfolded);
-    PERSIST(p, w->careful);
+    PERSIST(p, w->failed);
     PERSIST(p, w->iterative);
     PERSIST(p, reason);
     PERSIST(p, s->why);

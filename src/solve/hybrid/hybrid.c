@@ -165,6 +165,17 @@ static dae_status first_event(dae_solver *s, double t)
     return status;
 }
 
+/* No mode holds at t as its relations have it there: with all currents and voltages of a rectifier
+ * at zero each diode conducts, and their equations depend on each other. One that holds a moment
+ * later serves. */
+static dae_status start_ahead(dae_solver *s, double t, dae_status status)
+{
+    s->hybrid->at_start = false;
+    status = modes_mend(s, t, true, status);
+    s->hybrid->at_start = true;
+    return status;
+}
+
 /* The initial equations, with initial() true and pre(..) given by the start values; then the event
  * at the initial time: samples due at once. Both search for values, and need more memory for that
  * than a method does: it gets its own behind them. */
@@ -174,6 +185,7 @@ static dae_status start_opened(dae_solver *s, double t, dae_init mode)
     s->bound.searching = true;
     s->hybrid->begins = !s->hybrid->given;
     dae_status status = modes_mend(s, t, true, events_agree_at_start(s, t, mode));
+    if (status != DAE_OK) status = start_ahead(s, t, status);
     if (status == DAE_OK) status = settings_check(s, t);
     if (status == DAE_OK) status = check_start(s, t);
     s->hybrid->begins = false;
@@ -288,7 +300,9 @@ dae_status hybrid_update(dae_solver *s)
         s->run.direction; /* an event may lie beyond tend by its rounding: no way back */
     step_memory left = resume_leave(s, t);
     double *before = impulse_before(s);
+    h->freedom = mode_freedom(s);
     status = run_event(s, t, h->stays);
+    h->freedom = -1;
     impulse_after(s, t, before);
     s->run.direction = direction;
     if (status == DAE_OK && !h->stays) resume_enter(s, &left);

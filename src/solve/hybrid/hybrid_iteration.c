@@ -201,6 +201,11 @@ static void evaluate_discretes(dae_solver *s, double t, bool initial)
     }
 }
 
+void events_take(dae_solver *s, double t)
+{
+    evaluate_discretes(s, t, false);
+}
+
 /* Values that stay where they are: fixed ones at the start, those that reinit has set. What
  * Newton's iteration cannot do is left to the levels, if the form that is integrated has them. */
 static void hold_values(dae_solver *s, bool starts)
@@ -357,8 +362,8 @@ static bool turn_undefined(dae_solver *s, double t)
 
 /* Inner passes: discrete and continuous values that agree, with pre(..) as it is. *passes counts.
  * *mode: the pass has come to a mode that is not bound; once it is, the pass goes on from there. */
-static dae_status agree(dae_solver *s, double t, bool initial, dae_init init, int *passes,
-                        bool *mode)
+static dae_status agree(dae_solver *s, double t, bool initial, dae_init init,
+                        const mode_entry *entry, int *passes, bool *mode)
 {
     for (;; *mode = false) {
         bool agreed = false;
@@ -372,6 +377,7 @@ static dae_status agree(dae_solver *s, double t, bool initial, dae_init init, in
             }
             *mode = true;
             s->hybrid->stays = false;
+            if (entry) states_return(s, entry);
             if (!is_mode_bound(s)) return DAE_OK;
         }
         status = solve_continuous(s, t, initial, init);
@@ -387,13 +393,14 @@ static dae_status agree(dae_solver *s, double t, bool initial, dae_init init, in
     }
 }
 
-dae_status events_agree(dae_solver *s, double t, bool initial, dae_init init, int *passes)
+dae_status events_agree(dae_solver *s, double t, bool initial, dae_init init,
+                        const mode_entry *entry, int *passes)
 {
     bool mode = s->hybrid->opening.stands; /* then half of the first pass is done */
     s->hybrid->opening.stands = false;
     circle_open(s->hybrid);
     for (*passes += mode;;) {
-        dae_status status = agree(s, t, initial, init, passes, &mode);
+        dae_status status = agree(s, t, initial, init, entry, passes, &mode);
         if (status != DAE_OK || !mode) return status;
         status = bind_mode_at_hand(s, t); /* outside of the iteration: a plan, and its binding */
         if (status != DAE_OK) return status;
@@ -502,13 +509,23 @@ static void hybrid_release(dae_solver *s)
     for (int i = 0; i < s->bound.n; i++) s->hybrid->is_held[i] = false;
 }
 
+/* Values and mode for the memory, which keep the states as they are in e. */
+static dae_status agree_in_mode(dae_solver *s, double t, const mode_entry *e, int *passes)
+{
+    bool changed = false;
+    dae_status status = events_agree(s, t, false, DAE_INIT_DIFFERENTIAL, e, passes);
+    if (e->memory) status = commute(s, t, e, status, &changed);
+    if (status != DAE_OK || !changed) return status;
+    return events_agree(s, t, false, DAE_INIT_DIFFERENTIAL, e, passes);
+}
+
 /* Outer passes: until pre(v) = v, no state is set anew, and the relations are where they go. */
-dae_status events_iterate(dae_solver *s, double t)
+static dae_status iterate(dae_solver *s, double t, const mode_entry *e)
 {
     bool again = true, reset;
     int passes = 0;
     while (again) {
-        dae_status status = events_agree(s, t, false, DAE_INIT_DIFFERENTIAL, &passes);
+        dae_status status = agree_in_mode(s, t, e, &passes);
         if (status == DAE_OK && s->hybrid->stays && clauses_act(s)) {
             s->hybrid->stays = s->hybrid->solved = false;
             continue;
@@ -526,6 +543,17 @@ dae_status events_iterate(dae_solver *s, double t)
         if (++passes > MOST_PASSES) return explain_flipping(s, t);
     }
     return DAE_OK;
+}
+
+dae_status events_iterate(dae_solver *s, double t)
+{
+    mode_entry e = {0};
+    const bool keeps = s->hybrid->freedom >= 0;
+    dae_status status = keeps && !mode_entry_take(s, &e) ? plan_exhausted(&s->diag) : DAE_OK;
+    if (keeps && status == DAE_OK && !(e.state = mode_states(s))) status = plan_exhausted(&s->diag);
+    if (status == DAE_OK) status = iterate(s, t, &e);
+    mode_entry_free(&e);
+    return status;
 }
 
 void events_follow(dae_solver *s, double t)

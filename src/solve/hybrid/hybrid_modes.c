@@ -5,6 +5,7 @@
  * event iteration that goes from one mode to the next ends in one of them. Then the relations that
  * are at zero, of algebraic variables alone, are tried on both sides, until the equations determine
  * a solution that stays there a moment later. There are few of them, and such events are rare. */
+#include <stdint.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -56,10 +57,19 @@ static bool mode_holds(dae_solver *s, double t, bool initial)
     return !relations_leave(s, t) && s->hybrid->foreseen && !rank_is_lost(s, t);
 }
 
-/* What is put back before a mode is tried. */
-typedef struct mode_entry {
-    double *memory, *y; /* y and then y' of the base form */
-} mode_entry;
+bool mode_entry_take(dae_solver *s, mode_entry *e)
+{
+    const size_t slots = (size_t)flat_of(s)->memory_count;
+    *e = (mode_entry){dae_copy(s->hybrid->instance->memory, slots, sizeof(double)), user_values(s),
+                      NULL};
+    return e->memory && e->y;
+}
+
+void mode_entry_free(mode_entry *e)
+{
+    dae_free_all(e->memory, e->y, e->state);
+    *e = (mode_entry){0};
+}
 
 static dae_status restore(dae_solver *s, const mode_entry *e)
 {
@@ -72,27 +82,37 @@ static dae_status restore(dae_solver *s, const mode_entry *e)
     return DAE_OK;
 }
 
+/* Relations of the set take their other sides. */
+static void turn(dae_solver *s, const size_t *list, int count, uint64_t set)
+{
+    const flat_model *m = flat_of(s);
+    for (int k = 0; k < count; k++) {
+        double *slot = &s->hybrid->instance->memory[m->relations[list[k]].memory];
+        if (set >> k & 1u) *slot = *slot == 0.0;
+    }
+}
+
 /* Try modes with some of the free relations turned over; whether one holds. */
 static bool try_modes(dae_solver *s, double t, bool initial, const mode_entry *e,
                       const size_t *list, int count)
 {
-    const flat_model *m = flat_of(s);
-    for (unsigned mask = (1u << count) - 1; mask > 0; mask--) {
-        if (restore(s, e) != DAE_OK) return false;
-        for (int k = 0; k < count; k++) {
-            double *slot = &s->hybrid->instance->memory[m->relations[list[k]].memory];
-            if (mask >> k & 1u) *slot = *slot == 0.0;
-        }
-        if (mode_holds(s, t, initial)) return true;
+    bool found = false;
+    const dae_message_fn message = s->bound.options.message;
+    s->bound.options.message = s->base_options.message =
+        NULL; /* what is said of modes that are only tried is of no use */
+    for (uint64_t set = ((uint64_t)1 << count) - 1; set > 0 && !found; set--) {
+        if (restore(s, e) != DAE_OK) break;
+        turn(s, list, count, set);
+        found = mode_holds(s, t, initial);
     }
-    return false;
+    s->bound.options.message = s->base_options.message = message;
+    return found;
 }
 
-/* Failures that another mode may mend. */
-static bool ended_badly(dae_status status)
+bool ended_badly(dae_status status)
 {
     return status == DAE_ERR_EVENT || status == DAE_ERR_SINGULAR || status == DAE_ERR_INITIAL ||
-           status == DAE_ERR_CONVERGENCE || status == DAE_ERR_ERROR_TEST;
+           status == DAE_ERR_MODEL || status == DAE_ERR_CONVERGENCE || status == DAE_ERR_ERROR_TEST;
 }
 
 dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status)
@@ -102,21 +122,105 @@ dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status)
     if (!ended_badly(status) || h->given) return status;
     int count = free_relations(s, t, initial, list);
     if (count == 0) return status;
-    size_t slots = (size_t)flat_of(s)->memory_count;
-    mode_entry e = {dae_copy(h->instance->memory, slots, sizeof(double)), user_values(s)};
+    mode_entry e;
     dae_diag said = s->diag;
-    dae_message_fn message = s->bound.options.message;
-    s->bound.options.message = s->base_options.message =
-        NULL; /* what is said of modes that are only tried is of no use */
-    bool found = e.memory && e.y && try_modes(s, t, initial, &e, list, count);
-    s->bound.options.message = s->base_options.message = message;
+    const bool taken = mode_entry_take(s, &e),
+               found = taken && try_modes(s, t, initial, &e, list, count);
     s->diag = said;
     if (found)
         diag_clear(&s->diag);
-    else if (e.memory && e.y)
+    else if (taken)
         restore(s, &e);
-    dae_free_all(e.memory, e.y);
+    mode_entry_free(&e);
     return found ? DAE_OK : status;
+}
+
+/* ---- modes that keep the states ---- */
+
+/* Sets of relations that are tried, those of the fewest first: a switch that opens makes one diode
+ * conduct, seldom two. As many as eight relations have. */
+enum { MOST_TRIED = 255, MOST_SWITCHES = 32 };
+
+/* The next larger number with as many ones, or the least with one more. [Warren, Hacker's Delight,
+ * 2-1] */
+static uint64_t next_set(uint64_t set, int count)
+{
+    if (set == 0) return 1;
+    const uint64_t low = set & (~set + 1), ripple = set + low;
+    const uint64_t next = ripple | (((set ^ ripple) >> 2) / low);
+    int ones = 0;
+    if (next >> count == 0) return next;
+    for (uint64_t k = set; k; k &= k - 1) ones++;
+    return ((uint64_t)1 << (ones + 1)) - 1;
+}
+
+/* The relations that the solution decides, not time and the states alone. */
+static int switches_of(const dae_solver *s, size_t *list)
+{
+    int count = 0;
+    for (size_t r = 0; r < flat_of(s)->relation_count && count < MOST_SWITCHES; r++)
+        if (s->hybrid->instance->form->rounded[r]) list[count++] = r;
+    return count;
+}
+
+/* Whether the mode of the memory has a solution that keeps the states and the mode; clauses read
+ * it, but do not act yet, and pre(..) is as it was. */
+static bool mode_keeps(dae_solver *s, double t, const mode_entry *e)
+{
+    s->hybrid->solved = false;
+    events_take(s, t);
+    if (hybrid_begin_mode(s, false) != DAE_OK || states_jump(s, e)) return false;
+    s->hybrid->solved = true;
+    return !relations_leave(s, t) && s->hybrid->foreseen && !rank_is_lost(s, t);
+}
+
+static bool try_switches(dae_solver *s, double t, const mode_entry *e, const size_t *list,
+                         int count)
+{
+    uint64_t set = 0;
+    for (int k = 0; k <= MOST_TRIED && set >> count == 0; k++, set = next_set(set, count)) {
+        if (restore(s, e) != DAE_OK) return false;
+        turn(s, list, count, set);
+        if (mode_keeps(s, t, e)) return true;
+    }
+    return false;
+}
+
+/* memory: what the passes have come to, but for the switches, which are as the event has found
+ * them */
+static void leave_switches(const dae_solver *s, const mode_entry *e, const size_t *list, int count,
+                           double *memory)
+{
+    const flat_model *m = flat_of(s);
+    for (int k = 0; k < count; k++) {
+        const int slot = m->relations[list[k]].memory;
+        memory[slot] = e->memory[slot];
+    }
+}
+
+bool modes_keep_states(dae_solver *s, double t, const mode_entry *e)
+{
+    hybrid *h = s->hybrid;
+    size_t list[MOST_SWITCHES];
+    const int count = switches_of(s, list);
+    const size_t relations = flat_of(s)->relation_count, slots = (size_t)flat_of(s)->memory_count;
+    double *passed = dae_copy(h->instance->memory, slots, sizeof *passed);
+    double *memory = dae_copy(h->instance->memory, slots, sizeof *memory);
+    bool *decided = dae_copy(h->decided, relations, sizeof *decided), found = false;
+    const dae_diag said = s->diag;
+    const dae_message_fn message = s->bound.options.message;
+    s->bound.options.message = s->base_options.message = NULL;
+    if (passed && memory && decided && count > 0) {
+        leave_switches(s, e, list, count, memory);
+        found = try_switches(s, t, &(mode_entry){memory, e->y, e->state}, list, count);
+        if (!found) (void)restore(s, &(mode_entry){passed, e->y, e->state});
+        for (size_t r = 0; r < relations; r++) h->decided[r] = decided[r];
+    }
+    s->bound.options.message = s->base_options.message = message;
+    dae_free_all(passed, memory, decided);
+    s->diag = said;
+    if (found) diag_clear(&s->diag);
+    return found;
 }
 
 bool hybrid_rescue(dae_solver *s, dae_status status)

@@ -23,6 +23,7 @@ static void clear_events(dae_solver *s, double t)
     h->opening.stands = false;
     h->pending = EVENT_NONE;
     h->at_start = true;
+    h->freedom = -1;
     h->direction = s->bound.options.stop_time < t ? -1.0 : 1.0;
     s->stats.last_h = 0.0;
     for (size_t r = 0; r < m->relation_count; r++) h->zero[r] = 0.0;

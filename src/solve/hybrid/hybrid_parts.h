@@ -119,17 +119,28 @@ dae_status hybrid_open(dae_solver *s, double t, dae_init mode, bool given);
 /* With initial() true: guesses of the relations and of values that follow from the start values. */
 dae_status relations_guess(dae_solver *s, double t, dae_init mode);
 
+/* What an event, or a mode that is tried, starts from: the memory, and y and then y' of the base
+ * form. */
+typedef struct mode_entry {
+    double *memory, *y; /* owned */
+    bool *state;        /* unknowns that are states there; owned, NULL: nobody asks */
+} mode_entry;
+
 /* hybrid_iteration.c */
 
 /* Discrete variables and pre values from their start attributes, flags cleared. */
 void memory_start(dae_solver *s);
 /* The first half of the first pass: the memory of the mode to begin in. */
 dae_status events_find_mode(dae_solver *s, double t, dae_init mode);
-/* Inner passes: discrete and continuous values that agree, with pre(..) as it is. */
-dae_status events_agree(dae_solver *s, double t, bool initial, dae_init mode, int *passes);
+/* Inner passes: discrete and continuous values that agree, with pre(..) as it is. All of them start
+ * from the states in `entry`, if that is given. */
+dae_status events_agree(dae_solver *s, double t, bool initial, dae_init mode,
+                        const mode_entry *entry, int *passes);
 /* The same at the start, in another mode if the first one has no solution (hybrid_start_modes.c).
  */
 dae_status events_agree_at_start(dae_solver *s, double t, dae_init mode);
+/* Discrete equations, and when-clauses but for what they do beside assigning, in their order. */
+void events_take(dae_solver *s, double t);
 /* What the active clauses do beside assigning; *reset: states have new values. */
 dae_status events_act(dae_solver *s, double t, bool *reset);
 /* Outer passes: until pre(v) = v, no state is set anew, and the relations are where they go. */
@@ -165,6 +176,29 @@ bool branch_is_index_one(const dae_solver *s);
 /* After an event iteration with this result: where it ended in a mode that determines nothing, or
  * did not end, find one that holds. */
 dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status);
+/* As they are; false: memory, and what there is of it is to be freed all the same. */
+bool mode_entry_take(dae_solver *s, mode_entry *e);
+void mode_entry_free(mode_entry *e);
+/* A mode that differs from that of `e` in relations of algebraic variables, and has a solution with
+ * the states as they are: it is bound, and solved. false: there is none, and
+ * the memory is as it was, with the values of `e`. */
+bool modes_keep_states(dae_solver *s, double t, const mode_entry *e);
+/* Failures that another mode may mend. */
+bool ended_badly(dae_status status);
+
+/* hybrid_commute.c */
+
+/* Which unknowns of the base form are states in the mode at hand; the caller frees them. */
+bool *mode_states(const dae_solver *s);
+/* How many initial values the equations of the mode at hand leave free. */
+int mode_freedom(const dae_solver *s);
+/* The states as they are in e again, where a pass has thrown them. */
+void states_return(dae_solver *s, const mode_entry *e);
+/* Whether the mode that the event has come to binds states that were free, so that they jump. */
+bool states_jump(const dae_solver *s, const mode_entry *e);
+/* After passes of an event with this result: where they have come to a mode that throws states, or
+ * has no solution, to one that keeps them; *commuted: it has been found. */
+dae_status commute(dae_solver *s, double t, const mode_entry *e, dae_status status, bool *changed);
 
 /* hybrid_mute.c */
 

@@ -88,12 +88,13 @@ static dae_status attempt_at(dae_solver *s, double t, dae_init mode, const first
     diag_clear(&s->diag);
     s->hybrid->turned = k % 2 == 0;
     dae_status status = begin_again(s, t, mode, from, k / 2);
-    if (status == DAE_OK) status = events_agree(s, t, true, mode, &passes);
+    if (status == DAE_OK) status = events_agree(s, t, true, mode, NULL, &passes);
     s->hybrid->turned = false;
     return status;
 }
 
-/* The other modes and sides, until one agrees; else the first failure stands. */
+/* The other modes and sides, until one agrees; else the first failure stands, with the relations as
+ * they were guessed first: from there modes are tried. */
 static dae_status try_others(dae_solver *s, double t, dae_init mode, const first_start *from,
                              dae_status failed)
 {
@@ -103,8 +104,9 @@ static dae_status try_others(dae_solver *s, double t, dae_init mode, const first
     for (size_t k = 0; k < 2 * most && worth_another(status); k++)
         if (k != 1) status = attempt_at(s, t, mode, from, k);
     if (status == DAE_OK || !worth_another(status)) return status;
+    status = begin_again(s, t, mode, from, 0);
     s->diag = before;
-    return failed;
+    return status == DAE_ERR_MEMORY ? status : failed;
 }
 
 /* What contradicts itself in the first attempt is looked for once no other one has agreed: that
@@ -132,7 +134,7 @@ dae_status events_agree_at_start(dae_solver *s, double t, dae_init mode)
     from.yp = any ? from.y + from.n : NULL;
     if (any) vector_copy(from.n, start, from.y);
     s->hybrid->unexplained = unexplained || any;
-    dae_status status = events_agree(s, t, true, mode, &passes);
+    dae_status status = events_agree(s, t, true, mode, NULL, &passes);
     if (any && worth_another(status)) status = try_others(s, t, mode, &from, status);
     s->hybrid->unexplained = unexplained;
     if (any && !unexplained && status == DAE_ERR_INITIAL)

@@ -37,6 +37,36 @@ static const method *because(const method *m, const char *reason, char *why)
     return m;
 }
 
+/* What the families are called where they fail, and who goes on for them; in the order in which
+ * they are tried. */
+static const struct {
+    const char *failed;
+    const method *member;
+} families[FAMILY_COUNT] = {
+    [FAMILY_FORMS] = {"an explicit method failed, so ", NULL},
+    [FAMILY_STAGES] = {"radau failed, so ", &method_radau},
+    [FAMILY_STEPS] = {"bdf failed, so ", &method_bdf},
+};
+
+family family_of(const method *m)
+{
+    for (int f = 0; f < FAMILY_COUNT; f++)
+        if (families[f].member == m) return (family)f;
+    return FAMILY_FORMS;
+}
+
+const char *family_failed(family f)
+{
+    return families[f].failed;
+}
+
+family family_left(unsigned failed)
+{
+    for (int f = 0; f < FAMILY_COUNT; f++)
+        if (families[f].member && !(failed & family_bit((family)f))) return (family)f;
+    return FAMILY_COUNT;
+}
+
 const method *choose_needed(const formulation *f, const method *m)
 {
     if (m || !f->needs) return m;
@@ -92,8 +122,8 @@ bool choice_is_loose(const dae_options *o)
 
 static bool suits_collocation(const dae_problem *p, const wishes *w)
 {
-    return !w->implicit && !w->careful && w->formulation->automatic &&
-           choice_is_loose(w->options) && p->form.n <= LARGE && is_of_second_order(p);
+    return !w->implicit && !w->failed && w->formulation->automatic && choice_is_loose(w->options) &&
+           p->form.n <= LARGE && is_of_second_order(p);
 }
 
 static const method *take_collocation(char *why)
@@ -113,7 +143,10 @@ const method *choose_residual(const dae_problem *p, const wishes *w, char *why)
      * steps come close to bounds */
     bool bounded = !p->model && (p->form.lower_bounds || p->form.upper_bounds);
     bool fits = (w->formulation->automatic && !few_digits && !bounded) || declares_index3(p);
-    return because(fits && !w->careful && !w->iterative ? &method_radau : &method_bdf, reason, why);
+    const family first = fits && !w->iterative ? FAMILY_STAGES : FAMILY_STEPS;
+    const family left = family_left(w->failed);
+    const bool serves = left == FAMILY_COUNT || !(w->failed & family_bit(first));
+    return because(families[serves ? first : left].member, reason, why);
 }
 
 /* As prk does: order 8 below this tolerance. */

@@ -22,11 +22,11 @@ typedef struct wishes {
     const formulation *formulation; /* that they ask for, */
     const method *method;           /* and the method; unless: */
     bool open;                      /* they left it to us */
-    bool implicit;  /* explicit methods, and those on forms, are ruled out: stiff, or they failed */
-    bool unfolded;  /* where constraints do not show, the form with all levels is integrated, at
-                       index 1, too: for sensitivities */
-    bool careful;   /* radau failed in this run: bdf, which takes what other methods do not */
-    bool iterative; /* factors are predicted to be dear: bdf with GMRES (linear_choice.h) */
+    bool implicit; /* explicit methods, and those on forms, are ruled out: stiff, or they failed */
+    bool unfolded; /* where constraints do not show, the form with all levels is integrated, at
+                      index 1, too: for sensitivities */
+    unsigned failed; /* a bit for each family whose method failed where the run stands (choose.h) */
+    bool iterative;  /* factors are predicted to be dear: bdf with GMRES (linear_choice.h) */
     const char *reason; /* why, static; "" at first */
 } wishes;
 

@@ -18,7 +18,8 @@ typedef struct plan_key {
     double parameter;        /* of the formulation */
     const method *choice[2]; /* what `auto` begins with, and its method for residual forms */
     dae_projection projection;
-    bool open, loose, implicit, careful, levels, unfolded;
+    bool open, loose, implicit, levels, unfolded;
+    unsigned failed;
     int release; /* equations among which some are left out; 0: none are */
 } plan_key;
 
@@ -55,7 +56,7 @@ static plan_key key_of(const dae_problem *problem, const mode_point *mode, const
     key.open = w->open;
     key.loose = w->open && choice_is_loose(w->options);
     key.implicit = w->implicit;
-    key.careful = w->careful;
+    key.failed = w->failed;
     key.levels = mode->levels;
     key.unfolded = w->unfolded;
     key.release = mode->release ? mode->release_count : 0;
@@ -68,7 +69,7 @@ static bool same_key(const plan_key *a, const plan_key *b)
            strcmp(a->reason, b->reason) == 0 && a->parameter == b->parameter &&
            a->choice[0] == b->choice[0] && a->choice[1] == b->choice[1] &&
            a->projection == b->projection && a->open == b->open && a->loose == b->loose &&
-           a->implicit == b->implicit && a->careful == b->careful && a->levels == b->levels &&
+           a->implicit == b->implicit && a->failed == b->failed && a->levels == b->levels &&
            a->unfolded == b->unfolded && a->release == b->release;
 }
 

@@ -23,7 +23,8 @@ bool is_slow(const dae_solver *s, double tend)
     return fabs(tend - s->run.t) > MOST_TAYLOR_STEPS * fabs(s->stats.last_h);
 }
 
-/* Steps of radau that are down to rounding are at a singularity, which no method goes beyond. */
+/* Steps that are down to rounding are at a singularity, which no method goes beyond: another one
+ * would at best leap over it, to where the equations have no solution. */
 static const double ROUNDING = 1e-12;
 
 /* ---- GMRES that was our choice ---- */
@@ -95,20 +96,78 @@ dae_status gmres_replace(dae_solver *s, const char *what)
     return change_method(s, s->reason);
 }
 
+/* ---- a method of another family ---- */
+
+/* Families that have failed where the run stands, with that of the method at work. */
+static unsigned failed_families(const dae_solver *s)
+{
+    const unsigned before = s->run.fallback.from[0] ? s->wishes.failed : 0;
+    return before | family_bit(family_of(s->bound.method));
+}
+
+/* So many attempts has another method at least, where the run has just begun: a first step of bdf
+ * that is small enough for anything grows to the usual size in some dozens. */
+enum { LEAST_ATTEMPTS = 200 };
+
+/* The method at work has failed in a step from t_new: what the next one may cost. It has got over
+ * the trouble where it has come beyond the step that failed. */
+static void fallback_open(dae_solver *s, dae_status failed)
+{
+    const long spent = s->stats.attempts;
+    s->run.fallback =
+        (fallback){.t = s->run.t_new,
+                   .beyond = s->run.t_new + s->run.tried,
+                   .attempts = spent + (spent > LEAST_ATTEMPTS ? spent : LEAST_ATTEMPTS),
+                   .failed = failed};
+    snprintf(s->run.fallback.from, sizeof s->run.fallback.from, "%s", s->bound.method->name);
+}
+
+void fallback_note_step(dae_solver *s)
+{
+    fallback *f = &s->run.fallback;
+    if (f->from[0] && (s->run.t_new - f->beyond) * s->run.direction >= 0.0) f->from[0] = 0;
+}
+
+bool fallback_is_spent(const dae_solver *s)
+{
+    const fallback *f = &s->run.fallback;
+    return f->from[0] && s->stats.attempts >= f->attempts;
+}
+
+dae_status fallback_explain(dae_solver *s, dae_status failed)
+{
+    const fallback *f = &s->run.fallback;
+    if (!f->from[0] || failed >= 0) return failed;
+    diag_append(&s->diag,
+                " Of auto's methods %s had failed from t = %.9g on, and %s was tried there.",
+                f->from, f->t, s->bound.method->name);
+    return failed;
+}
+
+dae_status fallback_explain_spent(dae_solver *s)
+{
+    const fallback *f = &s->run.fallback;
+    s->diag.t = s->run.t_new;
+    return diag_set(&s->diag, f->failed,
+                    "Method %s failed at t = %.9g, and %s, which was tried from there, has come no "
+                    "further than t = %.9g in as many attempts as the run had taken before.",
+                    f->from, f->t, s->bound.method->name, s->run.t_new);
+}
+
 bool change_may_help(const dae_solver *s, dae_status failed)
 {
     if (gmres_failed(s, failed)) return true;
-    if (!s->wishes.open || s->bound.method->tests_algebraic) return false;
+    const family mine = family_of(s->bound.method), left = family_left(failed_families(s));
+    if (!s->wishes.open || left == FAMILY_COUNT) return false;
     if (s->wishes.formulation->needs) return false; /* by this method and no other */
     bool refused = declares_index3(s->base) && !s->base_options.multiplier_correction; /* by bdf */
-    if (s->bound.method->gives_way && refused) return false;
+    if (left == FAMILY_STEPS && refused) return false;
     if (failed == DAE_ERR_UNSUPPORTED && s->run.last.invariant > 0) return false; /* it is none */
-    if (failed == DAE_ERR_STIFF || failed == DAE_ERR_STALL) return true;
-    if (s->bound.method->gives_way && fabs(s->run.last.h) <= ROUNDING * fabs(s->run.t_new))
-        return false;
-    /* what has no value, as exponentials far from the solution, may lie on the way of radau alone
-     */
-    if (failed == DAE_ERR_EVALUATION) return s->bound.method->gives_way;
+    if (failed == DAE_ERR_STIFF) return mine != FAMILY_STEPS;
+    if (failed == DAE_ERR_STALL) return true;
+    if (mine != FAMILY_FORMS && fabs(s->run.last.h) <= ROUNDING * fabs(s->run.t_new)) return false;
+    /* what has no value, as exponentials far from the solution, may lie on the way of one alone */
+    if (failed == DAE_ERR_EVALUATION) return mine != FAMILY_FORMS;
     return failed == DAE_ERR_SINGULAR || failed == DAE_ERR_CONVERGENCE ||
            failed == DAE_ERR_ERROR_TEST || failed == DAE_ERR_UNSUPPORTED;
 }
@@ -134,11 +193,22 @@ static dae_status begin_callbacks_again(dae_solver *s)
     return status;
 }
 
+dae_status change_family(dae_solver *s, dae_status failed)
+{
+    const char *reason = family_failed(family_of(s->bound.method));
+    const unsigned families = failed_families(s);
+    fallback_open(s, failed);
+    s->wishes.failed = families;
+    return change_method(s, reason);
+}
+
 dae_status change_method(dae_solver *s, const char *reason)
 {
     double direction = s->run.direction;
-    if (s->bound.method->gives_way) s->wishes.careful = true;
-    if (s->bound.matrix.matrix_free) s->wishes.iterative = false; /* factors, dear as they are */
+    if (s->bound.matrix.matrix_free)
+        s->wishes.iterative = false; /* factors, dear as they are */
+    else
+        s->wishes.failed = failed_families(s);
     s->wishes.implicit = true;
     s->wishes.reason = reason;
     if (s->run.phase == PHASE_RUNNING) {
@@ -207,10 +277,12 @@ dae_status change_stiff_method(dae_solver *s, const char *reason)
 
 dae_status reset_method(dae_solver *s)
 {
-    bool other = s->wishes.open && (s->wishes.implicit || s->wishes.careful);
+    bool other = s->wishes.open && (s->wishes.implicit || s->wishes.failed);
     const bool iterative = s->why_linear[0] != '\0';
     other = other || iterative != s->wishes.iterative;
-    s->wishes.implicit = s->wishes.careful = false;
+    s->wishes.implicit = false;
+    s->wishes.failed = 0;
+    s->run.fallback = (fallback){0};
     s->wishes.iterative = iterative;
     s->wishes.reason = "";
     s->run.gmres = (hardship){.steps = s->stats.steps,

@@ -45,6 +45,15 @@ bool is_slow(const dae_solver *s, double tend);
 /* The method at work is no use any more, for `reason`: go on with another one from where the solver
  * stands. DAE_OK, or what went wrong. */
 dae_status change_method(dae_solver *s, const char *reason);
+/* The method at work has failed: the next family's, from the last good point, for a bounded work.
+ */
+dae_status change_family(dae_solver *s, dae_status failed);
+/* A step is accepted: whether the trouble is over; whether the work is spent before that, and that
+ * as an error; at the end of an error, what was tried. */
+void fallback_note_step(dae_solver *s);
+bool fallback_is_spent(const dae_solver *s);
+dae_status fallback_explain_spent(dae_solver *s);
+dae_status fallback_explain(dae_solver *s, dae_status failed);
 /* The method at work is not for stiff equations. It has filled the solution with fast modes up to
  * the tolerances, which the next one would have to follow: go on with that from a point before
  * they came. */

@@ -7,6 +7,7 @@
 #include "solve/begin/begin.h"
 #include "solve/explain/explain.h"
 #include "solve/hybrid/hybrid.h"
+#include "solve/prepare/choose.h"
 #include "solve/run/run.h"
 #include "solve/watch/watch.h"
 
@@ -190,7 +191,7 @@ static dae_status take_multistep(dae_solver *s)
 {
     bool stands = s->bound.init && !s->bound.method->gives_way;
     if (!s->wishes.open || s->hybrid || stands) return DAE_OK;
-    s->wishes.careful = true;
+    s->wishes.failed = family_bit(FAMILY_STAGES);
     s->wishes.reason = "past values are given, so ";
     return bind_callbacks(s, &s->diag);
 }

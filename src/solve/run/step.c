@@ -459,6 +459,7 @@ static dae_status accept_step(dae_solver *s, double tend)
     unwatched_note(s);
     threads_note(s);
     gmres_note_step(s);
+    fallback_note_step(s);
     s->stats.steps++;
     s->stats.t = s->run.t_new;
     s->stats.last_order = a->order;
@@ -757,6 +758,7 @@ static dae_status reconsider(dae_solver *s, double tend)
         s->run.stiffness = (stiffness){0};
         return change_stiff_method(s, "stiff, so ");
     }
+    if (fallback_is_spent(s)) return fallback_explain_spent(s);
     if (gmres_is_slow(s)) return after_change(s, gmres_replace(s, "is slower than factors"));
     if (is_slow(s, tend)) return change_stiff_method(s, "many steps of taylor, so ");
     if (stall_suspects_rounding(&s->run.stall)) {
@@ -827,11 +829,9 @@ static dae_status recover(dae_solver *s, dae_status failure, double tend)
         tell_break(s, "a change that no step resolves");
         return DAE_OK;
     }
-    if (!change_may_help(s, failure)) return look_at_rounding(s, explain_mode(s, failure), tend);
-    bool radau = s->bound.method->gives_way;
-    dae_status status =
-        change_method(s, radau ? "radau failed, so " : "an explicit method failed, so ");
-    return after_change(s, status);
+    if (!change_may_help(s, failure))
+        return fallback_explain(s, look_at_rounding(s, explain_mode(s, failure), tend));
+    return fallback_explain(s, after_change(s, change_family(s, failure)));
 }
 
 /* Whether the equations kept their rank, their constraints and their index over the last step. A
