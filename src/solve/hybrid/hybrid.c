@@ -245,7 +245,7 @@ static void refine_values(dae_solver *s, double t)
     bool refined = false;
     vector_copy(s->bound.n, s->bound.y, s->bound.at_y);
     vector_copy(s->bound.n, s->bound.yp, s->bound.at_yp);
-    if (s->run.control.fixed || refine_point(s, t, &refined) != DAE_OK) {
+    if (refine_point(s, t, &refined) != DAE_OK) {
         diag_clear(&s->diag);
         return;
     }
@@ -261,7 +261,7 @@ static void take_values(dae_solver *s, double t)
     solver_interpolate(s, t, 0, s->bound.y);
     solver_interpolate(s, t, 1, s->bound.yp);
     if (!h->stays) return;
-    if (h->pending == EVENT_SAMPLE && output_is_between(s, t)) refine_values(s, t);
+    if (h->pending == EVENT_SAMPLE) refine_values(s, t);
     reads_keep(s);
     memcpy(h->before, h->instance->memory, (size_t)flat_of(s)->memory_count * sizeof *h->before);
     vector_copy(s->bound.n, s->bound.y, h->ahead);

@@ -36,8 +36,7 @@ static void take_output(dae_solver *s, double t)
     bool refined = false;
     solver_interpolate(s, t, 0, s->bound.at_y);
     solver_interpolate(s, t, 1, s->bound.at_yp);
-    if (!s->run.control.fixed && output_is_between(s, t) &&
-        refine_point(s, t, &refined) != DAE_OK) {
+    if (refine_point(s, t, &refined) != DAE_OK) {
         diag_clear(&s->diag);
         solver_interpolate(s, t, 0, s->bound.at_y);
         solver_interpolate(s, t, 1, s->bound.at_yp);

@@ -48,9 +48,7 @@ static dae_status find_point(dae_solver *s, double t)
     const bool some = s->bound.norm.exempt_count > 0; /* cannot be interpolated */
     if (some && !wanted) return forms ? DAE_OK : output_beside_jump(s, t);
     bool refined = false;
-    if (forms && !some && !s->run.control.fixed && output_is_between(s, t))
-        return refine_point(s, t, &refined);
-    if (forms) return DAE_OK;
+    if (forms) return some ? DAE_OK : refine_point(s, t, &refined);
     return wanted ? output_project(s, t) : output_is_rough(s, t) ? output_solve(s, t) : DAE_OK;
 }
 

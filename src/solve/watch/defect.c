@@ -245,6 +245,7 @@ attempt_status defect_look(dae_solver *s, attempt *a)
     if (a->status != ATTEMPT_OK || !(a->error <= 1.0) || !is_due(s)) return a->status;
     const eval_status status = look_at_attempt(s, a);
     if (s->stop.code < 0) return ATTEMPT_STOP;
+    if (status == EVAL_RETRY) a->next_factor = 0.0; /* was that of an attempt that passes */
     if (status == EVAL_RETRY) return ATTEMPT_EVALUATION;
     if (w->size <= TRUSTED) return ATTEMPT_OK;
     if (stalls(w)) {

@@ -178,8 +178,7 @@ static dae_status keep_between_ends(dae_solver *s, double t)
     bool refined = false;
     solver_interpolate(s, t, 0, s->bound.at_y);
     solver_interpolate(s, t, 1, s->bound.at_yp);
-    dae_status status =
-        !s->run.control.fixed && output_is_between(s, t) ? refine_point(s, t, &refined) : DAE_OK;
+    dae_status status = refine_point(s, t, &refined);
     if (status != DAE_OK) return status;
     solver_interpolate(s, s->run.t_old, 0, s->bound.y); /* free during a run */
     solver_interpolate(s, s->run.t_new, 0, s->bound.yp);
@@ -196,8 +195,7 @@ static dae_status keep_between_ends(dae_solver *s, double t)
 static dae_status refine_beside_jump(dae_solver *s, double t)
 {
     bool refined = false;
-    dae_status status =
-        !s->run.control.fixed && output_is_between(s, t) ? refine_point(s, t, &refined) : DAE_OK;
+    dae_status status = refine_point(s, t, &refined);
     if (status != DAE_ERR_CONVERGENCE && status != DAE_ERR_EVALUATION) return status;
     diag_clear(&s->diag);
     solver_interpolate(s, t, 0, s->bound.at_y);

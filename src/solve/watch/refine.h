@@ -1,5 +1,4 @@
-/* Values between the ends of a step: whether the interpolant of the method is good enough for them,
- * and a second run of the method where it is not. docs/methods/dense-output.md. */
+/* Values between the ends of a step of a method on a form of its own. docs/methods/dense-output.md. */
 #ifndef DAE_SOLVE_WATCH_REFINE_H
 #define DAE_SOLVE_WATCH_REFINE_H
 
@@ -15,13 +14,9 @@ void refine_persist(struct dae_solver *s, persist *p);
 /* After an attempt that is to be accepted, before it is: where the step begins. */
 void refine_note_start(struct dae_solver *s);
 
-/* y(t) and y'(t) within the last step in s->bound.at_y and s->bound.at_yp, where the interpolant
- * that is there on entry is not good enough; *refined tells. The run goes on as if nothing had been
- * looked at. */
+/* y(t) and y'(t) within the last step in s->bound.at_y and s->bound.at_yp, where the method has a
+ * form of its own and its interpolant, which is there on entry, is not good enough; *refined tells.
+ * The run goes on as if nothing had been looked at. */
 dae_status refine_point(struct dae_solver *s, double t, bool *refined);
-
-/* How far the interpolant of the last step is from the equations at t, in tolerances; INFINITY: it
- * cannot be told. */
-double refine_defect(struct dae_solver *s, double t);
 
 #endif
