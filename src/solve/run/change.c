@@ -197,9 +197,14 @@ dae_status change_family(dae_solver *s, dae_status failed)
 {
     const char *reason = family_failed(family_of(s->bound.method));
     const unsigned families = failed_families(s);
+    const dae_diag said = s->diag;
     fallback_open(s, failed);
     s->wishes.failed = families;
-    return change_method(s, reason);
+    const dae_status status = change_method(s, reason);
+    const bool other = status == DAE_ERR_MEMORY || status == DAE_ERR_INTERRUPTED || status == DAE_ERR_CALLBACK;
+    if (status >= 0 || other) return status;
+    s->diag = said; /* why no step leads on says more than that nothing begins there */
+    return failed;
 }
 
 dae_status change_method(dae_solver *s, const char *reason)

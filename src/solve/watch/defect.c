@@ -39,18 +39,18 @@ static const double SAFETY = 0.9, MOST_FALL = 0.1;
 
 /* The reciprocal weight of variable j in the check; 0: it does not count. Not those that have left
  * the error test because they jump, nor added multipliers (what a formulation keeps from the error
- * test, and its equations determine, counts: the user sees it). Multipliers of index 2 and 3 count as
- * others do where the method makes them as accurate, with h and h^2 on forms with velocities, as in
- * the error test [HLR89 7], and else not at all: there a shorter step makes them worse, not better,
- * and they are as good between the ends of a step as there. */
+ * test, and its equations determine, counts: the user sees it). Multipliers of index 2 and 3 count
+ * where the method makes them as accurate as others: else a shorter step makes them worse, not
+ * better (unwatched.c tells of them). Methods that test algebraic variables at the ends of all steps
+ * have them as good between. */
 static double weight_of(const binding *b, int j)
 {
     const error_norm *norm = &b->norm;
     const dae_kind kind = norm->kinds ? norm->kinds[j] : DAE_KIND_DIFFERENTIAL;
     if (norm->exempt[j] > 0 || b->defect.mute[j] > 0) return 0.0;
     if (norm->hidden && norm->hidden[j] && kind != DAE_KIND_INDEX1) return 0.0;
-    if (kind < DAE_KIND_INDEX2 || b->method->sharp_multipliers) return norm->scale[j];
-    return method_needs_form(b->method) ? norm->newton[j] : 0.0;
+    if (kind >= DAE_KIND_INDEX2 && !b->method->sharp_multipliers) return 0.0;
+    return kind == DAE_KIND_DIFFERENTIAL || b->method->rough_between ? norm->scale[j] : 0.0;
 }
 
 /* The largest part of d in tolerances, over variables with memory alone if `states`. */

@@ -29,12 +29,14 @@ static bool vanishes(const dae_solver *s, int j)
            y <= 10.0 * fabs(s->run.last.estimate[j]);
 }
 
-/* The estimate of multiplier j, or its defect inside of the step, which no method sees dimly. */
+/* The estimate of multiplier j, if that says something, or its defect inside of the step, which no
+ * method sees dimly. */
 static double error_of(const dae_solver *s, int j)
 {
+    const method *m = s->bound.method;
     const double inside = s->bound.defect.size > 0.0 ? fabs(s->bound.end_off[j]) : 0.0;
-    return fmax(fabs(s->run.last.estimate[j]),
-                s->bound.method->dim_multipliers ? inside / DIM : inside);
+    return fmax(m->sharp_multipliers ? 0.0 : fabs(s->run.last.estimate[j]),
+                m->dim_multipliers ? inside / DIM : inside);
 }
 
 /* The multiplier with the largest error in tolerances, without h or h^2 before it; -1: none */
@@ -58,7 +60,6 @@ void unwatched_note(dae_solver *s)
     if (s->run.unwatched_reported || !s->run.last.estimate || s->stats.steps < SETTLED ||
         !s->bound.options.message)
         return;
-    if (s->bound.method->sharp_multipliers) return;
     int worst = largest_estimate(s, &size);
     bool grows = fabs(s->run.last.h) > GROWS * fabs(s->stats.last_h);
     s->run.unwatched_steps = !grows && size > LASTING ? s->run.unwatched_steps + 1 : 0;
