@@ -181,8 +181,8 @@ dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status);
 bool mode_entry_take(dae_solver *s, mode_entry *e);
 void mode_entry_free(mode_entry *e);
 /* A mode that differs from that of `e` in relations of algebraic variables, and has a solution with
- * the states as they are: it is bound, and solved. *found false: there is none, and the memory is as
- * it was, with the values of `e`. DAE_OK or DAE_ERR_MEMORY. */
+ * the states as they are: it is bound, and solved. *found false: there is none, and the memory is
+ * as it was, with the values of `e`. DAE_OK or DAE_ERR_MEMORY. */
 dae_status modes_keep_states(dae_solver *s, double t, const mode_entry *e, bool *found);
 /* Failures that another mode may mend. */
 bool ended_badly(dae_status status);
