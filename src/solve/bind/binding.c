@@ -46,12 +46,13 @@ static bool renew_cache(binding *b)
 
 bool binding_ready_method(binding *b)
 {
-    size_t state, scratch;
+    size_t scratch;
     if (b->values_only) return true;
-    method_size(b->method, b->n, &state, &scratch);
-    if (!b->state) b->state = dae_calloc(1, state);
+    method_size(b->method, b->n, &b->state_size, &scratch);
+    if (!b->state) b->state = dae_calloc(1, b->state_size);
+    if (!b->kept) b->kept = dae_calloc(1, b->state_size);
     if (!b->scratch) b->scratch = dae_calloc(1, scratch);
-    return b->state && b->scratch && renew_cache(b);
+    return b->state && b->kept && b->scratch && renew_cache(b);
 }
 
 static dae_status out_of_memory(const binding *b, dae_diag *diag)
@@ -99,8 +100,8 @@ void binding_empty(binding *b)
     iteration_free(&b->matrix);
     ends_release(b);
     norm_free(&b->norm);
-    dae_free_all(b->state, b->scratch, b->kinds, b->y, b->yp, b->work, b->at_y, b->at_yp, b->jumps,
-                 b->extent, b->step_start.y, b->step_start.yp, b->undetermined);
+    dae_free_all(b->state, b->kept, b->scratch, b->kinds, b->y, b->yp, b->work, b->at_y, b->at_yp,
+                 b->jumps, b->extent, b->step_start.y, b->step_start.yp, b->undetermined);
     followers_free(b->followers);
     b->undetermined = NULL;
     b->followers = NULL;
@@ -112,7 +113,7 @@ void binding_empty(binding *b)
     b->newton = (newton){0};
     b->matrix = (iteration){0};
     b->norm = (error_norm){0};
-    b->state = b->scratch = NULL;
+    b->state = b->kept = b->scratch = NULL;
     b->kinds = NULL;
     b->y = b->yp = b->work = b->at_y = b->at_yp = NULL;
     b->jumps = NULL;

@@ -80,11 +80,13 @@ typedef struct binding {
     const form_set *form_set;     /* what the problem offers beside its residual form, or NULL */
 
     const method *method;
-    const method *waits;         /* the one that comes after values for it are found; NULL: none */
-    const method *cache_method;  /* whose cache there is; NULL: none */
-    bool values_only;            /* it is there for consistent values: no method will start */
-    bool searching;              /* more searches for values will follow: the method waits */
-    void *state, *scratch;       /* NULL before binding_ready_method */
+    const method *waits;        /* the one that comes after values for it are found; NULL: none */
+    const method *cache_method; /* whose cache there is; NULL: none */
+    bool values_only;           /* it is there for consistent values: no method will start */
+    bool searching;             /* more searches for values will follow: the method waits */
+    void *state, *scratch;      /* NULL before binding_ready_method */
+    void *kept;                 /* the state, while an attempt is looked at (watch/defect.c) */
+    size_t state_size;
     const form_set *cache_forms; /* what context.cache was made for */
     bool cache_used;             /* a method has started with it, or its forms look different now */
     method_context context;

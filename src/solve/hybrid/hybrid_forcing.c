@@ -18,26 +18,31 @@
 #include "expr/range.h"
 #include "model/model_forcing.h"
 #include "solve/hybrid/hybrid_parts.h"
+#include "solve/watch/defect.h"
 
 /* What is smaller than this part of the largest value of a node is left to the error test, which
  * sees it wherever an evaluation does. */
 static const double SMALL = 1.0 / 64.0;
-/* What has shown not to matter is not asked again in steps, and for changes, up to so many times as
- * large, for so many steps. */
-static const double SIMILAR = 1.5;
-enum { CALM_STEPS = 64 };
-/* Pieces of a step, halvings, and how often one step is cut. */
+/* Pieces of a step, halvings, and how often one step is cut: at t = 0, where no step is too short
+ * for t, nothing else ends the cuts. */
 enum { MOST_PIECES = 256, MOST_HALVINGS = 30, MOST_CUTS = 60 };
+
+/* A method knows a node at its stages. Where it is largest an exponential or a limit may make much
+ * of little that lies between them, so that the dense output is put into the equations there.
+ * Beyond so many tolerances it does not solve them: values between steps may be off by that many.
+ */
+static const double OFF = 10.0;
+enum { LOOKS = 16 }; /* places at which the largest value is looked for, before a parabola */
 
 /* A clock over a step: the cubic with these values and slopes at its ends. */
 typedef struct clock_motion {
     double t[2], y[2], slope[2];
 } clock_motion;
 
-/* A node that did not matter. */
+/* A node that did not matter in the step at hand. The next step asks anew: what the node is
+ * multiplied by may have grown or come back from zero. */
 typedef struct calm {
-    double h, width; /* for steps and changes of this size */
-    long steps;      /* for how many more; 0: it is not known */
+    double h, width; /* for attempts and changes up to this size; 0: it is not known */
 } calm;
 
 struct forcing {
@@ -54,6 +59,8 @@ struct forcing {
     interval *seen;         /* work: per node, where the equations were evaluated */
     double *extent;         /* per node: the largest magnitude that is known of it */
     double *steepest;       /* per node: a bound on its slope in the rest of the run */
+    interval *ends;         /* work: per node, between its values at both ends of the step */
+    double *look;           /* work: LOOKS + 1 values of each node, evenly spaced */
     double *before, *begin,
         *end;                /* per node: where the last step began, and at both ends of this */
     double begin_at;         /* the time of `begin` */
@@ -70,7 +77,7 @@ static void forcing_free(void *self)
     range_program_free(q->given);
     model_forcing_free(&q->terms);
     dae_free_all(q->clock, q->motion, q->given_value, q->piece, q->step, q->seen, q->extent,
-                 q->steepest, q->before, q->begin, q->end, q->calm, q);
+                 q->steepest, q->ends, q->look, q->before, q->begin, q->end, q->calm, q);
 }
 
 static bool make_programs(forcing *q, const model_form *f)
@@ -108,8 +115,10 @@ static forcing *forcing_new(const model_form *f)
     q->before = DAE_ARRAY(double, q->count);
     q->end = DAE_ARRAY(double, q->count);
     q->calm = DAE_ARRAY(calm, q->count);
+    q->ends = DAE_ARRAY(interval, q->count);
+    q->look = DAE_ARRAY(double, (LOOKS + 1) * q->count);
     ok = ok && q->piece && q->step && q->seen && q->extent && q->steepest && q->begin &&
-         q->before && q->end && q->calm;
+         q->before && q->end && q->calm && q->ends && q->look;
     if (ok) return q;
     forcing_free(q);
     return NULL;
@@ -194,6 +203,13 @@ static double magnitude(interval a)
     return fmax(fabs(a.lo), fabs(a.hi));
 }
 
+/* out = the nodes at t */
+static void values_at(const dae_solver *s, forcing *q, double t, double *out)
+{
+    enclose(s, t, t, q->piece);
+    for (size_t k = 0; k < q->count; k++) out[k] = q->piece[k].value.lo;
+}
+
 /* The equations were evaluated at t. */
 static void see(const dae_solver *s, forcing *q, double t)
 {
@@ -223,13 +239,13 @@ static bool is_calm(const forcing *q, size_t k, double h)
 {
     const calm *c = &q->calm[k];
     const interval v = q->step[k].value;
-    return c->steps > 0 && fabs(h) <= SIMILAR * c->h && v.hi - v.lo <= SIMILAR * c->width;
+    return fabs(h) <= c->h && v.hi - v.lo <= c->width;
 }
 
 static void set_calm(forcing *q, size_t k, double h)
 {
     const interval v = q->step[k].value;
-    q->calm[k] = (calm){.h = fabs(h), .width = v.hi - v.lo, .steps = CALM_STEPS};
+    q->calm[k] = (calm){.h = fabs(h), .width = v.hi - v.lo};
 }
 
 /* ---- what it does to the solution ---- */
@@ -408,6 +424,64 @@ static double resolved_part(dae_solver *s, forcing *q, const attempt *a)
     return part;
 }
 
+/* ---- where a node is largest ---- */
+
+/* Whether v leaves the values of node k at the ends of the step. */
+static bool leaves(const forcing *q, size_t k, interval v)
+{
+    const double near = small_change(q, k);
+    return v.hi > q->ends[k].hi + near || v.lo < q->ends[k].lo - near;
+}
+
+static bool any_leaves(const forcing *q)
+{
+    for (size_t k = 0; k < q->count; k++)
+        if (leaves(q, k, q->step[k].value)) return true;
+    return false;
+}
+
+/* Where the parabola through three values, evenly spaced, has its vertex; in spaces from the middle
+ */
+static double vertex(double before, double here, double after)
+{
+    const double bend = before - 2.0 * here + after;
+    const double x = 0.5 * (before - after) / bend;
+    return fabs(x) < 1.0 ? x : 0.0;
+}
+
+/* The place in the step, from 0 to 1, where sign times node k is largest, of those looked at. */
+static double largest_at(const forcing *q, size_t k, double sign)
+{
+    int most = 0;
+    for (int i = 1; i <= LOOKS; i++)
+        if (sign * q->look[(size_t)i * q->count + k] > sign * q->look[(size_t)most * q->count + k])
+            most = i;
+    if (most == 0 || most == LOOKS) return (double)most / LOOKS;
+    const double *v = q->look + (size_t)most * q->count + k;
+    return (most + vertex(*(v - q->count), *v, *(v + q->count))) / LOOKS;
+}
+
+/* Where a node is largest, or least, within the step, and the solution does not meet the equations
+ * there: part of the step; 1: nowhere. */
+static double unmet_part(dae_solver *s, forcing *q, const attempt *a)
+{
+    static const double APART = 1.0 / 64.0; /* nodes are largest together */
+    double part = 1.0, asked = -1.0;
+    for (int i = 0; i <= LOOKS; i++)
+        values_at(s, q, a->t + a->h * i / LOOKS, q->look + (size_t)i * q->count);
+    for (size_t k = 0; k < q->count; k++) {
+        for (double sign = -1.0; sign <= 1.0; sign += 2.0) {
+            const double at = largest_at(q, k, sign), t = a->t + at * a->h;
+            if (!(at > 0.0 && at < part) || fabs(at - asked) < APART) continue;
+            enclose(s, t, t, q->piece);
+            if (!leaves(q, k, q->piece[k].value)) continue;
+            asked = at;
+            if (defect_inside(s, a, t) > OFF) part = at;
+        }
+    }
+    return part;
+}
+
 /* ---- for steps ---- */
 
 void hybrid_bind_forcing(dae_solver *s)
@@ -427,18 +501,11 @@ void hybrid_bind_forcing(dae_solver *s)
         const double most = magnitude(q->piece[k].value);
         q->extent[k] = isfinite(most) ? most : 0.0;
         q->steepest[k] = q->terms.clock_count > 0 ? INFINITY : magnitude(q->piece[k].slope);
-        q->calm[k].steps = 0;
+        q->calm[k].h = 0.0;
     }
     q->looked = q->has_before = false;
     q->begin_at = NAN;
     q->cuts = 0;
-}
-
-/* out = the nodes at t */
-static void values_at(const dae_solver *s, forcing *q, double t, double *out)
-{
-    enclose(s, t, t, q->piece);
-    for (size_t k = 0; k < q->count; k++) out[k] = q->piece[k].value.lo;
 }
 
 /* What is seen at the ends of the step, and where the one before began. */
@@ -449,6 +516,7 @@ static void see_ends(const dae_solver *s, forcing *q, const attempt *a)
     values_at(s, q, a->t + a->h, q->end);
     for (size_t k = 0; k < q->count; k++) {
         q->seen[k] = (interval){fmin(q->begin[k], q->end[k]), fmax(q->begin[k], q->end[k])};
+        q->ends[k] = q->seen[k];
         if (isfinite(magnitude(q->seen[k])))
             q->extent[k] = fmax(q->extent[k], magnitude(q->seen[k]));
         if (!q->has_before) continue;
@@ -488,11 +556,11 @@ double hybrid_seen_step(dae_solver *s, const attempt *a)
     see_ends(s, q, a);
     enclose(s, a->t, a->t + a->h, q->step);
     q->has_matrix = false;
-    if (is_seen(q, a, 1) || q->cuts >= MOST_CUTS) return a->h;
+    if ((is_seen(q, a, 1) && !any_leaves(q)) || q->cuts >= MOST_CUTS) return a->h;
     for (int i = 1; i < known; i++) see(s, q, a->t + a->h * i / known);
-    if (is_seen(q, a, known)) return a->h;
-    const double t = unseen_time(s, q, a);
-    double h = isnan(t) ? resolved_part(s, q, a) * a->h : t - a->t;
+    const double t = is_seen(q, a, known) ? NAN : unseen_time(s, q, a);
+    double h = !isnan(t) ? t - a->t : is_seen(q, a, known) ? a->h : resolved_part(s, q, a) * a->h;
+    if (h == a->h && any_leaves(q)) h *= unmet_part(s, q, a);
     if (h != a->h && q->cuts++ > 0 && fabs(h) > 0.5 * fabs(a->h)) h = 0.5 * a->h;
     return h;
 }
@@ -501,7 +569,7 @@ void hybrid_accept_forcing(dae_solver *s)
 {
     forcing *q = s->hybrid->forcing;
     if (!q || !q->program) return;
-    for (size_t k = 0; k < q->count; k++) q->calm[k].steps -= q->calm[k].steps > 0;
+    for (size_t k = 0; k < q->count; k++) q->calm[k].h = 0.0;
     for (size_t k = 0; k < q->count && q->looked; k++) {
         q->before[k] = q->begin[k];
         q->begin[k] = q->end[k];
@@ -525,9 +593,7 @@ void forcing_persist(dae_solver *s, persist *p)
     PERSIST_ARRAY(p, q->steepest, q->count);
     PERSIST_ARRAY(p, q->begin, q->count);
     PERSIST_ARRAY(p, q->before, q->count);
-    PERSIST_ARRAY(p, q->calm, q->count);
     PERSIST_ARRAY(p, q->motion, (size_t)q->terms.clock_count);
     PERSIST(p, q->begin_at);
     PERSIST(p, q->has_before);
-    PERSIST(p, q->cuts);
 }

@@ -1,0 +1,85 @@
+/* The defect of an attempt inside of its step [Enr89], [Sha05].
+ *
+ * Error estimates compare two results of a method at the end of a step. Where both miss the same,
+ * they agree. The dense output u of the attempt can be put into the equations at any place:
+ *
+ *     d = G^-1 F(t, u, u'),    G = dF/dy + cj dF/dy',    cj about 4/h.
+ *
+ * Of stiff and algebraic variables d is the error of u itself, of the others h/4 times the defect.
+ * Methods interpolate steps that they have accepted: the state is kept, and put back. */
+#include "solve/watch/defect.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "method/common/stages.h"
+#include "solve/watch/watch.h"
+
+/* The shift cj h of the matrix, as in refine.c. */
+static const double SHIFT = 4.0;
+
+/* u(t) and u'(t) in s->bound.y and s->bound.yp, which are free during a run */
+static void look_inside(dae_solver *s, double t)
+{
+    binding *b = &s->bound;
+    b->method->interpolate(b->state, &b->context, t, 0, b->y);
+    b->method->interpolate(b->state, &b->context, t, 1, b->yp);
+    stages_clamp(&b->problem->form, b->y);
+}
+
+/* Factors of the method, or new ones of the middle of the step where these do not serve; NULL:
+ * there are none. */
+static iteration *matrix_of(dae_solver *s, const attempt *a)
+{
+    binding *b = &s->bound;
+    iteration *own = &b->matrix;
+    const bool second = b->method->forms & FORM_SECOND_ORDER;
+    if (!second && own->factored && !own->by_columns && !own->matrix_free) return own;
+    if (!b->ends.eval || b->ends.matrix_free) return NULL;
+    const double middle = a->t + 0.5 * a->h, cj = SHIFT / a->h;
+    look_inside(s, middle);
+    const bool made = iteration_evaluate(&b->ends, middle, b->y, b->yp, cj, fabs(a->h),
+                                         b->norm.weights, NULL) == ITERATION_OK &&
+                      iteration_factor(&b->ends, cj, NULL) == ITERATION_OK;
+    return made ? &b->ends : NULL;
+}
+
+/* The largest part of d in tolerances, over what is in the error test and no multiplier of index 2
+ * or 3: their errors inside of a step are those of its end over h. */
+static double size_of(const error_norm *norm, const double *d)
+{
+    double most = 0.0;
+    for (int j = 0; j < norm->n; j++) {
+        if (norm->exempt[j] > 0 || (norm->hidden && norm->hidden[j])) continue;
+        if (norm->kinds && norm->kinds[j] >= DAE_KIND_INDEX2) continue;
+        const double size = fabs(d[j]) * norm->scale[j];
+        if (!(size <= most)) most = isnan(size) ? INFINITY : size;
+    }
+    return most;
+}
+
+/* d at t of the step that the method has accepted; its size. */
+static double measure(dae_solver *s, const attempt *a, double t)
+{
+    binding *b = &s->bound;
+    iteration *it = matrix_of(s, a);
+    if (!it) return 0.0;
+    look_inside(s, t);
+    const eval_status status =
+        evaluate_residual(&b->eval, t, b->y, b->yp, b->end_off, &s->stats.residuals);
+    if (status != EVAL_OK || iteration_solve(it, NULL, b->end_off) != ITERATION_OK) return INFINITY;
+    return fmax(1.0, fabs(it->cj * a->h) / SHIFT) * size_of(&b->norm, b->end_off);
+}
+
+double defect_inside(dae_solver *s, const attempt *a, double t)
+{
+    binding *b = &s->bound;
+    if (!binding_has_all_rows(b)) return 0.0;
+    const eval_failure failure = b->eval.failure;
+    memcpy(b->kept, b->state, b->state_size);
+    b->method->accept(b->state, b->scratch, &b->context);
+    const double size = measure(s, a, t);
+    memcpy(b->state, b->kept, b->state_size);
+    if (s->stop.code >= 0) b->eval.failure = failure;
+    return size;
+}

@@ -1,0 +1,15 @@
+/* How far the dense output of an attempt is from the equations inside of its step. */
+#ifndef DAE_SOLVE_WATCH_DEFECT_H
+#define DAE_SOLVE_WATCH_DEFECT_H
+
+#include "control/attempt.h"
+
+struct dae_solver;
+
+/* Of an attempt that passes its test, at t within its step, in tolerances: the largest correction
+ * of a variable that is in the error test. INFINITY: the equations have no value there. 0: it
+ * cannot be told, since the method has a form of its own. The attempt and the method stay as they
+ * are. */
+double defect_inside(struct dae_solver *s, const attempt *a, double t);
+
+#endif
