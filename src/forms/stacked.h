@@ -16,7 +16,7 @@ void stacked_values(const form_matrix *E, const double *E_values, const form_mat
                     const double *g_x_values, double *values);
 
 /* Its solution by least squares: dense by a QR factorisation with column pivoting, which tells the
- * rank, large and sparse through its Karush-Kuhn-Tucker matrix */
+ * rank, large and sparse through its Karush-Kuhn-Tucker matrix; refined, row by row */
 typedef struct stacked stacked;
 
 typedef enum stacked_status { STACKED_OK, STACKED_DEFICIENT, STACKED_MEMORY } stacked_status;

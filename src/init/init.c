@@ -373,7 +373,7 @@ static dae_status start_index1(initializer *init, const start *s, dae_diag *diag
     engine_outcome newton = run_newton(init, s, true);
     bool singular = newton == ENGINE_SINGULAR, met = singular && residual_met(init);
     if (met) return DAE_OK; /* nothing to find: the given values are trusted */
-    if (newton == ENGINE_MET) nearest_solution(init);
+    if (newton == ENGINE_MET) newton = nearest_solution(init);
     if (newton == ENGINE_MET) return finish_found(init, s, diag);
     if (engine_ends(newton) || init->rescued) return finish_newton(init, s, newton, diag);
     if (found_elsewhere(init)) return finish_found(init, s, diag);
@@ -411,7 +411,7 @@ static dae_status start_derivative(initializer *init, const start *s, dae_diag *
     for (int j = 0; j < init->n; j++) init->derivative[j] = false;
     init->kept = 0;
     engine_outcome newton = run_newton(init, s, true);
-    if (newton == ENGINE_MET) nearest_solution(init);
+    if (newton == ENGINE_MET) newton = nearest_solution(init);
     bool found = newton == ENGINE_MET;
     if (!found && (engine_ends(newton) || init->rescued))
         return finish_newton(init, s, newton, diag);

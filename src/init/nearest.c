@@ -108,7 +108,7 @@ static void go_back(initializer *init)
 }
 
 /* By deflation, as long as that finds others. */
-static void deflate(initializer *init, found_list *l)
+static engine_outcome deflate(initializer *init, found_list *l)
 {
     deflation d = {.known = l->y, .way = l->way, .bounded = l->counts};
     for (int j = 0; j < l->n; j++) {
@@ -119,30 +119,39 @@ static void deflate(initializer *init, found_list *l)
     while (l->count < MOST_FOUND) {
         d.count = l->count;
         go_back(init);
-        if (deflated_newton(init, &d) != ENGINE_MET) return;
+        const engine_outcome outcome = deflated_newton(init, &d);
+        if (outcome != ENGINE_MET) return outcome;
         add(init, l);
     }
+    return ENGINE_MET;
 }
 
-void nearest_solution(initializer *init)
+/* Along the curve from the guess, then by deflation. */
+static engine_outcome search(initializer *init, found_list *l)
+{
+    go_back(init);
+    const engine_outcome outcome = followed_newton(init);
+    if (outcome == ENGINE_MET) add(init, l);
+    return l->guessed && !engine_ends(outcome) ? deflate(init, l) : outcome;
+}
+
+engine_outcome nearest_solution(initializer *init)
 {
     const int n = init->n;
-    if (!init->nearest || n > FALLBACK_LIMIT || init->iterations == 0) return;
+    if (!init->nearest || n > FALLBACK_LIMIT || init->iterations == 0) return ENGINE_MET;
     found_list l = {.n = n, .guessed = any_guessed(init)};
-    if (init->matrix->matrix_free || !has_left(init, &l)) return;
+    if (init->matrix->matrix_free || !has_left(init, &l)) return ENGINE_MET;
     l.y = DAE_ARRAY(double, (2 * MOST_FOUND + 1) * (size_t)n);
     l.counts = DAE_ARRAY(bool, n);
-    if (!l.y || !l.counts) {
-        dae_free_all(l.y, l.counts);
-        return;
+    engine_outcome outcome = ENGINE_MEMORY;
+    if (l.y && l.counts) {
+        l.yp = l.y + MOST_FOUND * n;
+        l.way = l.yp + MOST_FOUND * n;
+        add(init, &l);
+        outcome = search(init, &l);
+        vector_copy(n, l.y + l.best * n, init->y);
+        vector_copy(n, l.yp + l.best * n, init->yp);
     }
-    l.yp = l.y + MOST_FOUND * n;
-    l.way = l.yp + MOST_FOUND * n;
-    add(init, &l);
-    go_back(init);
-    if (followed_newton(init) == ENGINE_MET) add(init, &l);
-    if (l.guessed) deflate(init, &l);
-    vector_copy(n, l.y + l.best * n, init->y);
-    vector_copy(n, l.yp + l.best * n, init->yp);
     dae_free_all(l.y, l.counts);
+    return engine_ends(outcome) ? outcome : ENGINE_MET;
 }

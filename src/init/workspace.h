@@ -152,8 +152,9 @@ bool elsewhere_place(const initializer *init, int attempt, int j, double given, 
 
 /* ---- nearest.c ---- */
 
-/* After Newton's iteration: another solution, if there is one that is nearer to the guess. */
-void nearest_solution(initializer *init);
+/* After Newton's iteration: another solution, if there is one that is nearer to the guess.
+ * ENGINE_MET, ENGINE_STOP or ENGINE_MEMORY. */
+engine_outcome nearest_solution(initializer *init);
 
 /* ---- general.c ---- */
 

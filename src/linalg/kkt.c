@@ -544,6 +544,11 @@ int kkt_rank(const kkt *k)
     return k->rank;
 }
 
+int kkt_undetermined(const kkt *k)
+{
+    return k->second.pivot[k->n - 1] - 1;
+}
+
 /* Two steps of inverse iteration with A D^-1 A' + delta I: null vectors grow by 1/delta in each. */
 bool kkt_dependent(kkt *k, unsigned seed, double *y)
 {

@@ -28,6 +28,8 @@ void kkt_solve(kkt *k, const double *b, double *w);
 
 /* Rank of A after kkt_factor without damping; m of a sparse matrix: see kkt_dependent. */
 int kkt_rank(const kkt *k);
+/* Of a full one without free unknowns, and of rank below n: one that A does not determine. */
+int kkt_undetermined(const kkt *k);
 bool kkt_is_dense(const kkt *k);
 
 /* A left null vector y of A (y'A = 0, |y| = 1) that is random in the null space, or false if the

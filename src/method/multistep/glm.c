@@ -550,7 +550,6 @@ const method method_glm3 = {
     .max_order = 3,
     .fixed_order = true,
     .rough_between = true,
-    .confirms = true,
     .index_range = "1 to 3",
     .table = &glm_peer4,
     METHOD_STEPS(glm),

@@ -74,10 +74,9 @@ static int next_jump(const dae_solver *s, int i, const mode_entry *e, const doub
 
 static bool have_jumped(const dae_solver *s, const mode_entry *e)
 {
-    double *after = user_values(s);
-    const bool any = after && next_jump(s, 0, e, after) < s->base->form.n;
-    dae_free(after);
-    return any;
+    const int n = s->base->form.n;
+    values_to_user(s, s->run.t, s->bound.y, s->bound.yp, e->after, e->after + n);
+    return next_jump(s, 0, e, e->after) < n;
 }
 
 /* Whether the mode at hand leaves less free than that before the event, and no reinit acts. */
@@ -136,22 +135,25 @@ static void append_jumps(const dae_solver *s, const mode_entry *e, const double 
 }
 
 /* Whether the equations alone say where the states go: from values twice as far away they come to
- * the same. Else it is a choice of the nearest values, which knows no mass. */
-static bool is_determined(dae_solver *s, const mode_entry *e, const double *after)
+ * the same. Else it is a choice of the nearest values, which knows no mass. DAE_OK or
+ * DAE_ERR_MEMORY. */
+static dae_status is_determined(dae_solver *s, const mode_entry *e, const double *after, bool *same)
 {
     const int n = s->base->form.n;
-    double *other = dae_copy(e->y, 2 * (size_t)n, sizeof *other);
-    mode_entry from = {NULL, other, e->state};
-    for (int i = 0; other && i < n; i++)
+    mode_entry from = *e;
+    double *other = from.y = dae_copy(e->y, 2 * (size_t)n, sizeof *other);
+    *same = false;
+    if (!other) return DAE_ERR_MEMORY;
+    for (int i = 0; i < n; i++)
         if (jumps(s, i, e, after)) other[i] += e->y[i] - after[i];
-    if (other) values_from_user(s, other, other + n);
-    const bool found = other && hybrid_begin_again(s) == DAE_OK;
-    double *again = found ? user_values(s) : NULL;
-    bool same = again;
-    if (again) vector_copy(n, after, other);
-    for (int i = 0; same && i < n; i++) same = !jumps(s, i, &from, again);
-    dae_free_all(other, again);
-    return same;
+    values_from_user(s, other, other + n);
+    const dae_status status = hybrid_begin_again(s);
+    if (status == DAE_OK) {
+        vector_copy(n, after, other);
+        *same = !have_jumped(s, &from);
+    }
+    dae_free(other);
+    return status == DAE_ERR_MEMORY ? status : DAE_OK;
 }
 
 /* A brake that locks, a switch that opens: what stops them is an impulse. */
@@ -192,7 +194,9 @@ static dae_status explain_jump(dae_solver *s, double t, const mode_entry *e, con
 /* Nothing keeps the states, which go to `after`: whether the run goes on with that, or why not. */
 static dae_status judge_jump(dae_solver *s, double t, const mode_entry *e, const double *after)
 {
-    const bool determined = is_determined(s, e, after);
+    bool determined;
+    const dae_status status = is_determined(s, e, after, &determined);
+    if (status != DAE_OK) return plan_exhausted(&s->diag);
     values_from_user(s, e->y, e->y + s->base->form.n);
     s->hybrid->solved = false;
     diag_clear(&s->diag);
@@ -208,8 +212,10 @@ dae_status commute(dae_solver *s, double t, const mode_entry *e, dae_status stat
     if (!*changed) return status;
     double *after = thrown ? user_values(s) : NULL;
     if (thrown && !after) return plan_exhausted(&s->diag);
-    if (modes_keep_states(s, t, e))
-        status = DAE_OK;
+    bool kept;
+    const dae_status tried = modes_keep_states(s, t, e, &kept);
+    if (tried != DAE_OK || kept)
+        status = tried;
     else if (thrown)
         status = judge_jump(s, t, e, after);
     dae_free(after);

@@ -61,13 +61,13 @@ bool mode_entry_take(dae_solver *s, mode_entry *e)
 {
     const size_t slots = (size_t)flat_of(s)->memory_count;
     *e = (mode_entry){dae_copy(s->hybrid->instance->memory, slots, sizeof(double)), user_values(s),
-                      NULL};
-    return e->memory && e->y;
+                      DAE_ARRAY(double, 2 * (size_t)s->base->form.n), NULL};
+    return e->memory && e->y && e->after;
 }
 
 void mode_entry_free(mode_entry *e)
 {
-    dae_free_all(e->memory, e->y, e->state);
+    dae_free_all(e->memory, e->y, e->after, e->state);
     *e = (mode_entry){0};
 }
 
@@ -165,25 +165,30 @@ static int switches_of(const dae_solver *s, size_t *list)
 
 /* Whether the mode of the memory has a solution that keeps the states and the mode; clauses read
  * it, but do not act yet, and pre(..) is as it was. */
-static bool mode_keeps(dae_solver *s, double t, const mode_entry *e)
+static dae_status mode_keeps(dae_solver *s, double t, const mode_entry *e, bool *keeps)
 {
-    s->hybrid->solved = false;
+    s->hybrid->solved = *keeps = false;
     events_take(s, t);
-    if (hybrid_begin_mode(s, false) != DAE_OK || states_jump(s, e)) return false;
+    const dae_status status = hybrid_begin_mode(s, false);
+    if (status != DAE_OK || states_jump(s, e)) return status;
     s->hybrid->solved = true;
-    return !relations_leave(s, t) && s->hybrid->foreseen && !rank_is_lost(s, t);
+    *keeps = !relations_leave(s, t) && s->hybrid->foreseen && !rank_is_lost(s, t);
+    return status;
 }
 
-static bool try_switches(dae_solver *s, double t, const mode_entry *e, const size_t *list,
-                         int count)
+/* DAE_OK or DAE_ERR_MEMORY: what another mode does for lack of it is no choice */
+static dae_status try_switches(dae_solver *s, double t, const mode_entry *e, const size_t *list,
+                               int count, bool *found)
 {
     uint64_t set = 0;
     for (int k = 0; k <= MOST_TRIED && set >> count == 0; k++, set = next_set(set, count)) {
-        if (restore(s, e) != DAE_OK) return false;
+        dae_status status = restore(s, e);
+        if (status != DAE_OK) return status == DAE_ERR_MEMORY ? status : DAE_OK;
         turn(s, list, count, set);
-        if (mode_keeps(s, t, e)) return true;
+        status = mode_keeps(s, t, e, found);
+        if (*found || status == DAE_ERR_MEMORY) return status;
     }
-    return false;
+    return DAE_OK;
 }
 
 /* memory: what the passes have come to, but for the switches, which are as the event has found
@@ -198,29 +203,32 @@ static void leave_switches(const dae_solver *s, const mode_entry *e, const size_
     }
 }
 
-bool modes_keep_states(dae_solver *s, double t, const mode_entry *e)
+dae_status modes_keep_states(dae_solver *s, double t, const mode_entry *e, bool *found)
 {
     hybrid *h = s->hybrid;
     size_t list[MOST_SWITCHES];
     const int count = switches_of(s, list);
     const size_t relations = flat_of(s)->relation_count, slots = (size_t)flat_of(s)->memory_count;
-    double *passed = dae_copy(h->instance->memory, slots, sizeof *passed);
-    double *memory = dae_copy(h->instance->memory, slots, sizeof *memory);
-    bool *decided = dae_copy(h->decided, relations, sizeof *decided), found = false;
+    mode_entry passed = *e, tried = *e;
+    passed.memory = dae_copy(h->instance->memory, slots, sizeof(double));
+    tried.memory = dae_copy(h->instance->memory, slots, sizeof(double));
+    bool *decided = dae_copy(h->decided, relations, sizeof *decided);
+    dae_status status = passed.memory && tried.memory && decided ? DAE_OK : DAE_ERR_MEMORY;
     const dae_diag said = s->diag;
     const dae_message_fn message = s->bound.options.message;
     s->bound.options.message = s->base_options.message = NULL;
-    if (passed && memory && decided && count > 0) {
-        leave_switches(s, e, list, count, memory);
-        found = try_switches(s, t, &(mode_entry){memory, e->y, e->state}, list, count);
-        if (!found) (void)restore(s, &(mode_entry){passed, e->y, e->state});
+    *found = false;
+    if (status == DAE_OK && count > 0) {
+        leave_switches(s, e, list, count, tried.memory);
+        status = try_switches(s, t, &tried, list, count, found);
+        if (!*found && status == DAE_OK) status = restore(s, &passed);
         for (size_t r = 0; r < relations; r++) h->decided[r] = decided[r];
     }
     s->bound.options.message = s->base_options.message = message;
-    dae_free_all(passed, memory, decided);
+    dae_free_all(passed.memory, tried.memory, decided);
     s->diag = said;
-    if (found) diag_clear(&s->diag);
-    return found;
+    if (*found) diag_clear(&s->diag);
+    return status == DAE_ERR_MEMORY ? plan_exhausted(&s->diag) : DAE_OK;
 }
 
 bool hybrid_rescue(dae_solver *s, dae_status status)

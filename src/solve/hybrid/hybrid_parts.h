@@ -123,6 +123,7 @@ dae_status relations_guess(dae_solver *s, double t, dae_init mode);
  * form. */
 typedef struct mode_entry {
     double *memory, *y; /* owned */
+    double *after;      /* for values to compare with y; owned */
     bool *state;        /* unknowns that are states there; owned, NULL: nobody asks */
 } mode_entry;
 
@@ -180,9 +181,9 @@ dae_status modes_mend(dae_solver *s, double t, bool initial, dae_status status);
 bool mode_entry_take(dae_solver *s, mode_entry *e);
 void mode_entry_free(mode_entry *e);
 /* A mode that differs from that of `e` in relations of algebraic variables, and has a solution with
- * the states as they are: it is bound, and solved. false: there is none, and
- * the memory is as it was, with the values of `e`. */
-bool modes_keep_states(dae_solver *s, double t, const mode_entry *e);
+ * the states as they are: it is bound, and solved. *found false: there is none, and the memory is
+ * as it was, with the values of `e`. DAE_OK or DAE_ERR_MEMORY. */
+dae_status modes_keep_states(dae_solver *s, double t, const mode_entry *e, bool *found);
 /* Failures that another mode may mend. */
 bool ended_badly(dae_status status);
 
