@@ -57,7 +57,7 @@ struct forcing {
     double *memory;         /* work: that of the model, with the pieces of the past that hold at
                                the time looked at; NULL: no delays */
     range *more;            /* work: per node or per unknown that is given, over one of them */
-    double *off;            /* work: what is given, then what is delayed, off straight lines */
+    double *off;            /* work: what is delayed, off straight lines */
     double *size;           /* work: of what is delayed */
     range *piece, *step;    /* work: per node, over a piece of the step, and over all of it */
     interval *seen;         /* work: per node, where the equations were evaluated */
@@ -106,7 +106,7 @@ static forcing *forcing_new(const model_form *f)
     const size_t given = (size_t)q->terms.given_count, delays = f->flat->delay_count;
     if (delays > 0) q->memory = DAE_ARRAY(double, (size_t)f->flat->memory_count);
     q->more = DAE_ARRAY(range, given > q->count ? given : q->count);
-    q->off = DAE_ARRAY(double, given + delays);
+    q->off = DAE_ARRAY(double, delays);
     q->size = DAE_ARRAY(double, delays);
     ok = ok && (q->memory || delays == 0) && q->more && q->off && q->size;
     q->given_value = DAE_ARRAY(range, given);
@@ -303,25 +303,15 @@ static bool residual_at(dae_solver *s, const attempt *a, double t, double *f)
     return status == EVAL_OK;
 }
 
-/* Adds `part` of what is given and what is delayed at t, where residual_at was called last. */
-static void add_known(dae_solver *s, const attempt *a, double t, double part)
+/* Adds `part` of what is delayed at t, where residual_at was called last. */
+static void add_delayed(dae_solver *s, const attempt *a, double t, double part)
 {
     const forcing *q = s->hybrid->forcing;
-    const size_t given = (size_t)q->terms.given_count;
-    for (size_t k = 0; k < given; k++) q->off[k] += part * q->given_value[k].value.lo;
     for (size_t i = 0; i < q->form->flat->delay_count; i++) {
         const double v = hybrid_value(s, t, s->bound.work, a->yp, q->form->flat->delays[i].value);
-        q->off[given + i] += part * v;
+        q->off[i] += part * v;
         q->size[i] = fmax(q->size[i], fabs(v));
     }
-}
-
-/* The rows of what is given hold with it: they do not tell by how much it moves. */
-static void move_given(const dae_solver *s, double *d)
-{
-    const forcing *q = s->hybrid->forcing;
-    for (int k = 0; k < q->terms.given_count; k++)
-        if (s->bound.norm.tested[q->terms.given[k]] > 0.0) d[q->terms.given[k]] = q->off[k];
 }
 
 /* What a straight line would be off by where effect() was asked for, of what is delayed, in
@@ -331,18 +321,17 @@ static double effect_on_past(const dae_solver *s)
     const forcing *q = s->hybrid->forcing;
     double most = 0.0;
     for (size_t i = 0; i < q->form->flat->delay_count; i++)
-        most = fmax(most, fabs(q->off[(size_t)q->terms.given_count + i]) /
-                              delays_tolerance(s, q->size[i]));
+        most = fmax(most, fabs(q->off[i]) / delays_tolerance(s, q->size[i]));
     return most;
 }
 
-/* F at t goes to d, times `part`, and with it what is given and delayed; false: no values. */
+/* F at t goes to d, times `part`, and with it what is delayed; false: no values. */
 static bool add_residual(dae_solver *s, const attempt *a, double t, double part, double *d)
 {
     binding *b = &s->bound;
     if (!residual_at(s, a, t, b->end_beside)) return false;
     for (int i = 0; i < b->n; i++) d[i] += part * b->end_beside[i];
-    add_known(s, a, t, part);
+    add_delayed(s, a, t, part);
     return true;
 }
 
@@ -357,13 +346,12 @@ static double effect(dae_solver *s, const attempt *a, double t)
     if (!q->has_matrix && !step_end_factor(s, a)) return INFINITY;
     q->has_matrix = true;
     vector_zero(b->n, d);
-    vector_zero(q->terms.given_count + (int)q->form->flat->delay_count, q->off);
+    vector_zero((int)q->form->flat->delay_count, q->off);
     vector_zero((int)q->form->flat->delay_count, q->size);
     if (!add_residual(s, a, t, 1.0, d) || !add_residual(s, a, a->t, part - 1.0, d) ||
         !add_residual(s, a, a->t + a->h, -part, d))
         return INFINITY;
     if (iteration_solve(&b->ends, NULL, d) != ITERATION_OK) return INFINITY;
-    move_given(s, d);
     const double size = norm_of(&b->norm, d, b->norm.scale);
     return isnan(size) ? INFINITY : size;
 }
