@@ -243,6 +243,24 @@ static void dense_output_is_as_good(void **state)
     }
 }
 
+/* (8.1) has lambda = sin t cos t: lambda' inside steps, where it follows from no equation. */
+static void multipliers_have_slopes(void **state)
+{
+    (void)state;
+    dae_options options = dae_options_default();
+    dae_problem *problem;
+    options.method = "colloc2nd:5";
+    options.rtol = options.atol = 1e-7;
+    dae_solver *s = curve_solver(&curve_81, &options, &problem);
+    for (double t = 0.137; t < 3.0; t += 0.137) {
+        double y[5], yp[5];
+        assert_int_equal(dae_solver_run(s, t, y, yp), DAE_OK);
+        assert_true(fabs(y[4] - sin(t) * cos(t)) < 1e-5 && fabs(yp[4] - cos(2.0 * t)) < 1e-4);
+    }
+    dae_solver_free(s);
+    dae_problem_free(problem);
+}
+
 /* ---- other forms ---- */
 
 /* x'' = -x + z, z' = -z, 0 = w - x' z: second order, first order and algebraic unknowns together;
@@ -469,6 +487,7 @@ int main(void)
         cmocka_unit_test(few_steps_do_on_81),
         cmocka_unit_test(constraints_hold),
         cmocka_unit_test(dense_output_is_as_good),
+        cmocka_unit_test(multipliers_have_slopes),
         cmocka_unit_test(unconstrained_orders),
         cmocka_unit_test(models_are_projected),
         cmocka_unit_test(events_and_restarts),

@@ -43,18 +43,40 @@ static int root_f(double t, const double *y, const double *yp, double *f, void *
     return 0;
 }
 
-static dae_solver *open_two(dae_residual_fn f, const double *lower, dae_problem **problem)
+/* What one correction leaves of an error: M e, as F = (I - M) y and G = I */
+static double left_over[2][2];
+
+static int linear_f(double t, const double *y, const double *yp, double *f, void *user)
 {
-    dae_residual form = {.n = 2, .f = f, .lower_bounds = lower};
+    (void)t, (void)yp, (void)user;
+    for (int i = 0; i < 2; i++) f[i] = y[i] - left_over[i][0] * y[0] - left_over[i][1] * y[1];
+    return 0;
+}
+
+static int identity(double t, const double *y, const double *yp, double *dfdy, double *dfdyp,
+                    void *user)
+{
+    (void)t, (void)y, (void)yp, (void)user;
+    for (int i = 0; i < 4; i++) dfdy[i] = i % 3 == 0, dfdyp[i] = 0.0;
+    return 0;
+}
+
+static dae_solver *open_form(const dae_residual *form, double y1, dae_problem **problem)
+{
     dae_options o = dae_options_default();
-    double y[2] = {0.0, 1.0}, yp[2] = {0.0, 0.0};
+    double y[2] = {0.0, y1}, yp[2] = {0.0, 0.0};
     dae_solver *s;
     o.init = DAE_INIT_NONE;
     o.method = "bdf";
-    assert_int_equal(dae_problem_from_residual(&form, problem, NULL), DAE_OK);
+    assert_int_equal(dae_problem_from_residual(form, problem, NULL), DAE_OK);
     assert_int_equal(dae_solver_new(*problem, &o, &s, NULL), DAE_OK);
     assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
     return s;
+}
+
+static dae_solver *open_two(dae_residual_fn f, const double *lower, dae_problem **problem)
+{
+    return open_form(&(dae_residual){.n = 2, .f = f, .lower_bounds = lower}, 1.0, problem);
 }
 
 /* Whether (y, y') passes with the matrix of `at`; `anew`: with that of y itself */
@@ -115,6 +137,85 @@ static void errors_that_pass_on(void **state)
     dae_problem_free(p);
 }
 
+/* Whether y = 0 passes where corrections leave M = ((a, b), (c, d)) e of an error */
+static bool passes_with(double a, double b, double c, double d)
+{
+    dae_problem *p;
+    dae_solver *s =
+        open_form(&(dae_residual){.n = 2, .f = linear_f, .jacobian = identity}, 0.0, &p);
+    const double zero[2] = {0.0, 0.0};
+    left_over[0][0] = a, left_over[0][1] = b, left_over[1][0] = c, left_over[1][1] = d;
+    const bool passed = passes(s, zero, zero, false);
+    dae_solver_free(s);
+    dae_problem_free(p);
+    return passed;
+}
+
+/* Three corrections tell: one that leaves 3 per cent, or a later one that leaves half of the first
+ * error and 3/10 of what the one before left. The first errors are between 1/2 and 1, so that the
+ * second of M = ((0, b), (c, 0)) leaves between bc/2 and bc of them, and the first up to c. */
+static void rates(void **state)
+{
+    (void)state;
+    assert_true(passes_with(0.29, 0.0, 0.0, 0.29));
+    assert_true(passes_with(0.31, 0.0, 0.0, 0.31)); /* its cube is below 3 per cent */
+    assert_false(passes_with(0.4, 0.0, 0.0, 0.4));
+    assert_true(passes_with(0.0, 0.045, 10.0, 0.0));
+    assert_false(passes_with(0.0, 0.02, 100.0, 0.0)); /* 1 and more is left */
+    assert_false(passes_with(0.0, 0.9, 0.5, 0.0));    /* 0.2 and more: not 3/10 of 0.9 */
+    assert_true(passes_with(0.0, 0.0, 5e3, 0.0));     /* errors grow before they are gone */
+    assert_false(passes_with(0.0, 0.0, 5e4, 0.0));
+}
+
+/* Tolerances by which (x, v) moved away from 0, the more of both; F has no value there */
+static double asked;
+
+static int refusing_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    const error_norm *norm = user;
+    (void)t, (void)yp;
+    f[0] = f[1] = 0.0;
+    if (!norm->newton) return 0; /* at the start of the run */
+    asked = fmax(fabs(y[0]) * norm->newton[0], fabs(y[1]) * norm->newton[1]);
+    return 1;
+}
+
+/* Of second order x is displaced by so little that x' = cj x moves by no more tolerances. */
+static void displacements_of_second_order(void **state)
+{
+    (void)state;
+    int place = 0, velocity = 1;
+    const second_order second = {.n = 1, .place = &place, .velocity = &velocity, .order = 2};
+    const double zero[2] = {0.0, 0.0};
+    error_norm norm = {.newton = NULL};
+    dae_problem *p;
+    const dae_residual form = {.n = 2, .f = refusing_f, .user = &norm};
+    dae_solver *s = open_form(&form, 0.0, &p);
+    norm = s->bound.norm;
+    for (double cj = 1e-3; cj < 1e7; cj *= 1e3) {
+        double e[2], f[2], point[2], slope[2];
+        iteration_end end = {.eval = &s->bound.eval,
+                             .norm = &norm,
+                             .y = zero,
+                             .yp = zero,
+                             .sum = zero,
+                             .cj = cj,
+                             .second = &second,
+                             .part = 0.1,
+                             .e = e,
+                             .f = f,
+                             .point = point,
+                             .slope = slope};
+        bool confirmed = true;
+        asked = 0.0;
+        assert_int_equal(iteration_confirm(&end, &confirmed), ATTEMPT_OK);
+        assert_false(confirmed);
+        assert_true(asked >= 0.05 * (1.0 - 1e-9) && asked <= 0.1 * (1.0 + 1e-9));
+    }
+    dae_solver_free(s);
+    dae_problem_free(p);
+}
+
 /* F is not asked where it does not exist. */
 static void within_bounds(void **state)
 {
@@ -140,14 +241,21 @@ static void local_rates(void **state)
     assert_false(iteration_is_local(&norm, (correction_sizes){1e18, 0.4, 0.2}));
     assert_false(iteration_is_local(&norm, (correction_sizes){1e4, 100.0, 1e-9}));
     assert_true(iteration_is_local(&norm, (correction_sizes){1e4, 100.0, 1.0}));
+    assert_true(iteration_is_local(&norm, (correction_sizes){5e4, 100.0, 1.0}));
+    assert_false(iteration_is_local(&norm, (correction_sizes){5e5, 100.0, 1.0}));
+    assert_true(iteration_is_local(&norm, (correction_sizes){1e4, 100.0, 5e-3}));
+    assert_false(iteration_is_local(&norm, (correction_sizes){1e4, 100.0, 5e-4}));
     norm.rtol = 1e-3; /* 100 tolerances are a tenth of the variable */
     assert_false(iteration_is_local(&norm, (correction_sizes){100.0, 100.0, 1.0}));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matrix_of_another_point), cmocka_unit_test(errors_that_pass_on),
-        cmocka_unit_test(within_bounds), cmocka_unit_test(local_rates)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(matrix_of_another_point),
+                                       cmocka_unit_test(errors_that_pass_on),
+                                       cmocka_unit_test(rates),
+                                       cmocka_unit_test(displacements_of_second_order),
+                                       cmocka_unit_test(within_bounds),
+                                       cmocka_unit_test(local_rates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

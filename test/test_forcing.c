@@ -115,6 +115,24 @@ static void ripples(void **state)
         }
 }
 
+/* At t = 0 no step is too short for what is faster than any step: so many cuts are enough. */
+static void noise(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = {"bdf", "radau", "sdirk"};
+    for (int m = 0; m < 3; m++) {
+        run r;
+        prepare(&r, MODEL("Real x(start = 0, fixed = true), y;\nequation\n"
+                          "y = 100*sin(1e300*time + 0.1);\nder(x) = y;"));
+        r.options.method = NAMES[m];
+        assert_int_equal(start_at(&r, 0.0), DAE_OK);
+        dae_solver_step(r.solver, 1.0);
+        const long attempts = dae_solver_stats(r.solver)->attempts;
+        if (attempts > 100) fail_msg("%s: %ld attempts", NAMES[m], attempts);
+        end(&r);
+    }
+}
+
 /* Pulses that clocks and definitions drive: all have the area sqrt(pi). */
 static void driven(void **state)
 {
@@ -137,6 +155,26 @@ static void driven(void **state)
             run_to(&r, TEXTS[i], METHODS[m], 1e-6, 20.0);
             if (!(fabs(value(&r, "x") - sqrt(PI)) <= 1e-4))
                 fail_msg("%s, text %d: %.9g", METHODS[m], i, value(&r, "x"));
+            end(&r);
+        }
+}
+
+/* Pulses that do not matter at first, and later do, since 1e-12 e^t multiplies them: x is the sum
+ * of 1e-12 sqrt(pi) e^(k pi), but for w^2/4 of it. */
+static void growing(void **state)
+{
+    (void)state;
+    static const char *const TEXT =
+        MODEL("Real z(start = 1, fixed = true), x(start = 0, fixed = true);\nequation\n"
+              "der(z) = z;\nder(x) = 1e-9*z*exp(-(sin(time)/1e-3)^2);");
+    double right = 0.5e-12 * sqrt(PI);
+    for (int k = 1; k <= 12; k++) right += 1e-12 * sqrt(PI) * exp(k * PI);
+    for (int m = 0; m < METHOD_COUNT; m++)
+        for (double rtol = 1e-3; rtol > 1e-7; rtol *= 1e-3) {
+            run r;
+            run_to(&r, TEXT, METHODS[m], rtol, 39.0);
+            if (!(fabs(value(&r, "x") - right) <= 100.0 * rtol * right))
+                fail_msg("%s, %g: %.9g, not %.9g", METHODS[m], rtol, value(&r, "x"), right);
             end(&r);
         }
 }
@@ -232,9 +270,10 @@ static void shown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pulses),      cmocka_unit_test(shapes), cmocka_unit_test(ripples),
-        cmocka_unit_test(constrained), cmocka_unit_test(driven), cmocka_unit_test(periods),
-        cmocka_unit_test(delayed),     cmocka_unit_test(shown),
+        cmocka_unit_test(pulses), cmocka_unit_test(shapes),      cmocka_unit_test(ripples),
+        cmocka_unit_test(noise),  cmocka_unit_test(constrained), cmocka_unit_test(growing),
+        cmocka_unit_test(driven), cmocka_unit_test(periods),     cmocka_unit_test(delayed),
+        cmocka_unit_test(shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,20 @@ static void roots(void **state)
     assert_false(marginal);
 }
 
+/* rho = (z - 1)(z^2 - 2 cos(w) z + 1): roots as far apart as w are three; much nearer ones are one.
+ */
+static void near_roots(void **state)
+{
+    (void)state;
+    bool marginal;
+    for (int k = 0; k < 2; k++) {
+        const double w = k == 0 ? 5e-3 : 5e-4, c = 2.0 * cos(w),
+                     rise = 3.0 - 2.0 * (1.0 + c) + 1.0 + c;
+        formula f = {.steps = 3, .a = {1.0, -1.0 - c, 1.0 + c, -1.0}, .b = {rise}};
+        assert_int_equal(formula_check(&f, &marginal, NULL), k == 0 ? DAE_OK : DAE_ERR_ARGUMENT);
+    }
+}
+
 /* Re rho/sigma >= 0 on the unit circle: A-stable, as the roots of sigma are inside. */
 static void one_leg_is_a_stable(void **state)
 {
@@ -315,13 +329,10 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conditions_of_order),
-        cmocka_unit_test(roots),
-        cmocka_unit_test(one_leg_is_a_stable),
-        cmocka_unit_test(observed_orders),
-        cmocka_unit_test(errors_of_algebraic_variables),
-        cmocka_unit_test(uneven_steps),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(conditions_of_order), cmocka_unit_test(roots),
+        cmocka_unit_test(near_roots),          cmocka_unit_test(one_leg_is_a_stable),
+        cmocka_unit_test(observed_orders),     cmocka_unit_test(errors_of_algebraic_variables),
+        cmocka_unit_test(uneven_steps),        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,11 +114,43 @@ static void last_value_fails(void **state)
     dae_problem_free(problem);
 }
 
+/* y' = -y */
+static int decay_f(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)t, (void)user;
+    f[0] = yp[0] + y[0];
+    return 0;
+}
+
+/* A run that comes to no end gives values and slopes from where it stands. */
+static void values_after_an_error(void **state)
+{
+    (void)state;
+    dae_residual form = {.n = 1, .f = decay_f};
+    dae_options options = dae_options_default();
+    dae_problem *problem;
+    dae_solver *s;
+    const double y0 = 1.0, yp0 = -1.0;
+    double y = NAN, yp = NAN;
+    options.rtol = options.atol = 1e-6;
+    options.max_steps = 20;
+    options.method = "bdf";
+    assert_int_equal(dae_problem_from_residual(&form, &problem, NULL), DAE_OK);
+    assert_int_equal(dae_solver_new(problem, &options, &s, NULL), DAE_OK);
+    assert_int_equal(dae_solver_start(s, 0.0, &y0, &yp0), DAE_OK);
+    assert_true(dae_solver_run(s, 1.0, &y, &yp) < 0);
+    const double right = exp(-dae_solver_time(s));
+    assert_true(dae_solver_time(s) > 0.0 && dae_solver_time(s) < 1.0);
+    assert_true(fabs(y - right) < 1e-4 && fabs(yp + right) < 1e-4);
+    dae_solver_free(s);
+    dae_problem_free(problem);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_end_is_the_methods_own),
-                                       cmocka_unit_test(terminal_events_still_happen),
-                                       cmocka_unit_test(an_end_at_the_start),
-                                       cmocka_unit_test(last_value_fails)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_end_is_the_methods_own),
+        cmocka_unit_test(terminal_events_still_happen), cmocka_unit_test(an_end_at_the_start),
+        cmocka_unit_test(last_value_fails), cmocka_unit_test(values_after_an_error)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

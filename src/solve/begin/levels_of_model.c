@@ -167,8 +167,8 @@ static void tolerate(const dae_solver *s, level_values *w, int j, int i)
 static void take_tolerances(const dae_solver *s, level_values *w)
 {
     const model_form *f = form_of_levels(s->modes->current->plan.form);
-    double *user[2] = {w->spare, w->spare + f->initial->n}; /* of values and slopes: 1 + number */
-    vector_zero(2 * f->initial->n, w->spare);
+    double *user[2] = {w->spare,
+                       w->spare + f->initial->n}; /* of values, slopes: 1 + number, or 0 */
     for (int i = 0; i < s->base->form.n; i++)
         if (f->place[i].unknown >= 0) user[f->place[i].slope][f->place[i].unknown] = 1 + i;
     for (int j = 0; j < f->initial->n; j++) {

@@ -16,7 +16,7 @@
 #include "solve/checkpoint/checkpoint_file.h"
 #include "solve/hybrid/hybrid.h"
 
-enum { FORMAT = 3, VERSION_TEXT = 32 };
+enum { FORMAT = 4, VERSION_TEXT = 32 };
 static const char MAGIC[8] = "DAEDALCP";
 
 typedef struct frame {

@@ -186,7 +186,8 @@ static bool hash_equations(const flat_model *m, uint64_t *hash)
 
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
-    return checksum(hash, text ? text : "", text ? strlen(text) + 1 : 1);
+    if (!text) text = "";
+    return checksum(hash, text, strlen(text) + 1);
 }
 
 /* Unknowns by number and name, the form of callbacks, the equations of a model; false: memory */

@@ -93,9 +93,12 @@ bool states_jump(const dae_solver *s, const mode_entry *e)
     return e->state && binds_states(s) && have_jumped(s, e);
 }
 
-void states_return(dae_solver *s, const mode_entry *e)
+/* The form of the mode at hand need not have the states that it binds, so that the model as it is
+ * written takes them. */
+dae_status states_return(dae_solver *s, const mode_entry *e)
 {
-    if (states_jump(s, e)) values_from_user(s, e->y, e->y + s->base->form.n);
+    if (!states_jump(s, e)) return DAE_OK;
+    return bind_written(s, e->y, e->y + s->base->form.n);
 }
 
 /* Where the relations are that no equation has the solution of alone. */

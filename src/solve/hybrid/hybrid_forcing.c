@@ -26,11 +26,8 @@
 /* What is smaller than this part of the largest value of a node is left to the error test, which
  * sees it wherever an evaluation does. */
 static const double SMALL = 1.0 / 64.0;
-/* What has shown not to matter is not asked again in steps, and for changes, up to so many times as
- * large, for so many steps. */
-static const double SIMILAR = 1.5;
-enum { CALM_STEPS = 64 };
-/* Pieces of a step, halvings, and how often one step is cut. */
+/* Pieces of a step, halvings, and how often one step is cut: at t = 0, where no step is too short
+ * for t, nothing else ends the cuts. */
 enum { MOST_PIECES = 256, MOST_HALVINGS = 30, MOST_CUTS = 60 };
 
 /* A clock over a step: the cubic with these values and slopes at its ends. */
@@ -38,10 +35,10 @@ typedef struct clock_motion {
     double t[2], y[2], slope[2];
 } clock_motion;
 
-/* A node that did not matter. */
+/* A node that did not matter in the step at hand. The next step asks anew: what the node is
+ * multiplied by may have grown or come back from zero. */
 typedef struct calm {
-    double h, width; /* for steps and changes of this size */
-    long steps;      /* for how many more; 0: it is not known */
+    double h, width; /* for attempts and changes up to this size; 0: it is not known */
 } calm;
 
 struct forcing {
@@ -273,13 +270,13 @@ static bool is_calm(const forcing *q, size_t k, double h)
 {
     const calm *c = &q->calm[k];
     const interval v = q->step[k].value;
-    return c->steps > 0 && fabs(h) <= SIMILAR * c->h && v.hi - v.lo <= SIMILAR * c->width;
+    return fabs(h) <= c->h && v.hi - v.lo <= c->width;
 }
 
 static void set_calm(forcing *q, size_t k, double h)
 {
     const interval v = q->step[k].value;
-    q->calm[k] = (calm){.h = fabs(h), .width = v.hi - v.lo, .steps = CALM_STEPS};
+    q->calm[k] = (calm){.h = fabs(h), .width = v.hi - v.lo};
 }
 
 /* ---- what it does to the solution ---- */
@@ -516,7 +513,7 @@ void hybrid_bind_forcing(dae_solver *s)
         const double most = magnitude(past ? q->step[k].value : q->piece[k].value);
         q->extent[k] = isfinite(most) ? most : 0.0;
         q->steepest[k] = open ? INFINITY : magnitude(q->piece[k].slope);
-        q->calm[k].steps = 0;
+        q->calm[k].h = 0.0;
     }
     q->looked = q->has_before = false;
     q->begin_at = NAN;
@@ -600,7 +597,7 @@ void hybrid_accept_forcing(dae_solver *s)
 {
     forcing *q = s->hybrid->forcing;
     if (!q || !q->program) return;
-    for (size_t k = 0; k < q->count; k++) q->calm[k].steps -= q->calm[k].steps > 0;
+    for (size_t k = 0; k < q->count; k++) q->calm[k].h = 0.0;
     for (size_t k = 0; k < q->count && q->looked; k++) {
         q->before[k] = q->begin[k];
         q->begin[k] = q->end[k];
@@ -624,9 +621,7 @@ void forcing_persist(dae_solver *s, persist *p)
     PERSIST_ARRAY(p, q->steepest, q->count);
     PERSIST_ARRAY(p, q->begin, q->count);
     PERSIST_ARRAY(p, q->before, q->count);
-    PERSIST_ARRAY(p, q->calm, q->count);
     PERSIST_ARRAY(p, q->motion, (size_t)q->terms.clock_count);
     PERSIST(p, q->begin_at);
     PERSIST(p, q->has_before);
-    PERSIST(p, q->cuts);
 }

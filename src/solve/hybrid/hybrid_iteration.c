@@ -377,8 +377,8 @@ static dae_status agree(dae_solver *s, double t, bool initial, dae_init init,
             }
             *mode = true;
             s->hybrid->stays = false;
-            if (entry) states_return(s, entry);
-            if (!is_mode_bound(s)) return DAE_OK;
+            if (entry) status = states_return(s, entry);
+            if (status != DAE_OK || !is_mode_bound(s)) return status;
         }
         status = solve_continuous(s, t, initial, init);
         if (initial && status == DAE_ERR_EVALUATION && *passes <= MOST_TURNS &&

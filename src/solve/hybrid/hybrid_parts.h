@@ -193,7 +193,7 @@ bool *mode_states(const dae_solver *s);
 /* How many initial values the equations of the mode at hand leave free. */
 int mode_freedom(const dae_solver *s);
 /* The states as they are in e again, where a pass has thrown them. */
-void states_return(dae_solver *s, const mode_entry *e);
+dae_status states_return(dae_solver *s, const mode_entry *e);
 /* Whether the mode that the event has come to binds states that were free, so that they jump. */
 bool states_jump(const dae_solver *s, const mode_entry *e);
 /* After passes of an event with this result: where they have come to a mode that throws states, or
