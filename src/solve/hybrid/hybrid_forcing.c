@@ -503,15 +503,14 @@ void hybrid_bind_forcing(dae_solver *s)
     forcing *q = h->forcing;
     if (!q || !q->program) return;
     const double stop = solver_stop_time(s), end = isfinite(stop) ? stop : s->run.goal;
-    const double known = fmin(end, s->run.t + hybrid_longest_step(s)); /* of the past to come */
     set_clocks(q, s->run.t, end, s->bound.y, s->bound.yp);
     take_memory(s, q);
-    enclose(s, s->run.t, end, q->piece);
-    if (q->memory) enclose(s, s->run.t, known, q->step);
+    enclose_piece(s, q->program, s->run.t, end, s->hybrid->instance->memory, q->piece);
     for (size_t k = 0; k < q->count; k++) {
         const bool past = q->terms.past[k], open = past || q->terms.clock_count > 0;
-        const double most = magnitude(past ? q->step[k].value : q->piece[k].value);
-        q->extent[k] = isfinite(most) ? most : 0.0;
+        const double most = magnitude(q->piece[k].value);
+        q->extent[k] =
+            isfinite(most) && !past ? most : 0.0; /* what comes of the past is not known */
         q->steepest[k] = open ? INFINITY : magnitude(q->piece[k].slope);
         q->calm[k].h = 0.0;
     }
