@@ -554,7 +554,7 @@ static void expect_values(const char *text, double start, const char *name,
         expect_values(text, start, name, known, sizeof known / sizeof *known, 3);                  \
     } while (0)
 
-/* mod(-s, 2) in a function is 0 at s = 0 and 2 - s behind it, at once and without an event. */
+/* mod(-s, 2) in a function is 0 at s = 0 and 2 - s after it, at once and without an event. */
 static void test_leap_where_a_run_begins(void **state)
 {
     (void)state;

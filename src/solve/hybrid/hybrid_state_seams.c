@@ -163,7 +163,7 @@ static double find_seam(dae_solver *s)
     return b;
 }
 
-/* Whether the interpolant meets the equations at, behind and before the seam, as far as the error
+/* Whether the interpolant meets the equations at, after and before the seam, as far as the error
  * test hears all of them: what it exempts is what has jumped before. */
 static bool is_met(dae_solver *s, double seam)
 {

@@ -97,7 +97,7 @@ static double size_of_error(const dae_solver *s, const attempt *a, int i)
 }
 
 /* Whether variable i, however large against what it was, is as wrong as on a much longer step that
- * began here: it jumps where both begin, as at a start. Behind a pole it would be larger by as much
+ * began here: it jumps where both begin, as at a start. After a pole it would be larger by as much
  * as the step is shorter. */
 static bool jumps_at_once(const dae_solver *s, const attempt *a, int i)
 {
