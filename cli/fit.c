@@ -89,6 +89,22 @@ static int search(fit_work *w)
     return status == DAE_OK ? CLI_OK : session_complain(w->s, status, diag.text);
 }
 
+/* Search again without the rows that stand where the model found jumps. */
+static int search_beside_jumps(fit_work *w)
+{
+    enum { MOST = 4 }; /* events may come to other rows */
+    bool any = true;
+    int code = search(w);
+    for (int k = 0; k < MOST && any && code == CLI_OK && !signal_caught(); k++) {
+        code = fit_leave_out_jumps(w, &any);
+        if (code != CLI_OK || !any) break;
+        dae_fit_result_free(w->result);
+        w->result = NULL;
+        code = search(w);
+    }
+    return code;
+}
+
 /* Words and files of a result; a search that was interrupted has one, too. */
 static int tell(fit_work *w, request *r)
 {
@@ -116,7 +132,7 @@ static int fit_request_words(fit_work *w, request *r)
     if (code == CLI_OK) code = check_files(w, r);
     if (code != CLI_OK) return code;
     ask(w, r, &silent);
-    code = search(w);
+    code = search_beside_jumps(w);
     return code == CLI_OK ? tell(w, r) : code;
 }
 

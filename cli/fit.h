@@ -14,8 +14,8 @@ typedef struct experiment {
     double *values, *sigma; /* rows x columns; owned; sigma NULL: there are none */
     report_curves *curves;  /* the file; its times are those of the data; owned */
     char *time_unit;        /* of the file, if it is not s; owned, else NULL */
-    int jumps;              /* of variables from row to row, left out as sides of an event; */
-    size_t jump_row;        /* the second row of the first one, */
+    int jumps;              /* of variables at a row, or from row to row, that are left out; */
+    size_t jump_row;        /* the first of these rows, or the second of its pair, */
     const char *jump_name;  /* and its variable */
     dae_fit_data data;
 } experiment;
@@ -38,6 +38,16 @@ typedef struct fit_work {
 int fit_read_parameters(fit_work *w, const request *r);
 /* fit_data.c: the files behind the model, with their settings. Exit code. */
 int fit_read_data(fit_work *w, const request *r);
+
+/* Leave out what variable j has at the time of row i, and so near to it that errors of a run decide
+ * on which side of an event the row is. */
+void fit_leave_out(experiment *e, size_t i, size_t j);
+
+/* fit_jumps.c: leave out values at jumps of the model that was found; *any: whether there are some.
+ * Exit code. */
+int fit_leave_out_jumps(fit_work *w, bool *any);
+/* What is as near to a row may be on either side of an event there. */
+double fit_beside(const report_curves *c);
 
 /* Notes on times that were converted, and on rows after the end that the model names: runs go on to
  * the last row. */

@@ -307,13 +307,11 @@ static bool has_sides(const fit_work *w, const report_curves *c)
     return n.relations + n.samples + n.whens > 0 && 2 * pairs < times;
 }
 
-/* Leave out what column j has at the time of row i, and so near to it that errors of a run decide
- * on which side of an event the row is. */
-static void leave_out(experiment *e, size_t i, size_t j)
+void fit_leave_out(experiment *e, size_t i, size_t j)
 {
     const report_curves *c = e->curves;
     const size_t n = (size_t)e->data.columns;
-    const double near = 1e-6 * (c->times[c->count - 1] - c->times[0]);
+    const double near = fit_beside(c);
     for (size_t k = i; k < c->count && c->times[k] - c->times[i] <= near; k++)
         e->values[k * n + j] = NAN;
     for (size_t k = i; k-- > 0 && c->times[i] - c->times[k] <= near;) e->values[k * n + j] = NAN;
@@ -332,7 +330,8 @@ static void leave_out_jumps(const fit_work *w, experiment *e)
     for (size_t i = 1; i < c->count && sides; i++)
         for (size_t j = 0; j < n && are_a_pair(c, i); j++) {
             double before = e->values[(i - 1) * n + j], after = e->values[i * n + j];
-            if (fabs(after - before) > same * fmax(fabs(before), fabs(after))) leave_out(e, i, j);
+            if (fabs(after - before) > same * fmax(fabs(before), fabs(after)))
+                fit_leave_out(e, i, j);
         }
 }
 

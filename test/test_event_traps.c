@@ -633,6 +633,38 @@ static void test_sides_equal_up_to_rounding(void **state)
     EXPECT(MODEL("Boolean b = min(time, asin(sin(time))) > 1;"), 0.0, "b", {0.9, 0.0}, {1.2, 1.0});
 }
 
+/* floor of what jumps to an integer, and leaves it downward so slowly that a moment does not show
+ * it, where a relation of its steps crosses in the same event. */
+static void test_floor_leaves_an_integer_slowly(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double right; /* between whole times */
+    } CASES[] = {
+        {MODEL("Real v;\nequation\nv = floor(5 - rem(time, 1.0)^2);"), 4.0},
+        {MODEL("Real v;\nequation\nv = floor(5 - rem(time, 1.0)^3);"), 4.0},
+        {MODEL("Real v;\nequation\nv = ceil(5 + rem(time, 1.0)^2);"), 6.0},
+        {MODEL("Real v;\nequation\nv = integer(5 - mod(time, 1.0)^4);"), 4.0},
+        {MODEL("Real v, s(start = 0, fixed = true);\nequation\n"
+               "der(s) = 1;\nv = floor(5 - rem(s, 1.0)^2);"),
+         4.0},
+    };
+    static const char *const SOME[] = {"auto", "bdf"};
+    for (size_t i = 0; i < 2 * (sizeof CASES / sizeof *CASES); i++) {
+        run r;
+        prepare(&r, CASES[i / 2].text);
+        r.options.method = SOME[i % 2];
+        OK(start_at(&r, 0.0));
+        for (double t = 0.25; t < 3.0; t += 0.5) {
+            OK(step_to(&r, t));
+            if (value(&r, "v") != CASES[i / 2].right)
+                fail_msg("%s: v(%g) = %g", CASES[i / 2].text, t, value(&r, "v"));
+        }
+        end(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -645,6 +677,7 @@ int main(void)
         cmocka_unit_test(test_two_relations_accumulate),
         cmocka_unit_test(test_few_steps_an_event),
         cmocka_unit_test(test_pulses_shorter_than_steps),
+        cmocka_unit_test(test_floor_leaves_an_integer_slowly),
         cmocka_unit_test(test_events_and_output_times),
         cmocka_unit_test(test_pulse_below_the_tolerance_is_told),
         cmocka_unit_test(test_comparator_with_feedback),

@@ -264,12 +264,66 @@ static void every_half_wave(void **state)
     }
 }
 
+/* A pulse that comes back by a delay: `first` tells whether it counts when it comes first, too. */
+static void expect_return(const char *text, bool first, const char *method, double w, double rtol)
+{
+    static const double M = 0.53, LAG = 1.1, TIMES[] = {0.9, 1.645, 2.7};
+    char whole[400];
+    run r;
+    snprintf(whole, sizeof whole, text, M, w, w);
+    run_to(&r, whole, method, rtol, M);
+    if (strstr(text, "Real p")) expect_near(&r, "p", 1.0 / w, 30.0 * rtol / w, __LINE__);
+    for (int i = 0; i < 3; i++) {
+        if (step_to(&r, TIMES[i]) != DAE_OK) fail_msg("%s, %s", method, diag_of(&r)->text);
+        const double t = TIMES[i], found = value(&r, "c"), again = after_pulse(1.0, M + LAG, w, t);
+        const double right = (first ? after_pulse(1.0, M, w, t) : 0.0) + again;
+        if (!(fabs(found - right) <= 100.0 * rtol))
+            fail_msg("%s, width %g, rtol %g: c(%g) = %.12g, not %.12g in %s", method, w, rtol, t,
+                     found, right, whole);
+    }
+    end(&r);
+}
+
+static void delayed(void **state)
+{
+    (void)state;
+#define PULSE "exp(-((time - %.17g)/%.17g)^2)/%.17g"
+#define STATE_C "Real c(start = 0, fixed = true);\n"
+    static const char *const TEXTS[] = {
+        MODEL("Real p;\n" STATE_C "equation\np = " PULSE ";\nder(c) = p + delay(p, 1.1) - c;"),
+        MODEL("Real p;\n" STATE_C "equation\np = " PULSE ";\nder(c) = delay(p, 1.1) - c;"),
+        MODEL(STATE_C "equation\nder(c) = delay(" PULSE ", 1.1) - c;"),
+    };
+    static const char *const SOME[] = {"auto", "bdf", "rodas", "dopri"};
+    static const double WIDTHS[] = {2e-3, 1e-5}, TOLERANCES[] = {1e-3, 1e-6, 1e-9};
+    for (int i = 0; i < 3; i++)
+        for (int m = 0; m < 4; m++)
+            for (int k = 0; k < 6; k++)
+                expect_return(TEXTS[i], i == 0, SOME[m], WIDTHS[k / 3], TOLERANCES[k % 3]);
+}
+
+/* What nothing reads is in the rows. */
+static void shown(void **state)
+{
+    (void)state;
+    for (int m = 0; m < METHOD_COUNT; m++) {
+        run r;
+        run_to(&r,
+               MODEL("Real c(start = 1, fixed = true), p;\nequation\n"
+                     "p = exp(-((time - 0.53)/1e-3)^2);\nder(c) = -c;"),
+               METHODS[m], 1e-6, 0.53);
+        expect_near(&r, "p", 1.0, 1e-4, __LINE__);
+        end(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pulses), cmocka_unit_test(shapes),      cmocka_unit_test(ripples),
-        cmocka_unit_test(noise),  cmocka_unit_test(constrained), cmocka_unit_test(growing),
-        cmocka_unit_test(driven), cmocka_unit_test(periods),     cmocka_unit_test(every_half_wave),
+        cmocka_unit_test(pulses),  cmocka_unit_test(shapes),      cmocka_unit_test(ripples),
+        cmocka_unit_test(noise),   cmocka_unit_test(constrained), cmocka_unit_test(growing),
+        cmocka_unit_test(driven),  cmocka_unit_test(periods),     cmocka_unit_test(every_half_wave),
+        cmocka_unit_test(delayed), cmocka_unit_test(shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,8 +180,8 @@ void model_form_free(model_form *f)
     if (!f->borrowed) model_code_free(f->code);
     dae_free_all((void *)f->unknown_names, (void *)f->equation_names);
     arena_free(f->texts);
-    dae_free_all(f->equation_lines, f->equation_source, f->settings, f->rounded, f->kinematic,
-                 f->visible);
+    dae_free_all(f->equation_lines, f->equation_source, f->settings, f->rounded, f->delayed,
+                 f->kinematic, f->visible);
     model_form_free(f->initial);
     dae_free_all(f->slope_of, f->pinned);
     for (int k = 0; k < model_program_count(f); k++) {

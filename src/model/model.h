@@ -96,6 +96,7 @@ typedef struct model_form {
     struct arena *texts;                          /* owned, NULL: none */
     size_t watch_count;   /* crossing functions behind those of the relations: for assertions */
     bool *rounded;        /* per relation: its crossing function carries rounding errors; owned */
+    expr *delayed;        /* per delay: what is delayed, over y and y'; owned, NULL: not known */
     int *equation_source; /* of a base form, per row: equation of the flat model, -1: none; owned */
     int *equation_lines;  /* per equation: line of the text, 0 if none; owned */
     bool resting;         /* no continuous unknowns: y' = 0 stands in, so that time can go on */

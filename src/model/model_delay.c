@@ -167,6 +167,15 @@ static bool load(double *slot, const delay_piece *p)
     return true;
 }
 
+void delay_table_load(const delay_table *d, double t, double *memory)
+{
+    for (size_t i = 0; d->begun && i < d->flat->delay_count; i++) {
+        delay_past *p = &d->past[i];
+        if (d->flat->delays[i].varies || p->identity) continue;
+        load(memory + d->flat->delays[i].memory, delay_find(p, t, t - p->lag));
+    }
+}
+
 double model_instance_lag(const model_instance *m, size_t i, double t, const double *y,
                           const double *yp)
 {

@@ -69,6 +69,9 @@ void delay_forget(delay_past *past, double then);
 /* Forget what lies behind t, where a run goes back to. */
 void delay_rewind(delay_past *past, double t);
 
+/* Put the pieces that hold at time t into a memory, as far as lags are constant. */
+void delay_table_load(const delay_table *d, double t, double *memory);
+
 /* The lag of delay i of an instance at a point. */
 struct model_instance;
 double model_instance_lag(const struct model_instance *m, size_t i, double t, const double *y,

@@ -331,6 +331,17 @@ static bool crossing_program(build *b)
     return ok;
 }
 
+/* What is delayed, over the unknowns. */
+static bool map_delayed(build *b)
+{
+    const flat_model *m = b->f->flat;
+    b->f->delayed = DAE_ARRAY(expr, m->delay_count);
+    if (!b->f->delayed) return false;
+    for (size_t i = 0; i < m->delay_count; i++)
+        b->f->delayed[i] = build_mapped(b, m->delays[i].value);
+    return true;
+}
+
 bool build_programs(build *b)
 {
     model_form *f = b->f;
@@ -341,7 +352,7 @@ bool build_programs(build *b)
            output_program(b) &&
            program_from_list(b, &f->assertion, m->asserts, m->assert_count, sizeof(flat_action),
                              offsetof(flat_action, value)) &&
-           crossing_program(b) && build_rounded(f) && !graph_failed(m->graph);
+           crossing_program(b) && build_rounded(f) && map_delayed(b) && !graph_failed(m->graph);
 }
 
 /* x as the flat model has it, which stays; der(x), der(der(x)), ..; NULL: memory */

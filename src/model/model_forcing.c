@@ -16,7 +16,9 @@ typedef enum role { OPEN = 0, GIVEN, CLOCK } role;
 typedef struct forcing_search {
     const model_form *form;
     graph *g;
-    expr *row;   /* the equations, with what is given in its place */
+    expr *row;     /* the equations, with what is given in its place */
+    expr *delayed; /* what is delayed, too */
+    size_t delayed_count;
     role *roles; /* per unknown */
     expr *value; /* per unknown that is given: by what */
     walk w;
@@ -25,7 +27,7 @@ typedef struct forcing_search {
 
 void model_forcing_free(model_forcing *f)
 {
-    dae_free_all(f->nodes, f->clocks, f->given, f->value);
+    dae_free_all(f->nodes, f->past, f->clocks, f->given, f->value);
     *f = (model_forcing){0};
 }
 
@@ -115,21 +117,33 @@ static void find_clocks(forcing_search *s)
 
 /* ---- nodes ---- */
 
-enum { OF_TIME = 1, OF_OTHERS = 2 };
+/* What a node depends on; OF_PAST in addition, where delayed values decide. */
+enum { OF_TIME = 1, OF_OTHERS = 2, OF_PAST = 4 };
+/* What is noted of a node, beside OF_PAST: it is one of those, and in some row the largest. */
+enum { LISTED = 1, LARGEST = 2 };
+
+/* A value that is delayed by a constant lag is known for as long as a step may be. */
+static bool is_past(const forcing_search *s, const expr_node *n)
+{
+    const flat_delay *d = n->op == EXPR_MEMORY ? flat_delay_of(s->form->flat, (int)n->index) : NULL;
+    return d && !d->varies;
+}
 
 static unsigned char depends(const forcing_search *s, const expr_node *n)
 {
+    if (is_past(s, n)) return OF_TIME | OF_PAST;
     if (is_open(s, n)) return OF_OTHERS;
     return n->op == EXPR_TIME || n->op == EXPR_VARIABLE ? OF_TIME : 0;
 }
 
-/* Mark the nodes of row r that depend on time alone, and have no jumps in them. */
-static void mark_row(forcing_search *s, size_t r, unsigned char *marks)
+/* Mark the nodes of an expression that depend on time alone, and have no jumps in them. */
+static void mark_nodes(forcing_search *s, expr root, unsigned char *marks)
 {
     walk *w = &s->w;
-    s->failed = s->failed || !walk_from(w, s->g, &s->row[r], 1);
+    s->failed = s->failed || !walk_from(w, s->g, &root, 1);
     unsigned char *on = dae_calloc(w->count + 1, 1), *jumps = dae_calloc(w->count + 1, 1);
-    s->failed = s->failed || !on || !jumps;
+    unsigned char *largest = dae_calloc(w->count + 1, 1);
+    s->failed = s->failed || !on || !jumps || !largest;
     for (size_t i = 0; !s->failed && i < w->count; i++) {
         const expr_node *n = graph_node(s->g, w->order[i]);
         const expr operand[3] = {n->a, n->b, n->c};
@@ -140,21 +154,37 @@ static void mark_row(forcing_search *s, size_t r, unsigned char *marks)
             jumps[i] |= jumps[walk_place(w, operand[k])];
         }
         jumps[i] |= on[i] != 0 && expr_is_step(n->op);
-        if (arity > 0 && on[i] == OF_TIME && !jumps[i]) marks[w->order[i]] = 1;
+        if (arity == 0 || (on[i] & (OF_TIME | OF_OTHERS)) != OF_TIME || jumps[i]) continue;
+        marks[w->order[i]] |= LISTED | (on[i] & OF_PAST);
+        largest[i] = LARGEST;
+        for (int k = 0; k < arity; k++) largest[walk_place(w, operand[k])] = 0;
     }
-    dae_free_all(on, jumps);
+    for (size_t i = 0; !s->failed && i < w->count; i++) marks[w->order[i]] |= largest[i];
+    dae_free_all(on, jumps, largest);
+}
+
+/* Those of all rows, and of what is delayed. */
+static void mark_all(forcing_search *s, unsigned char *marks)
+{
+    const size_t rows = s->form->residual.outputs;
+    for (size_t r = 0; !s->failed && r < rows; r++) mark_nodes(s, s->row[r], marks);
+    for (size_t i = 0; !s->failed && i < s->delayed_count; i++) mark_nodes(s, s->delayed[i], marks);
 }
 
 /* Of the listed nodes those that are more than polynomials, which bend no more often than their
- * degree says. */
-static bool keep_nonlinear(const graph *g, model_forcing *f)
+ * degree says; and of what the past decides, made of many polynomials, the largest. */
+static bool keep_nonlinear(const graph *g, const unsigned char *marks, model_forcing *f)
 {
     range_program *all = f->count > 0 ? range_program_new(g, f->nodes, f->count) : NULL;
     if (!all) return f->count == 0;
     size_t kept = 0;
-    for (size_t k = 0; k < f->count; k++)
-        if (range_program_is_wild(all, k) && !range_program_is_opaque(all, k))
-            f->nodes[kept++] = f->nodes[k];
+    for (size_t k = 0; k < f->count; k++) {
+        const unsigned char m = marks[f->nodes[k]];
+        const bool wild = range_program_is_wild(all, k) || ((m & OF_PAST) && (m & LARGEST));
+        if (!wild || range_program_is_opaque(all, k)) continue;
+        f->past[kept] = (m & OF_PAST) != 0;
+        f->nodes[kept++] = f->nodes[k];
+    }
     range_program_free(all);
     f->count = kept;
     return true;
@@ -162,18 +192,20 @@ static bool keep_nonlinear(const graph *g, model_forcing *f)
 
 static bool list_nodes(forcing_search *s, model_forcing *f)
 {
+    for (size_t i = 0; i < s->delayed_count; i++)
+        s->delayed[i] = graph_substitute(s->g, s->delayed[i], given_leaf, s);
     const size_t size = graph_size(s->g);
     unsigned char *marks = dae_calloc(size, 1);
-    for (size_t r = 0; marks && !s->failed && r < s->form->residual.outputs; r++)
-        mark_row(s, r, marks);
-    for (expr e = 1; marks && e < size; e++) f->count += marks[e];
+    if (marks) mark_all(s, marks);
+    for (expr e = 1; marks && e < size; e++) f->count += (marks[e] & LISTED) != 0;
     f->nodes = DAE_ARRAY(expr, f->count);
+    f->past = DAE_ARRAY(bool, f->count);
     size_t at = 0;
     for (expr e = 1; marks && f->nodes && e < size; e++)
         if (marks[e]) f->nodes[at++] = e;
-    const bool ok = marks && f->nodes && !s->failed;
+    const bool ok = marks && f->nodes && f->past && !s->failed && keep_nonlinear(s->g, marks, f);
     dae_free(marks);
-    return ok && keep_nonlinear(s->g, f);
+    return ok;
 }
 
 static bool list_unknowns(forcing_search *s, model_forcing *f)
@@ -197,12 +229,14 @@ bool model_forcing_find(model_forcing *f, const model_form *form)
     const size_t rows = form->residual.outputs, n = (size_t)form->n;
     forcing_search s = {.form = form, .g = form->flat->graph};
     s.row = dae_copy(form->residual.e, rows, sizeof *s.row);
+    s.delayed_count = form->delayed ? form->flat->delay_count : 0;
+    s.delayed = dae_copy(form->delayed, s.delayed_count, sizeof *s.delayed);
     s.roles = DAE_ARRAY(role, n);
     s.value = DAE_ARRAY(expr, n);
-    bool ok = s.row && s.roles && s.value;
+    bool ok = s.row && s.delayed && s.roles && s.value;
     if (ok && form->n <= MOST_UNKNOWNS) find_clocks(&s);
     ok = ok && !s.failed && list_nodes(&s, f) && list_unknowns(&s, f) && !graph_failed(s.g);
     walk_free(&s.w);
-    dae_free_all(s.row, s.roles, s.value);
+    dae_free_all(s.row, s.delayed, s.roles, s.value);
     return ok;
 }

@@ -4,10 +4,11 @@
 
 #include "model/model.h"
 
-/* Nodes that depend on time, and on unknowns whose motion time alone decides ("clocks"): c' = 1, a
- * crank that turns evenly. */
+/* Nodes that depend on time, on the past that delays of constant lags lead to, and on unknowns
+ * whose motion time alone decides ("clocks"): c' = 1, a crank that turns evenly. */
 typedef struct model_forcing {
-    expr *nodes; /* nonlinear, without jumps; owned */
+    expr *nodes; /* nonlinear, or delayed values, without jumps; owned */
+    bool *past;  /* per node: it reads delayed values; owned */
     size_t count;
     int *clocks; /* unknowns of the form that the nodes may read; owned */
     int clock_count;

@@ -177,6 +177,23 @@ static bool carry_program(model_form *f, model_program *p, const model_program *
     return carry_expressions(f, p, base) && code_new(&p->code, f->flat->graph, p->e, p->outputs);
 }
 
+/* What is delayed, over the unknowns of the variant; none of it, where some is out of their reach.
+ */
+static bool carry_delayed(model_form *f)
+{
+    const size_t count = f->base->delayed ? f->flat->delay_count : 0;
+    place_map map = {f, false};
+    f->delayed = DAE_ARRAY(expr, count);
+    for (size_t i = 0; f->delayed && i < count; i++)
+        f->delayed[i] = graph_substitute(f->flat->graph, f->base->delayed[i], map_place, &map);
+    const bool ok = f->delayed != NULL;
+    if (map.failed || count == 0) {
+        dae_free(f->delayed);
+        f->delayed = NULL;
+    }
+    return ok;
+}
+
 /* The rows of the formulation with their derivatives. */
 static bool differentiate_rows(build *b)
 {
@@ -275,7 +292,8 @@ static bool assemble_variant(build *b)
 {
     model_form *f = b->f;
     if (!begin_variant(f)) return false;
-    if (!compile_rows(b) || !carry_programs(f) || !compile_more(f)) return false;
+    if (!compile_rows(b) || !carry_programs(f) || !carry_delayed(f) || !compile_more(f))
+        return false;
     if (!build_kinematics(f)) return false;
     if (!f->levels && !build_levels(f)) return false;
     mark_candidates(f);

@@ -126,6 +126,39 @@ awk -F, 'NR == 1 { print } NR > 1 && int($1*10 + 0.5) % 10 { for (s = -1; s < 2;
     dose.csv >twice.csv
 expect 0 fit dose.mo twice.csv --fit k@2,d@1 && silent_on 'jumps' && says 'observations 108'
 
+# a single row at the time of an event may stand for either side: it does not count
+cat >sides.mo <<'END_OF_MODEL'
+model Sides
+  parameter Real p = 1;
+  Real x(start = 0, fixed = true), y, z;
+equation
+  der(x) = p;
+  y = if time >= 1 then x + 2 else x;
+  z = if x >= 1 then x + 2 else x;
+  annotation(experiment(StopTime = 2));
+end Sides;
+END_OF_MODEL
+printf 'time,y\n0,0\n0.5,0.65\n1.0,1.3\n1.5,3.95\n2,4.6\n' >inner.csv
+printf 'time,y\n0.25,0.325\n0.5,0.65\n1.0,1.3\n' >last.csv
+printf 'time,z\n0.5,0.625\n0.8,3\n0.9,3.125\n2,4.5\n' >late.csv
+printf 'time,z\n0.5,0.625\n0.8,1\n0.9,3.125\n2,4.5\n' >early.csv
+for data in inner last; do
+    expect 0 fit sides.mo $data.csv --fit p@1.1 && about p 1.3 1e-9
+    says "note .*$data.csv:4: y jumps at t = 1: its values there are left out"
+done
+for data in early late; do
+    for start in 1.1 1.4; do
+        expect 0 fit sides.mo $data.csv --fit p@$start && about p 1.25 1e-9
+        says "note .*$data.csv:3: z jumps at t = 0.8: its values there are left out"
+    done
+done
+# beside it all rows do, and where nothing jumps
+printf 'time,y\n0.5,0.65\n0.99,1.287\n1.01,3.313\n' >beside.csv
+printf 'time,x\n0.5,0.65\n1,1.3\n1.5,1.95\n' >smooth.csv
+for data in beside smooth; do
+    expect 0 fit sides.mo $data.csv --fit p@1.1 && about p 1.3 1e-9 && silent_on 'jumps'
+done
+
 # the words are those of run
 expect 0 run "$pinene" $(cat p.set) --vars y1 -o run.csv --quiet
 python3 - <<'END_OF_PYTHON' || fail "run does not take the words of the fit"

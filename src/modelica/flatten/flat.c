@@ -41,11 +41,17 @@ double flat_delay_node(int k)
     return node[k];
 }
 
-bool flat_is_delayed(const flat_model *m, int slot)
+const flat_delay *flat_delay_of(const flat_model *m, int slot)
 {
     for (size_t k = 0; k < m->delay_count; k++)
-        if (slot > m->delays[k].memory && slot < m->delays[k].memory + DELAY_SLOTS) return true;
-    return false;
+        if (slot > m->delays[k].memory && slot < m->delays[k].memory + DELAY_SLOTS)
+            return &m->delays[k];
+    return NULL;
+}
+
+bool flat_is_delayed(const flat_model *m, int slot)
+{
+    return flat_delay_of(m, slot) != NULL;
 }
 
 bool flat_lags_by_unknowns(const flat_model *m)

@@ -153,7 +153,9 @@ enum {
     DELAY_SLOTS = DELAY_FIRST + DELAY_NODES
 };
 
-/* Whether a slot of the memory holds a piece of the past. */
+/* The delay whose piece of the past a slot of the memory is of; NULL: none. */
+const flat_delay *flat_delay_of(const struct flat_model *m, int slot);
+/* Whether there is one. */
 bool flat_is_delayed(const struct flat_model *m, int slot);
 /* Whether a delay time depends on variables. */
 bool flat_lags_by_unknowns(const struct flat_model *m);

@@ -131,6 +131,8 @@ dae_status hybrid_delayed(struct dae_solver *s, double t, const double *y, const
                           double *values, size_t stride);
 /* Where a delayed value goes on as another polynomial behind t; INFINITY: nowhere. */
 double hybrid_next_piece(const hybrid *h, double t);
+/* The tolerance of a delayed value of this size. */
+double delays_tolerance(const struct dae_solver *s, double size);
 /* No step may be longer: what it reads must have passed. INFINITY: no limit. */
 double hybrid_longest_step(const struct dae_solver *s);
 

@@ -14,6 +14,15 @@
 /* A delay time that varies must stay above this part of its largest value: no step is longer. */
 static const double VANISHING = 1e-9;
 
+double delays_tolerance(const dae_solver *s, double size)
+{
+    const dae_options *o = &s->bound.options;
+    double atol = o->atol;
+    for (int i = 0; o->atol_by_unknown && i < s->bound.n; i++)
+        if (i == 0 || o->atol_by_unknown[i] < atol) atol = o->atol_by_unknown[i];
+    return o->rtol * size + atol + 1e-14 * size;
+}
+
 /* At the start a delayed expression is that of now. */
 void delays_open(dae_solver *s)
 {

@@ -9,6 +9,10 @@
  * matrix of the end of the step, is what the solution may have missed: if it matters in units of
  * the tolerances, the step is to end there. So a pulse costs the logarithm of its part of the step.
  *
+ * What is delayed by a constant lag is known, too, as no step is longer than the lag: its bounds
+ * are the hull of those of the pieces of the past. And what will be delayed must be seen to be
+ * recorded.
+ *
  * Loops and relations are not bounded: relations of time are events, or seams (hybrid_seams.c). */
 #include <float.h>
 #include <math.h>
@@ -57,6 +61,11 @@ struct forcing {
     range_program *given;   /* of the unknowns that are functions of time; NULL: there are none */
     range *given_value;     /* work: of them */
     size_t count;           /* of nodes */
+    double *memory;         /* work: that of the model, with the pieces of the past that hold at
+                               the time looked at; NULL: no delays */
+    range *more;            /* work: per node or per unknown that is given, over one of them */
+    double *off;            /* work: what is delayed, off straight lines */
+    double *size;           /* work: of what is delayed */
     range *piece, *step;    /* work: per node, over a piece of the step, and over all of it */
     interval *seen;         /* work: per node, where the equations were evaluated */
     double *extent;         /* per node: the largest magnitude that is known of it */
@@ -78,8 +87,9 @@ static void forcing_free(void *self)
     range_program_free(q->program);
     range_program_free(q->given);
     model_forcing_free(&q->terms);
-    dae_free_all(q->clock, q->motion, q->given_value, q->piece, q->step, q->seen, q->extent,
-                 q->steepest, q->ends, q->look, q->before, q->begin, q->end, q->calm, q);
+    dae_free_all(q->memory, q->more, q->off, q->size, q->clock, q->motion, q->given_value, q->piece,
+                 q->step, q->seen, q->extent, q->steepest, q->ends, q->look, q->before, q->begin,
+                 q->end, q->calm, q);
 }
 
 static bool make_programs(forcing *q, const model_form *f)
@@ -103,7 +113,13 @@ static forcing *forcing_new(const model_form *f)
     graph_enter(f->flat->graph);
     bool ok = make_programs(q, f);
     graph_leave(f->flat->graph);
-    q->given_value = DAE_ARRAY(range, (size_t)q->terms.given_count);
+    const size_t given = (size_t)q->terms.given_count, delays = f->flat->delay_count;
+    if (delays > 0) q->memory = DAE_ARRAY(double, (size_t)f->flat->memory_count);
+    q->more = DAE_ARRAY(range, given > q->count ? given : q->count);
+    q->off = DAE_ARRAY(double, delays);
+    q->size = DAE_ARRAY(double, delays);
+    ok = ok && (q->memory || delays == 0) && q->more && q->off && q->size;
+    q->given_value = DAE_ARRAY(range, given);
     q->motion = DAE_ARRAY(clock_motion, (size_t)q->terms.clock_count);
     ok = ok && q->given_value && q->motion;
     q->clock = DAE_ARRAY(range, (size_t)f->n);
@@ -179,9 +195,9 @@ static void keep_clocks(forcing *q)
     }
 }
 
-/* out = the roots of a program between a and b */
-static void enclose_roots(const dae_solver *s, range_program *program, double a, double b,
-                          range *out)
+/* out = the roots of a program between a and b, as this memory has the past */
+static void enclose_piece(const dae_solver *s, range_program *program, double a, double b,
+                          const double *memory, range *out)
 {
     const model_instance *m = s->hybrid->instance;
     const forcing *q = s->hybrid->forcing;
@@ -190,14 +206,49 @@ static void enclose_roots(const dae_solver *s, range_program *program, double a,
     const range_leaves leaves = {.time = {fmin(a, b), fmax(a, b)},
                                  .y = q->clock,
                                  .parameters = m->parameters,
-                                 .memory = m->memory};
+                                 .memory = memory};
     range_program_run(program, &leaves, out);
+}
+
+static void widen(interval *a, interval b)
+{
+    *a = (interval){fmin(a->lo, b.lo), fmax(a->hi, b.hi)};
+}
+
+/* out = the `count` roots of a program between a and b: the hull over the pieces of the past */
+static void enclose_roots(const dae_solver *s, range_program *program, size_t count, double a,
+                          double b, range *out)
+{
+    const hybrid *h = s->hybrid;
+    const forcing *q = h->forcing;
+    double t = fmin(a, b), to, end = fmax(a, b);
+    if (!q->memory) {
+        enclose_piece(s, program, a, b, h->instance->memory, out);
+        return;
+    }
+    for (bool first = true; first || t < end; first = false, t = to) {
+        to = fmin(end, hybrid_next_piece(h, t));
+        delay_table_load(h->delays, 0.5 * (t + to), q->memory);
+        enclose_piece(s, program, t, to, q->memory, first ? out : q->more);
+        for (size_t k = 0; !first && k < count; k++) {
+            widen(&out[k].value, q->more[k].value);
+            widen(&out[k].slope, q->more[k].slope);
+        }
+    }
+}
+
+/* The memory of the model may have changed. */
+static void take_memory(const dae_solver *s, forcing *q)
+{
+    const size_t count = (size_t)q->form->flat->memory_count;
+    if (q->memory) vector_copy((int)count, s->hybrid->instance->memory, q->memory);
 }
 
 /* out = the nodes between a and b */
 static void enclose(const dae_solver *s, double a, double b, range *out)
 {
-    enclose_roots(s, s->hybrid->forcing->program, a, b, out);
+    const forcing *q = s->hybrid->forcing;
+    enclose_roots(s, q->program, q->count, a, b, out);
 }
 
 static double magnitude(interval a)
@@ -262,13 +313,45 @@ static bool residual_at(dae_solver *s, const attempt *a, double t, double *f)
     vector_copy(b->n, a->y, b->work);
     for (int k = 0; k < q->terms.clock_count; k++)
         b->work[q->terms.clocks[k]] = motion_at(&q->motion[k], 0, t);
-    if (q->given) enclose_roots(s, q->given, t, t, q->given_value);
-    for (int k = 0; k < q->terms.given_count; k++)
-        b->work[q->terms.given[k]] = q->given_value[k].value.lo;
+    const size_t given = (size_t)q->terms.given_count;
+    if (q->given) enclose_roots(s, q->given, given, t, t, q->given_value);
+    for (size_t k = 0; k < given; k++) b->work[q->terms.given[k]] = q->given_value[k].value.lo;
     const eval_status status =
         evaluate_residual(&b->eval, t, b->work, a->yp, f, &s->stats.residuals);
     if (status == EVAL_RETRY) b->eval.failure = failure;
     return status == EVAL_OK;
+}
+
+/* Adds `part` of what is delayed at t, where residual_at was called last. */
+static void add_delayed(dae_solver *s, const attempt *a, double t, double part)
+{
+    const forcing *q = s->hybrid->forcing;
+    for (size_t i = 0; i < q->form->flat->delay_count; i++) {
+        const double v = hybrid_value(s, t, s->bound.work, a->yp, q->form->flat->delays[i].value);
+        q->off[i] += part * v;
+        q->size[i] = fmax(q->size[i], fabs(v));
+    }
+}
+
+/* What a straight line would be off by where effect() was asked for, of what is delayed, in
+ * tolerances. The record of it is fine enough to show whatever it meets (delay_record.c). */
+static double effect_on_past(const dae_solver *s)
+{
+    const forcing *q = s->hybrid->forcing;
+    double most = 0.0;
+    for (size_t i = 0; i < q->form->flat->delay_count; i++)
+        most = fmax(most, fabs(q->off[i]) / delays_tolerance(s, q->size[i]));
+    return most;
+}
+
+/* F at t goes to d, times `part`, and with it what is delayed; false: no values. */
+static bool add_residual(dae_solver *s, const attempt *a, double t, double part, double *d)
+{
+    binding *b = &s->bound;
+    if (!residual_at(s, a, t, b->end_beside)) return false;
+    for (int i = 0; i < b->n; i++) d[i] += part * b->end_beside[i];
+    add_delayed(s, a, t, part);
+    return true;
 }
 
 /* What F at t differs by from the straight line between the ends of the step, in units of the
@@ -277,13 +360,16 @@ static double effect(dae_solver *s, const attempt *a, double t)
 {
     binding *b = &s->bound;
     const double part = (t - a->t) / a->h;
-    double *d = b->end_off, *at = b->end_beside;
-    if (!s->hybrid->forcing->has_matrix && !step_end_factor(s, a)) return INFINITY;
-    s->hybrid->forcing->has_matrix = true;
-    if (!residual_at(s, a, t, d) || !residual_at(s, a, a->t, at)) return INFINITY;
-    for (int i = 0; i < b->n; i++) d[i] -= (1.0 - part) * at[i];
-    if (!residual_at(s, a, a->t + a->h, at)) return INFINITY;
-    for (int i = 0; i < b->n; i++) d[i] -= part * at[i];
+    double *d = b->end_off;
+    forcing *q = s->hybrid->forcing;
+    if (!q->has_matrix && !step_end_factor(s, a)) return INFINITY;
+    q->has_matrix = true;
+    vector_zero(b->n, d);
+    vector_zero((int)q->form->flat->delay_count, q->off);
+    vector_zero((int)q->form->flat->delay_count, q->size);
+    if (!add_residual(s, a, t, 1.0, d) || !add_residual(s, a, a->t, part - 1.0, d) ||
+        !add_residual(s, a, a->t + a->h, -part, d))
+        return INFINITY;
     if (iteration_solve(&b->ends, NULL, d) != ITERATION_OK) return INFINITY;
     const double size = norm_of(&b->norm, d, b->norm.scale);
     return isnan(size) ? INFINITY : size;
@@ -313,7 +399,7 @@ static bool matters_at(dae_solver *s, forcing *q, const attempt *a, double t)
     }
     if (more == 0.0) return false;
     if (!(more < 1.0 / SMALL)) more = 1.0 / SMALL;
-    if (more * effect(s, a, t) > 1.0) return true;
+    if (more * effect(s, a, t) > 1.0 || more * effect_on_past(s) > 1.0) return true;
     for (size_t k = 0; k < q->count; k++)
         if (beyond(q, k, q->piece[k].value) > 0.0) set_calm(q, k, a->h);
     return false;
@@ -498,11 +584,14 @@ void hybrid_bind_forcing(dae_solver *s)
     if (!q || !q->program) return;
     const double stop = solver_stop_time(s), end = isfinite(stop) ? stop : s->run.goal;
     set_clocks(q, s->run.t, end, s->bound.y, s->bound.yp);
-    enclose(s, s->run.t, end, q->piece);
+    take_memory(s, q);
+    enclose_piece(s, q->program, s->run.t, end, s->hybrid->instance->memory, q->piece);
     for (size_t k = 0; k < q->count; k++) {
+        const bool past = q->terms.past[k], open = past || q->terms.clock_count > 0;
         const double most = magnitude(q->piece[k].value);
-        q->extent[k] = isfinite(most) ? most : 0.0;
-        q->steepest[k] = q->terms.clock_count > 0 ? INFINITY : magnitude(q->piece[k].slope);
+        q->extent[k] =
+            isfinite(most) && !past ? most : 0.0; /* what comes of the past is not known */
+        q->steepest[k] = open ? INFINITY : magnitude(q->piece[k].slope);
         q->calm[k].h = 0.0;
     }
     q->looked = q->has_before = false;
@@ -525,6 +614,14 @@ static void see_ends(const dae_solver *s, forcing *q, const attempt *a)
         q->seen[k].lo = fmin(q->seen[k].lo, q->before[k]);
         q->seen[k].hi = fmax(q->seen[k].hi, q->before[k]);
     }
+}
+
+/* How large the past is that a step reads is known when it comes. */
+static void stretch_past(forcing *q)
+{
+    for (size_t k = 0; k < q->count; k++)
+        if (q->terms.past[k] && isfinite(magnitude(q->step[k].value)))
+            q->extent[k] = fmax(q->extent[k], magnitude(q->step[k].value));
 }
 
 /* Whether a step is too short for any node to do what matters, whatever the time. */
@@ -551,12 +648,14 @@ double hybrid_seen_step(dae_solver *s, const attempt *a)
     const step_control *c = &s->run.control;
     if (!q || !q->program || c->fixed || c->literal || s->bound.method->dassl) return a->h;
     if (q->form != s->hybrid->instance->form) return a->h; /* the method is about to begin anew */
+    take_memory(s, q);
     move_clocks(q, a);
     q->looked = !is_short(q, a->h);
     if (!q->looked) return a->h;
     const int known = values_known(s, a);
     see_ends(s, q, a);
     enclose(s, a->t, a->t + a->h, q->step);
+    stretch_past(q);
     q->has_matrix = false;
     if ((is_seen(q, a, 1) && !any_leaves(q)) || q->cuts >= MOST_CUTS) return a->h;
     for (int i = 1; i < known; i++) see(s, q, a->t + a->h * i / known);

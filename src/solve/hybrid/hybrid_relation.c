@@ -327,13 +327,16 @@ static double crossing_onward(dae_solver *s, double t, size_t r)
 }
 
 /* Relation r would be turned to *below, the value of equality, since it is at zero and a moment
- * later. Where it goes further on instead; false: nowhere that is known. */
+ * later. Where it goes further on instead; false: nowhere that is known. The steps of floor look no
+ * further than floor itself does (discrete_value), or they would be on a side that it is not. */
 static bool goes_on(dae_solver *s, double t, size_t r, bool *below)
 {
     const hybrid *h = s->hybrid;
     const double noise = h->noise[r];
     if (h->at_start || fabs(h->crossing[r] - h->zero[r]) > noise) return true;
     if (fabs(h->crossing_ahead[r] - h->zero[r]) > noise) return true;
+    const model_form *f = h->instance->form;
+    if (f->flat->relations[r].steps != EXPR_NONE && !f->rounded[r]) return true;
     if (!tells_onward(s)) return true;
     const double onward = crossing_onward(s, t, r);
     if (onward != 0.0) *below = onward < 0.0;

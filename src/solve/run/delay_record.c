@@ -13,19 +13,11 @@
 static const double CHECKS[] = {0.22, 0.5, 0.81};
 enum { CHECK_COUNT = 3 };
 static const double FINE = 0.02;
-/* A piece is halved so often at most, which narrows a kink to a 4000th of the step, and so many
- * pieces are looked at: where rounding is above the tolerance none fits. */
-enum { MOST_HALVINGS = 12, MOST_LOOKS = 100 };
-
-/* The tolerance of a value of this size. */
-static double tolerance(const dae_solver *s, double size)
-{
-    const dae_options *o = &s->bound.options;
-    double atol = o->atol;
-    for (int i = 0; o->atol_by_unknown && i < s->bound.n; i++)
-        if (i == 0 || o->atol_by_unknown[i] < atol) atol = o->atol_by_unknown[i];
-    return o->rtol * size + atol + 1e-14 * size;
-}
+/* A piece is halved so often at most, which narrows a kink to a billionth of the step. Half of a
+ * piece of something smooth is 64 times as good; so many may be no better than LITTLE times the
+ * whole: where rounding is above the tolerance none is. */
+enum { MOST_HALVINGS = 30, MOST_IN_VAIN = 100 };
+static const double LITTLE = 0.25;
 
 /* Values of all delayed expressions at t, as a row there would show them. */
 static dae_status sample_at(dae_solver *s, double t, double *values, size_t stride)
@@ -36,15 +28,21 @@ static dae_status sample_at(dae_solver *s, double t, double *values, size_t stri
     return hybrid_delayed(s, t, s->bound.at_y, s->bound.at_yp, values, stride);
 }
 
-/* Whether the polynomial through the first values meets the others; c: its coefficients. */
-static bool fits(const dae_solver *s, const double *v, double *c)
+/* By how many tolerances the polynomial from a to b through the first values misses the others,
+ * beyond what these move by within two roundings of the time. */
+static double misfit(const dae_solver *s, double a, double b, const double *v)
 {
-    double size = 0.0, off = 0.0;
+    double size = 0.0, off = 0.0, low = v[0], high = v[0], c[DELAY_NODES];
     delay_fit(v, c);
-    for (int k = 0; k < DELAY_NODES; k++) size = fmax(size, fabs(v[k]));
+    for (int k = 0; k < DELAY_NODES; k++) {
+        size = fmax(size, fabs(v[k]));
+        low = fmin(low, v[k]);
+        high = fmax(high, v[k]);
+    }
+    const double rounding = 2.0 * DBL_EPSILON * fabs(b) / (b - a) * (high - low);
     for (int k = 0; k < CHECK_COUNT; k++)
         off = fmax(off, fabs(delay_at(c, CHECKS[k]) - v[DELAY_NODES + k]));
-    return off <= FINE * tolerance(s, size);
+    return fmax(off - rounding, 0.0) / delays_tolerance(s, size);
 }
 
 /* What the value and the slope do where piece `next` follows `last`. */
@@ -55,7 +53,7 @@ static int break_rank(const dae_solver *s, const delay_past *p, const delay_piec
     double before = delay_at(last->c, x), after = next->c[0];
     double bend =
         delay_slope(next->c, 0.0) / (next->to - next->from) - delay_slope(last->c, x) / length;
-    double allowed = tolerance(s, fmax(fabs(before), fabs(after)));
+    double allowed = delays_tolerance(s, fmax(fabs(before), fabs(after)));
     if (!(fabs(after - before) <= allowed)) return DELAY_JUMP;
     if (!(fabs(bend) * p->most <= allowed)) return DELAY_KINK;
     return cause < DELAY_SOFT ? DELAY_SOFT : cause;
@@ -67,16 +65,13 @@ static dae_status no_memory(dae_solver *s)
                     s->run.t);
 }
 
-/* Pieces from a to b through the values at hand; `whole`: only if all of them fit. */
-static dae_status append_pieces(dae_solver *s, double a, double b, bool whole, bool *done)
+enum { STRIDE = DELAY_NODES + CHECK_COUNT };
+
+/* Pieces from a to b through the values at hand. */
+static dae_status append_pieces(dae_solver *s, double a, double b)
 {
-    enum { STRIDE = DELAY_NODES + CHECK_COUNT };
     delay_table *d = s->hybrid->delays;
-    double c[DELAY_NODES];
-    *done = true;
-    for (size_t i = 0; whole && *done && i < d->flat->delay_count; i++)
-        *done = fits(s, d->work + i * STRIDE, c);
-    for (size_t i = 0; *done && i < d->flat->delay_count; i++) {
+    for (size_t i = 0; i < d->flat->delay_count; i++) {
         delay_past *p = &d->past[i];
         delay_piece *next = delay_append(p);
         if (!next) return no_memory(s);
@@ -85,30 +80,32 @@ static dae_status append_pieces(dae_solver *s, double a, double b, bool whole, b
         if (d->broken < DELAY_SMOOTH && p->count > 1)
             next->rank = break_rank(s, p, next - 1, next, d->broken);
     }
-    if (*done) {
-        d->broken = DELAY_SMOOTH;
-        d->reached = b;
-    }
+    d->broken = DELAY_SMOOTH;
+    d->reached = b;
     return DAE_OK;
 }
 
-/* Pieces that are fine enough from a to b, halved up to `halvings` times. */
-static dae_status record_span(dae_solver *s, double a, double b, int halvings, int *looks)
+/* Pieces that are fine enough from a to b, halved up to `halvings` times; whole: what the one that
+ * this is half of was off by. */
+static dae_status record_span(dae_solver *s, double a, double b, int halvings, double whole,
+                              int *in_vain)
 {
-    enum { STRIDE = DELAY_NODES + CHECK_COUNT };
     delay_table *d = s->hybrid->delays;
     dae_status status = DAE_OK;
-    bool done = false;
+    double off = 0.0;
     for (int k = 0; status == DAE_OK && k < STRIDE; k++) {
         double x = k < DELAY_NODES ? flat_delay_node(k) : CHECKS[k - DELAY_NODES];
         status = sample_at(s, a + x * (b - a), d->work + k, STRIDE);
     }
-    double middle = a + 0.5 * (b - a);
-    bool last = halvings == 0 || ++*looks > MOST_LOOKS || !(middle > a && middle < b);
-    if (status == DAE_OK) status = append_pieces(s, a, b, !last, &done);
-    if (status == DAE_OK && !done) status = record_span(s, a, middle, halvings - 1, looks);
-    if (status == DAE_OK && !done) status = record_span(s, middle, b, halvings - 1, looks);
-    return status;
+    if (status != DAE_OK) return status;
+    for (size_t i = 0; i < d->flat->delay_count; i++)
+        off = fmax(off, misfit(s, a, b, d->work + i * STRIDE));
+    const double middle = a + 0.5 * (b - a);
+    *in_vain += off > FINE && off > LITTLE * whole;
+    if (off <= FINE || halvings == 0 || *in_vain > MOST_IN_VAIN || !(b - a > delay_slack(b, 0.0)))
+        return append_pieces(s, a, b);
+    status = record_span(s, a, middle, halvings - 1, off, in_vain);
+    return status == DAE_OK ? record_span(s, middle, b, halvings - 1, off, in_vain) : status;
 }
 
 /* The run has gone back to t. */
@@ -135,8 +132,8 @@ dae_status delays_record(dae_solver *s)
     if (!d || !d->begun) return DAE_OK;
     if (t < d->reached) return rewind_pasts(s, t);
     if (!(t > d->reached)) return DAE_OK;
-    int looks = 0;
-    dae_status status = record_span(s, d->reached, t, MOST_HALVINGS, &looks);
+    int in_vain = 0;
+    dae_status status = record_span(s, d->reached, t, MOST_HALVINGS, INFINITY, &in_vain);
     for (size_t i = 0; i < d->flat->delay_count; i++) /* rows of the last step are still to come */
         delay_forget(&d->past[i], s->run.t_old - d->past[i].most - delay_slack(t, d->past[i].most));
     bool event = hybrid_next_return(s->hybrid) <= t + time_slack(s); /* which passes them all */
