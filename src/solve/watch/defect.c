@@ -33,8 +33,7 @@ static iteration *matrix_of(dae_solver *s, const attempt *a)
 {
     binding *b = &s->bound;
     iteration *own = &b->matrix;
-    const bool second = b->method->forms & FORM_SECOND_ORDER;
-    if (!second && own->factored && !own->by_columns && !own->matrix_free) return own;
+    if (own->factored && !own->by_columns && !own->matrix_free) return own;
     if (!b->ends.eval || b->ends.matrix_free) return NULL;
     const double middle = a->t + 0.5 * a->h, cj = SHIFT / a->h;
     look_inside(s, middle);
@@ -44,15 +43,15 @@ static iteration *matrix_of(dae_solver *s, const attempt *a)
     return made ? &b->ends : NULL;
 }
 
-/* The largest part of d in tolerances, over what is in the error test and no multiplier of index 2
- * or 3: their errors inside of a step are those of its end over h. */
+/* The largest part of d in tolerances, over the states in the error test: algebraic variables
+ * inside of a step follow from their equations, and what they are off by does harm where a state
+ * feels it. */
 static double size_of(const error_norm *norm, const double *d)
 {
     double most = 0.0;
     for (int j = 0; j < norm->n; j++) {
-        if (norm->exempt[j] > 0 || (norm->hidden && norm->hidden[j])) continue;
-        if (norm->kinds && norm->kinds[j] >= DAE_KIND_INDEX2) continue;
-        const double size = fabs(d[j]) * norm->scale[j];
+        if (norm->kinds[j] != DAE_KIND_DIFFERENTIAL) continue;
+        const double size = fabs(d[j]) * norm->tested[j];
         if (!(size <= most)) most = isnan(size) ? INFINITY : size;
     }
     return most;
@@ -74,7 +73,7 @@ static double measure(dae_solver *s, const attempt *a, double t)
 double defect_inside(dae_solver *s, const attempt *a, double t)
 {
     binding *b = &s->bound;
-    if (!binding_has_all_rows(b)) return 0.0;
+    if (!binding_has_all_rows(b) || binding_second_order(b)) return 0.0;
     const eval_failure failure = b->eval.failure;
     memcpy(b->kept, b->state, b->state_size);
     b->method->accept(b->state, b->scratch, &b->context);

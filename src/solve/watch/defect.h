@@ -7,9 +7,9 @@
 struct dae_solver;
 
 /* Of an attempt that passes its test, at t within its step, in tolerances: the largest correction
- * of a variable that is in the error test. INFINITY: the equations have no value there. 0: it
- * cannot be told, since the method has a form of its own. The attempt and the method stay as they
- * are. */
+ * of a state. INFINITY: the equations have no value there. 0: it cannot be told, since the residual
+ * does not have all rows of the form that the method works on, or since the method projects the
+ * ends of its steps, as those of second order do. The attempt and the method stay as they are. */
 double defect_inside(struct dae_solver *s, const attempt *a, double t);
 
 #endif
