@@ -96,6 +96,7 @@ typedef struct run_state {
     stall stall;
     hardship gmres;
     fallback fallback;
+    unsigned stalled; /* families whose steps have come nowhere since the start */
     attempt last;
     double *last_values;   /* its vectors behind the reading of a checkpoint; owned, NULL: none */
     double tried;          /* the step that was tried first, where it ended or will end */

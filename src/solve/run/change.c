@@ -102,7 +102,7 @@ dae_status gmres_replace(dae_solver *s, const char *what)
 static unsigned failed_families(const dae_solver *s)
 {
     const unsigned before = s->run.fallback.from[0] ? s->wishes.failed : 0;
-    return before | family_bit(family_of(s->bound.method));
+    return before | s->run.stalled | family_bit(family_of(s->bound.method));
 }
 
 /* So many attempts has another method at least, where the run has just begun: a first step of bdf
@@ -202,6 +202,12 @@ dae_status change_family(dae_solver *s, dae_status failed)
     return change_method(s, reason);
 }
 
+dae_status change_stalled(dae_solver *s)
+{
+    s->run.stalled |= family_bit(family_of(s->bound.method));
+    return change_method(s, "steps without progress, so ");
+}
+
 dae_status change_method(dae_solver *s, const char *reason)
 {
     double direction = s->run.direction;
@@ -283,6 +289,7 @@ dae_status reset_method(dae_solver *s)
     s->wishes.implicit = false;
     s->wishes.failed = 0;
     s->run.fallback = (fallback){0};
+    s->run.stalled = 0;
     s->wishes.iterative = iterative;
     s->wishes.reason = "";
     s->run.gmres = (hardship){.steps = s->stats.steps,

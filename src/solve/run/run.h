@@ -48,6 +48,8 @@ dae_status change_method(dae_solver *s, const char *reason);
 /* The method at work has failed: the next family's, from the last good point, for a bounded work.
  */
 dae_status change_family(dae_solver *s, dae_status failed);
+/* The same where its steps lead nowhere: it is not tried again in this run. */
+dae_status change_stalled(dae_solver *s);
 /* A step is accepted: whether the trouble is over; whether the work is spent before that, and that
  * as an error; at the end of an error, what was tried. */
 void fallback_note_step(dae_solver *s);

@@ -773,7 +773,7 @@ static dae_status reconsider(dae_solver *s, double tend)
     if (!change_may_help(s, DAE_ERR_STALL))
         return look_at_rounding(s, explain_mode(s, explain_stall(s, tend)), tend);
     s->run.stall = (stall){.t0 = s->run.stall.t0};
-    return change_method(s, "steps without progress, so ");
+    return change_stalled(s);
 }
 
 /* The next step of the method at hand, committed, or why there is none. */
