@@ -92,9 +92,3 @@ bool build_followers(model_form *f, int others)
     dae_free(values.e);
     return ok;
 }
-
-void model_instance_followers(model_instance *m, double t, const double *y, const double *yp,
-                              double *out)
-{
-    model_instance_run(m, FOLLOWERS, t, y, yp, NULL, out);
-}

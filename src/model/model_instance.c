@@ -360,3 +360,9 @@ expr model_form_mapped(const model_form *f, expr e)
     graph_leave(g);
     return map.failed ? EXPR_NONE : mapped;
 }
+
+void model_instance_followers(model_instance *m, double t, const double *y, const double *yp,
+                              double *out)
+{
+    model_instance_run(m, FOLLOWERS, t, y, yp, NULL, out);
+}

@@ -50,9 +50,10 @@ bool binding_ready_method(binding *b)
     if (b->values_only) return true;
     method_size(b->method, b->n, &b->state_size, &scratch);
     if (!b->state) b->state = dae_calloc(1, b->state_size);
-    if (!b->kept) b->kept = dae_calloc(1, b->state_size);
+    const bool looks = b->eval.instance; /* functions of time are known of models alone */
+    if (looks && !b->kept) b->kept = dae_calloc(1, b->state_size);
     if (!b->scratch) b->scratch = dae_calloc(1, scratch);
-    return b->state && b->kept && b->scratch && renew_cache(b);
+    return b->state && (b->kept || !looks) && b->scratch && renew_cache(b);
 }
 
 static dae_status out_of_memory(const binding *b, dae_diag *diag)

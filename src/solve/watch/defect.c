@@ -73,7 +73,7 @@ static double measure(dae_solver *s, const attempt *a, double t)
 double defect_inside(dae_solver *s, const attempt *a, double t)
 {
     binding *b = &s->bound;
-    if (!binding_has_all_rows(b) || binding_second_order(b)) return 0.0;
+    if (!b->kept || !binding_has_all_rows(b) || binding_second_order(b)) return 0.0;
     const eval_failure failure = b->eval.failure;
     memcpy(b->kept, b->state, b->state_size);
     b->method->accept(b->state, b->scratch, &b->context);
