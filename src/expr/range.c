@@ -48,11 +48,28 @@ static double product(double x, double y)
     return x == 0.0 || y == 0.0 ? 0.0 : x * y;
 }
 
-static interval multiply(interval a, interval b)
+static double lesser(double x, double y)
+{
+    return x < y ? x : y;
+}
+
+static double greater(double x, double y)
+{
+    return x > y ? x : y;
+}
+
+static interval multiply_unbounded(interval a, interval b)
 {
     double p = product(a.lo, b.lo), q = product(a.lo, b.hi);
     double r = product(a.hi, b.lo), s = product(a.hi, b.hi);
     return bounds(fmin(fmin(p, q), fmin(r, s)), fmax(fmax(p, q), fmax(r, s)));
+}
+
+static interval multiply(interval a, interval b)
+{
+    const double p = a.lo * b.lo, q = a.lo * b.hi, r = a.hi * b.lo, s = a.hi * b.hi;
+    if (isnan(p + q + r + s)) return multiply_unbounded(a, b);
+    return (interval){lesser(lesser(p, q), lesser(r, s)), greater(greater(p, q), greater(r, s))};
 }
 
 static interval square(interval a)
@@ -166,7 +183,10 @@ static range of_unary(expr_op op, const range *a)
     case EXPR_SQRT:
         return chain(growing(positive, sqrt),
                      v.lo > 0.0 ? multiply(point(0.5), invert(growing(v, sqrt))) : not_known, a);
-    case EXPR_EXP: return chain(growing(v, exp), growing(v, exp), a);
+    case EXPR_EXP: {
+        const interval e = growing(v, exp);
+        return chain(e, e, a);
+    }
     case EXPR_LOG: return chain(growing(positive, log), v.lo > 0.0 ? invert(v) : not_known, a);
     case EXPR_LOG10:
         return chain(growing(positive, log10),
@@ -316,6 +336,8 @@ typedef struct range_node {
     uint32_t a, b, c;   /* places of its operands */
     bool varies, wild;  /* with time; by more than a polynomial; */
     bool moved, pieces; /* with a variable; in pieces that one decides; */
+    bool operand;       /* of another node */
+    double end[2];      /* its value at both ends of what is looked at */
     bool opaque;        /* with something in it of which no range is known */
     bool open;          /* work: a root has more than one value, through it */
     uint32_t same;      /* work: the place of what it is the same as all along, else its own */
@@ -418,9 +440,9 @@ static void list(range_program *p, uint32_t *needed, expr last)
         range_node *k = &p->nodes[place];
         int arity = operands(n);
         k->e = e;
-        if (arity > 0) k->a = needed[n->a] - 1;
-        if (arity > 1) k->b = needed[n->b] - 1;
-        if (arity > 2) k->c = needed[n->c] - 1;
+        if (arity > 0) k->a = needed[n->a] - 1, p->nodes[k->a].operand = true;
+        if (arity > 1) k->b = needed[n->b] - 1, p->nodes[k->b].operand = true;
+        if (arity > 2) k->c = needed[n->c] - 1, p->nodes[k->c].operand = true;
         p->variables = p->variables || n->op == EXPR_VARIABLE;
         classify(p, k);
         needed[e] = ++place;
@@ -489,7 +511,7 @@ static range of_leaf(const expr_node *n, const range_leaves *leaves)
 {
     switch (n->op) {
     case EXPR_CONSTANT: return (range){point(n->value), NONE};
-    case EXPR_TIME: return (range){leaves->time, point(1.0)};
+    case EXPR_TIME: return (range){leaves->time, leaves->still ? NONE : point(1.0)};
     case EXPR_PARAMETER: return (range){point(leaves->parameters[n->index]), NONE};
     case EXPR_MEMORY:
         if (leaves->either && leaves->either[n->index]) return (range){UNIT, ALL};
@@ -553,6 +575,99 @@ void range_program_run(range_program *p, const range_leaves *leaves, range *out)
 {
     for (uint32_t k = 0; k < p->count; k++) run_node(p, k, leaves);
     for (size_t k = 0; k < p->root_count; k++) out[k] = p->nodes[p->roots[k]].value;
+}
+
+/* Whether a factor of e covers it, to the power `known`; or the n-th part of that. */
+static bool is_narrow(interval a, double n, int known)
+{
+    const interval m = a.hi < 0.0 ? negate(a) : a;
+    return m.lo > 0.0 && n * log(m.hi / m.lo) <= known;
+}
+
+static bool is_tame_power(interval base, const interval *n, int known)
+{
+    static const double LOW = 4.0; /* polynomials of this degree at most */
+    if (n->lo != n->hi) return false;
+    return (n->lo >= 0.0 && n->lo <= LOW && n->lo == nearbyint(n->lo)) ||
+           is_narrow(base, fabs(n->lo), known);
+}
+
+static bool goes_one_way(interval slope)
+{
+    return slope.lo >= 0.0 || slope.hi <= 0.0;
+}
+
+/* By how much a node leaves the values that it has at both ends. */
+static double beyond_ends(const range_node *k)
+{
+    const interval v = k->value.value;
+    const double lo = fmin(k->end[0], k->end[1]), hi = fmax(k->end[0], k->end[1]);
+    return fmax(v.hi - hi, lo - v.lo);
+}
+
+/* The part of a node that lies beyond the values at both ends, as a factor. */
+static interval rest_of(const range_node *k)
+{
+    const interval v = k->value.value;
+    const double lo = fmin(k->end[0], k->end[1]), hi = fmax(k->end[0], k->end[1]);
+    if (!(v.lo > 0.0 && lo > 0.0)) return v;
+    const double factor = fmax(v.hi / hi, lo / v.lo);
+    return (interval){1.0, factor};
+}
+
+/* Whether node k is no more than a polynomial of low degree, or nearly so; or one that grows or
+ * falls without an end, and leaves the values at both ends by no more than that. */
+static bool is_tame(const range_program *p, const range_node *k, int known, bool ends)
+{
+    const interval a = p->nodes[k->a].value.value, b = p->nodes[k->b].value.value;
+    const double width = a.hi - a.lo;
+    const bool one_way = goes_one_way(p->nodes[k->a].value.slope);
+    if (!k->varies || stays_polynomial(p, k)) {
+        const bool power = graph_node(p->g, k->e)->op == EXPR_POW;
+        return !power || is_tame_power(a, &b, known);
+    }
+    switch (graph_node(p->g, k->e)->op) {
+    case EXPR_TIME:
+    case EXPR_VARIABLE: return true;
+    case EXPR_EXP:
+    case EXPR_SINH:
+        return one_way || width <= known || (ends && beyond_ends(&p->nodes[k->a]) <= known);
+    case EXPR_SIN:
+    case EXPR_COS: return width <= fmax(PI, known);
+    case EXPR_COSH:
+    case EXPR_TANH:
+    case EXPR_ATAN: return width <= known;
+    case EXPR_TAN: return is_narrow(cosine(a), 1.0, known);
+    case EXPR_LOG:
+    case EXPR_LOG10:
+    case EXPR_SQRT: return one_way || is_narrow(ends ? rest_of(&p->nodes[k->a]) : a, 1.0, known);
+    case EXPR_DIV: return is_narrow(b, 1.0, known);
+    case EXPR_POW: return is_tame_power(a, &b, known) || (one_way && b.lo == b.hi && a.lo > 0.0);
+    case EXPR_ABS: return !has_zero(a);
+    case EXPR_MIN:
+    case EXPR_MAX: return a.hi <= b.lo || b.hi <= a.lo;
+    case EXPR_SELECT: return !has_zero(a) || (a.lo == 0.0 && a.hi == 0.0);
+    default: return false;
+    }
+}
+
+void range_program_hold(range_program *p, const range_leaves *leaves, int end)
+{
+    for (uint32_t k = 0; k < p->count; k++) {
+        range_node *at = &p->nodes[k];
+        if (!at->operand) continue;
+        run_node(p, k, leaves);
+        at->end[end] = at->value.value.lo;
+    }
+}
+
+bool range_program_is_tame(range_program *p, const range_leaves *leaves, int known, bool ends)
+{
+    for (uint32_t k = 0; k < p->count; k++) {
+        if (p->nodes[k].varies && !is_tame(p, &p->nodes[k], known, ends)) return false;
+        if (p->nodes[k].operand) run_node(p, k, leaves);
+    }
+    return true;
 }
 
 /* What has more than one value has it through operands that have. */

@@ -23,6 +23,7 @@ typedef struct range_leaves {
     interval time;
     const range *y; /* per variable of order 0: its value and derivative; NULL: not known */
     const double *parameters, *memory;
+    bool still;         /* time stands: slopes are those that y brings about */
     const bool *either; /* per slot of the memory: it may be 0 or 1; NULL: none */
 } range_leaves;
 
@@ -45,6 +46,15 @@ bool range_program_has_pieces(const range_program *p, size_t root);
 bool range_may_have_pieces(const graph *g, const expr *roots, size_t count);
 /* out: a range per root. Derivatives of variables in it have no bounds on their slopes. */
 void range_program_run(range_program *p, const range_leaves *leaves, range *out);
+
+/* Keeps what the roots are made of at one end (0 or 1) of what is looked at, for the next. */
+void range_program_hold(range_program *p, const range_leaves *leaves, int end);
+/* Whether all functions in the roots are tame over these ranges: each moves by less than its own
+ * length, as tanh(x) where x moves by less than 1, sides of max keep their order, 1/x changes by
+ * less than a factor e, and what grows without an end, as exp, goes one way, or, with the ends
+ * known, leaves the values there by no more than its length. Polynomials of low degree are. Lengths
+ * are so many times as long where so many pieces are known. */
+bool range_program_is_tame(range_program *p, const range_leaves *leaves, int known, bool ends);
 
 /* slots[k] = true for the slots of the memory that may be either, and that a root does not have the
  * same value with, as the last run tells; others are left as they are. */

@@ -11,7 +11,7 @@
 enum { MOST_PASSES = 16, MOST_UNKNOWNS = 20000 };
 
 /* What is known of an unknown. */
-typedef enum role { OPEN = 0, GIVEN, CLOCK } role;
+typedef enum role { OPEN = 0, GIVEN, STATE } role;
 
 typedef struct forcing_search {
     const model_form *form;
@@ -27,7 +27,8 @@ typedef struct forcing_search {
 
 void model_forcing_free(model_forcing *f)
 {
-    dae_free_all(f->nodes, f->past, f->clocks, f->given, f->value);
+    dae_free_all(f->nodes, f->past, f->given, f->value, f->driven, f->driven_source, f->moving,
+                 f->functions, f->followed, f->followed_value);
     *f = (model_forcing){0};
 }
 
@@ -84,35 +85,32 @@ static expr given_leaf(void *context, graph *g, expr leaf)
     return given ? s->value[n->index] : leaf;
 }
 
-/* One pass over the rows: unknowns that are found to be given, or clocks. */
-static bool find_more(forcing_search *s, bool *given)
+/* One pass over the rows: unknowns that are found to be given. */
+static bool find_more(forcing_search *s)
 {
     bool any = false;
     for (size_t r = 0; !s->failed && r < s->form->residual.outputs; r++) {
         const expr leaf = only_open(s, (int)r);
         if (leaf == EXPR_NONE) continue;
         const expr_node n = *graph_node(s->g, leaf);
-        if (s->roles[n.index] != OPEN) continue;
-        if (n.order == 0) {
-            const expr value = solved(s->g, s->row[r], leaf);
-            if (value == EXPR_NONE) continue;
-            s->value[n.index] = graph_substitute(s->g, value, given_leaf, s);
-        }
-        s->roles[n.index] = n.order == 0 ? GIVEN : CLOCK;
-        *given = *given || n.order == 0;
+        if (n.order > 0 || s->roles[n.index] != OPEN) continue;
+        const expr value = solved(s->g, s->row[r], leaf);
+        if (value == EXPR_NONE) continue;
+        s->value[n.index] = graph_substitute(s->g, value, given_leaf, s);
+        s->roles[n.index] = GIVEN;
         any = true;
     }
     return any && !s->failed && !graph_failed(s->g);
 }
 
-static void find_clocks(forcing_search *s)
+/* What can be known of unknowns; then what is given is in its place in all expressions. */
+static void find_known(forcing_search *s)
 {
-    bool given = false;
-    for (int pass = 0; pass < MOST_PASSES && find_more(s, &given); pass++) {
-        for (size_t r = 0; given && r < s->form->residual.outputs; r++)
-            s->row[r] = graph_substitute(s->g, s->row[r], given_leaf, s);
-        given = false;
-    }
+    for (int pass = 0; pass < MOST_PASSES && find_more(s); pass++) continue;
+    for (size_t r = 0; r < s->form->residual.outputs; r++)
+        s->row[r] = graph_substitute(s->g, s->row[r], given_leaf, s);
+    for (size_t i = 0; i < s->delayed_count; i++)
+        s->delayed[i] = graph_substitute(s->g, s->delayed[i], given_leaf, s);
 }
 
 /* ---- nodes ---- */
@@ -192,8 +190,6 @@ static bool keep_nonlinear(const graph *g, const unsigned char *marks, model_for
 
 static bool list_nodes(forcing_search *s, model_forcing *f)
 {
-    for (size_t i = 0; i < s->delayed_count; i++)
-        s->delayed[i] = graph_substitute(s->g, s->delayed[i], given_leaf, s);
     const size_t size = graph_size(s->g);
     unsigned char *marks = dae_calloc(size, 1);
     if (marks) mark_all(s, marks);
@@ -208,20 +204,150 @@ static bool list_nodes(forcing_search *s, model_forcing *f)
     return ok;
 }
 
+/* Unknowns that are given, with their values. */
+static void list_given(const forcing_search *s, int *unknown, expr *value, int *count)
+{
+    for (int i = 0; i < s->form->n; i++) {
+        if (s->roles[i] != GIVEN) continue;
+        value[*count] = s->value[i];
+        unknown[(*count)++] = i;
+    }
+}
+
 static bool list_unknowns(forcing_search *s, model_forcing *f)
 {
     const size_t n = (size_t)s->form->n;
-    f->clocks = DAE_ARRAY(int, n);
     f->given = DAE_ARRAY(int, n);
     f->value = DAE_ARRAY(expr, n);
-    if (!f->clocks || !f->given || !f->value) return false;
-    for (int i = 0; i < s->form->n; i++) {
-        if (s->roles[i] == CLOCK) f->clocks[f->clock_count++] = i;
-        if (s->roles[i] != GIVEN) continue;
-        f->value[f->given_count] = s->value[i];
-        f->given[f->given_count++] = i;
-    }
+    if (!f->given || !f->value) return false;
+    list_given(s, f->given, f->value, &f->given_count);
     return true;
+}
+
+/* ---- what states drive ---- */
+
+/* What a node depends on, beside OF_TIME and OF_OTHERS; and whether it has jumps. */
+enum { OF_STATES = 8, JUMPS = 16 };
+
+static unsigned char depends_on_state(const forcing_search *s, const expr_node *n)
+{
+    const bool state = n->op == EXPR_VARIABLE && !is_open(s, n);
+    return state ? OF_STATES : depends(s, n) & OF_PAST ? OF_OTHERS : depends(s, n);
+}
+
+/* on[i]: what the i-th node of the walk depends on */
+static void mark_driven(const forcing_search *s, unsigned char *on)
+{
+    const walk *w = &s->w;
+    for (size_t i = 0; i < w->count; i++) {
+        const expr_node *n = graph_node(s->g, w->order[i]);
+        const expr operand[3] = {n->a, n->b, n->c};
+        const int arity = n->op < EXPR_OP_COUNT ? graph_arity(n->op) : 0;
+        on[i] = depends_on_state(s, n);
+        for (int k = 0; k < arity; k++) on[i] |= on[walk_place(w, operand[k])];
+        if (on[i] != 0 && expr_is_step(n->op)) on[i] |= JUMPS;
+    }
+}
+
+/* Of so many expressions those that are more than polynomials are listed, each with its place. */
+static bool keep_driven(const graph *g, model_forcing *f, const expr *e, size_t count)
+{
+    range_program *all = count > 0 ? range_program_new(g, e, count) : NULL;
+    if (!all) return count == 0;
+    for (size_t k = 0; k < count; k++) {
+        if (!range_program_is_wild(all, k) || range_program_is_opaque(all, k)) continue;
+        f->driven[f->driven_count] = e[k];
+        f->driven_source[f->driven_count++] = (int)k;
+    }
+    range_program_free(all);
+    return true;
+}
+
+static bool is_driven(unsigned char on)
+{
+    return (on & OF_STATES) && !(on & (OF_OTHERS | JUMPS));
+}
+
+static bool stays_polynomial(const forcing_search *s, const expr_node *n)
+{
+    const expr_node *b = graph_node(s->g, n->b);
+    switch (n->op) {
+    case EXPR_NEG:
+    case EXPR_ADD:
+    case EXPR_SUB:
+    case EXPR_MUL: return true;
+    case EXPR_DIV: return b->op == EXPR_CONSTANT || b->op == EXPR_PARAMETER;
+    default: return false;
+    }
+}
+
+/* The functions in nodes that are known, beside sums and products. */
+static void list_functions(const forcing_search *s, const unsigned char *on, model_forcing *f)
+{
+    const walk *w = &s->w;
+    for (size_t i = 0; i < w->count; i++) {
+        const expr_node *n = graph_node(s->g, w->order[i]);
+        const bool known = on[i] != 0 && !(on[i] & (OF_OTHERS | JUMPS));
+        if (!known || n->op >= EXPR_OP_COUNT || graph_arity(n->op) == 0) continue;
+        if (!stays_polynomial(s, n)) f->functions[f->function_count++] = w->order[i];
+    }
+}
+
+/* Crossing functions, what is delayed, and all nodes of the rows. */
+static bool list_driven(forcing_search *s, model_forcing *f, const expr *roots, size_t crossings)
+{
+    const walk *w = &s->w;
+    const size_t special = crossings + s->delayed_count;
+    unsigned char *on = dae_calloc(w->count + 1, 1);
+    expr *e = DAE_ARRAY(expr, special + w->count);
+    f->driven = DAE_ARRAY(expr, special + w->count);
+    f->driven_source = DAE_ARRAY(int, special + w->count);
+    f->moving = DAE_ARRAY(int, (size_t)s->form->n);
+    f->functions = DAE_ARRAY(expr, w->count);
+    bool ok = f->functions && on && e && f->driven && f->driven_source && f->moving;
+    if (ok) mark_driven(s, on);
+    if (ok) list_functions(s, on, f);
+    const expr zero = ok ? graph_constant(s->g, 0.0) : EXPR_NONE;
+    for (size_t k = 0; ok && k < special; k++)
+        e[k] = is_driven(on[walk_place(w, roots[k])]) ? roots[k] : zero;
+    ok = ok && keep_driven(s->g, f, e, crossings);
+    f->driven_crossings = f->driven_count;
+    ok = ok && keep_driven(s->g, f, e + crossings, s->delayed_count);
+    f->driven_delays = f->driven_count - f->driven_crossings;
+    size_t count = 0;
+    for (size_t i = 0; ok && i < w->count; i++)
+        if (is_driven(on[i])) e[count++] = w->order[i];
+    ok = ok && keep_driven(s->g, f, e, count);
+    for (size_t i = 0; ok && i < w->count; i++) {
+        const expr_node *n = graph_node(s->g, w->order[i]);
+        if (n->op == EXPR_VARIABLE && n->order == 0 && !is_open(s, n))
+            f->moving[f->moving_count++] = (int)n->index;
+    }
+    dae_free_all(on, e);
+    return ok;
+}
+
+/* States are known along a step, as well as time, and unknowns that an equation gives with them. */
+static bool find_driven(forcing_search *s, model_forcing *f)
+{
+    const size_t rows = s->form->residual.outputs, crossings = s->form->flat->relation_count;
+    const size_t count = crossings + s->delayed_count + rows;
+    for (int i = 0; i < s->form->n; i++)
+        if (s->roles[i] == OPEN && s->form->differential[i]) s->roles[i] = STATE;
+    find_known(s);
+    f->followed = DAE_ARRAY(int, (size_t)s->form->n);
+    f->followed_value = DAE_ARRAY(expr, (size_t)s->form->n);
+    expr *roots = DAE_ARRAY(expr, count);
+    bool ok = roots && f->followed && f->followed_value;
+    if (ok) list_given(s, f->followed, f->followed_value, &f->followed_count);
+    for (size_t k = 0; ok && k < crossings; k++)
+        roots[k] = graph_substitute(s->g, s->form->crossing.e[k], given_leaf, s);
+    for (size_t k = 0; ok && k < s->delayed_count; k++) roots[crossings + k] = s->delayed[k];
+    for (size_t k = 0; ok && k < rows; k++) roots[count - rows + k] = s->row[k];
+    ok = ok && !graph_failed(s->g) && walk_from(&s->w, s->g, roots, count) &&
+         list_driven(s, f, roots, crossings);
+    dae_free(roots);
+    return ok;
 }
 
 bool model_forcing_find(model_forcing *f, const model_form *form)
@@ -234,8 +360,9 @@ bool model_forcing_find(model_forcing *f, const model_form *form)
     s.roles = DAE_ARRAY(role, n);
     s.value = DAE_ARRAY(expr, n);
     bool ok = s.row && s.delayed && s.roles && s.value;
-    if (ok && form->n <= MOST_UNKNOWNS) find_clocks(&s);
+    if (ok && form->n <= MOST_UNKNOWNS) find_known(&s);
     ok = ok && !s.failed && list_nodes(&s, f) && list_unknowns(&s, f) && !graph_failed(s.g);
+    if (ok && form->n <= MOST_UNKNOWNS) ok = find_driven(&s, f) && !s.failed && !graph_failed(s.g);
     walk_free(&s.w);
     dae_free_all(s.row, s.delayed, s.roles, s.value);
     return ok;

@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "expr/range.h"
-#include "model/model_forcing.h"
+#include "solve/hybrid/driven.h"
 #include "solve/hybrid/hybrid_parts.h"
 #include "solve/watch/defect.h"
 
@@ -40,11 +40,6 @@ enum { MOST_PIECES = 256, MOST_HALVINGS = 30, MOST_CUTS = 60 };
 static const double OFF = 100.0;
 enum { LOOKS = 16 }; /* places at which the largest value is looked for, before a parabola */
 
-/* A clock over a step: the cubic with these values and slopes at its ends. */
-typedef struct clock_motion {
-    double t[2], y[2], slope[2];
-} clock_motion;
-
 /* A node that did not matter in the step at hand. The next step asks anew: what the node is
  * multiplied by may have grown or come back from zero. */
 typedef struct calm {
@@ -54,9 +49,8 @@ typedef struct calm {
 struct forcing {
     owned_part part;
     const model_form *form; /* of the equations these are of */
-    model_forcing terms;    /* the nodes, and the clocks that they read */
-    range *clock;           /* work: per unknown, where it is a clock */
-    clock_motion *motion;   /* per clock */
+    model_forcing terms;    /* the nodes, and what they read */
+    driven *driven;         /* what states drive; owned, NULL: nothing */
     range_program *program; /* of the nodes; NULL: there are none */
     range_program *given;   /* of the unknowns that are functions of time; NULL: there are none */
     range *given_value;     /* work: of them */
@@ -84,12 +78,12 @@ struct forcing {
 static void forcing_free(void *self)
 {
     forcing *q = self;
+    driven_free(q->driven);
     range_program_free(q->program);
     range_program_free(q->given);
     model_forcing_free(&q->terms);
-    dae_free_all(q->memory, q->more, q->off, q->size, q->clock, q->motion, q->given_value, q->piece,
-                 q->step, q->seen, q->extent, q->steepest, q->ends, q->look, q->before, q->begin,
-                 q->end, q->calm, q);
+    dae_free_all(q->memory, q->more, q->off, q->size, q->given_value, q->piece, q->step, q->seen,
+                 q->extent, q->steepest, q->ends, q->look, q->before, q->begin, q->end, q->calm, q);
 }
 
 static bool make_programs(forcing *q, const model_form *f)
@@ -98,6 +92,10 @@ static bool make_programs(forcing *q, const model_form *f)
     if (!model_forcing_find(&q->terms, f)) return false;
     const size_t given = (size_t)q->terms.given_count;
     q->count = q->terms.count;
+    if (q->terms.driven_count > 0) {
+        q->driven = driven_new(f, &q->terms);
+        if (!q->driven) return false;
+    }
     if (q->count == 0) return true;
     q->program = range_program_new(g, q->terms.nodes, q->count);
     if (given > 0) q->given = range_program_new(g, q->terms.value, given);
@@ -120,10 +118,7 @@ static forcing *forcing_new(const model_form *f)
     q->size = DAE_ARRAY(double, delays);
     ok = ok && (q->memory || delays == 0) && q->more && q->off && q->size;
     q->given_value = DAE_ARRAY(range, given);
-    q->motion = DAE_ARRAY(clock_motion, (size_t)q->terms.clock_count);
-    ok = ok && q->given_value && q->motion;
-    q->clock = DAE_ARRAY(range, (size_t)f->n);
-    ok = ok && q->clock;
+    ok = ok && q->given_value;
     q->piece = DAE_ARRAY(range, q->count);
     q->step = DAE_ARRAY(range, q->count);
     q->seen = DAE_ARRAY(interval, q->count);
@@ -144,69 +139,13 @@ static forcing *forcing_new(const model_form *f)
 
 /* ---- values and bounds ---- */
 
-/* Value or slope of a clock at t, by Hermite's formula. */
-static double motion_at(const clock_motion *m, int order, double t)
-{
-    const double h = m->t[1] - m->t[0], x = (t - m->t[0]) / h, rise = m->y[1] - m->y[0];
-    const double c = h * m->slope[0] - rise, d = rise - h * m->slope[1];
-    if (order == 0) return m->y[0] + x * rise + x * (1.0 - x) * ((1.0 - x) * c + x * d);
-    return (rise + (1.0 - 2.0 * x) * ((1.0 - x) * c + x * d) + x * (1.0 - x) * (d - c)) / h;
-}
-
-/* Bounds of a clock between a and b: its slope is a parabola, which leaves the hull of three of its
- * values by an eighth of their second difference. */
-static range motion_between(const clock_motion *m, double a, double b)
-{
-    const double u = motion_at(m, 1, a), v = motion_at(m, 1, 0.5 * (a + b)), w = motion_at(m, 1, b);
-    const double bend = 0.125 * fabs(u - 2.0 * v + w);
-    const interval slope = {fmin(u, fmin(v, w)) - bend, fmax(u, fmax(v, w)) + bend};
-    const double p = motion_at(m, 0, a), q = motion_at(m, 0, b);
-    const double sag = 0.5 * fabs(b - a) * (slope.hi - slope.lo);
-    return (range){{fmin(p, q) - sag, fmax(p, q) + sag}, slope};
-}
-
-/* Clocks go on evenly from t to end. */
-static void set_clocks(forcing *q, double t, double end, const double *y, const double *yp)
-{
-    for (int k = 0; k < q->terms.clock_count; k++) {
-        const int i = q->terms.clocks[k];
-        q->motion[k] = (clock_motion){{t, end}, {y[i], y[i] + yp[i] * (end - t)}, {yp[i], yp[i]}};
-    }
-}
-
-/* The attempt tells where they are at its end. */
-static void move_clocks(forcing *q, const attempt *a)
-{
-    for (int k = 0; k < q->terms.clock_count; k++) {
-        clock_motion *m = &q->motion[k];
-        m->t[1] = a->t + a->h;
-        m->y[1] = a->y[q->terms.clocks[k]];
-        m->slope[1] = a->yp[q->terms.clocks[k]];
-    }
-}
-
-static void keep_clocks(forcing *q)
-{
-    for (int k = 0; k < q->terms.clock_count; k++) {
-        clock_motion *m = &q->motion[k];
-        m->t[0] = m->t[1];
-        m->y[0] = m->y[1];
-        m->slope[0] = m->slope[1];
-    }
-}
-
 /* out = the roots of a program between a and b, as this memory has the past */
 static void enclose_piece(const dae_solver *s, range_program *program, double a, double b,
                           const double *memory, range *out)
 {
     const model_instance *m = s->hybrid->instance;
-    const forcing *q = s->hybrid->forcing;
-    for (int k = 0; k < q->terms.clock_count; k++)
-        q->clock[q->terms.clocks[k]] = motion_between(&q->motion[k], a, b);
-    const range_leaves leaves = {.time = {fmin(a, b), fmax(a, b)},
-                                 .y = q->clock,
-                                 .parameters = m->parameters,
-                                 .memory = memory};
+    const range_leaves leaves = {
+        .time = {fmin(a, b), fmax(a, b)}, .parameters = m->parameters, .memory = memory};
     range_program_run(program, &leaves, out);
 }
 
@@ -311,8 +250,6 @@ static bool residual_at(dae_solver *s, const attempt *a, double t, double *f)
     const forcing *q = s->hybrid->forcing;
     const eval_failure failure = b->eval.failure;
     vector_copy(b->n, a->y, b->work);
-    for (int k = 0; k < q->terms.clock_count; k++)
-        b->work[q->terms.clocks[k]] = motion_at(&q->motion[k], 0, t);
     const size_t given = (size_t)q->terms.given_count;
     if (q->given) enclose_roots(s, q->given, given, t, t, q->given_value);
     for (size_t k = 0; k < given; k++) b->work[q->terms.given[k]] = q->given_value[k].value.lo;
@@ -564,7 +501,8 @@ static double unmet_part(dae_solver *s, forcing *q, const attempt *a)
             enclose(s, t, t, q->piece);
             if (!leaves(q, k, q->piece[k].value)) continue;
             asked = at;
-            if (defect_inside(s, a, t) > OFF) part = at;
+            if (defect_inside(s, a, t, q->driven ? driven_follow : NULL, q->driven) > OFF)
+                part = at;
         }
     }
     return part;
@@ -581,22 +519,22 @@ void hybrid_bind_forcing(dae_solver *s)
         if (!h->forcing) h->no_memory = true;
     }
     forcing *q = h->forcing;
+    if (q && q->driven) driven_bind(s, q->driven);
+    if (q) q->cuts = 0;
     if (!q || !q->program) return;
     const double stop = solver_stop_time(s), end = isfinite(stop) ? stop : s->run.goal;
-    set_clocks(q, s->run.t, end, s->bound.y, s->bound.yp);
     take_memory(s, q);
     enclose_piece(s, q->program, s->run.t, end, s->hybrid->instance->memory, q->piece);
     for (size_t k = 0; k < q->count; k++) {
-        const bool past = q->terms.past[k], open = past || q->terms.clock_count > 0;
+        const bool past = q->terms.past[k];
         const double most = magnitude(q->piece[k].value);
         q->extent[k] =
             isfinite(most) && !past ? most : 0.0; /* what comes of the past is not known */
-        q->steepest[k] = open ? INFINITY : magnitude(q->piece[k].slope);
+        q->steepest[k] = past ? INFINITY : magnitude(q->piece[k].slope);
         q->calm[k].h = 0.0;
     }
     q->looked = q->has_before = false;
     q->begin_at = NAN;
-    q->cuts = 0;
 }
 
 /* What is seen at the ends of the step, and where the one before began. */
@@ -642,14 +580,10 @@ static bool is_seen(const forcing *q, const attempt *a, int known)
     return true;
 }
 
-double hybrid_seen_step(dae_solver *s, const attempt *a)
+/* The part of the step in which what time decides was seen. */
+static double seen_by_time(dae_solver *s, forcing *q, const attempt *a)
 {
-    forcing *q = s->hybrid->forcing;
-    const step_control *c = &s->run.control;
-    if (!q || !q->program || c->fixed || c->literal || s->bound.method->dassl) return a->h;
-    if (q->form != s->hybrid->instance->form) return a->h; /* the method is about to begin anew */
     take_memory(s, q);
-    move_clocks(q, a);
     q->looked = !is_short(q, a->h);
     if (!q->looked) return a->h;
     const int known = values_known(s, a);
@@ -662,6 +596,17 @@ double hybrid_seen_step(dae_solver *s, const attempt *a)
     const double t = is_seen(q, a, known) ? NAN : unseen_time(s, q, a);
     double h = !isnan(t) ? t - a->t : is_seen(q, a, known) ? a->h : resolved_part(s, q, a) * a->h;
     if (h == a->h && any_leaves(q)) h *= unmet_part(s, q, a);
+    return h;
+}
+
+double hybrid_seen_step(dae_solver *s, const attempt *a)
+{
+    forcing *q = s->hybrid->forcing;
+    const step_control *c = &s->run.control;
+    if (!q || c->fixed || c->literal || s->bound.method->dassl) return a->h;
+    if (q->form != s->hybrid->instance->form) return a->h; /* the method is about to begin anew */
+    double h = q->program ? seen_by_time(s, q, a) : a->h;
+    if (h == a->h && q->driven && q->cuts < MOST_CUTS) h *= driven_part(s, q->driven, a, q->cuts > 0);
     if (h != a->h && q->cuts++ > 0 && fabs(h) > 0.5 * fabs(a->h)) h = 0.5 * a->h;
     return h;
 }
@@ -669,16 +614,16 @@ double hybrid_seen_step(dae_solver *s, const attempt *a)
 void hybrid_accept_forcing(dae_solver *s)
 {
     forcing *q = s->hybrid->forcing;
+    if (q && q->driven) driven_accept(q->driven);
+    if (q) q->cuts = 0;
     if (!q || !q->program) return;
     for (size_t k = 0; k < q->count; k++) q->calm[k].h = 0.0;
     for (size_t k = 0; k < q->count && q->looked; k++) {
         q->before[k] = q->begin[k];
         q->begin[k] = q->end[k];
     }
-    keep_clocks(q);
     if (q->looked) q->begin_at = s->run.last.t + s->run.last.h;
     q->has_before = q->looked;
-    q->cuts = 0;
 }
 
 void forcing_persist(dae_solver *s, persist *p)
@@ -694,7 +639,7 @@ void forcing_persist(dae_solver *s, persist *p)
     PERSIST_ARRAY(p, q->steepest, q->count);
     PERSIST_ARRAY(p, q->begin, q->count);
     PERSIST_ARRAY(p, q->before, q->count);
-    PERSIST_ARRAY(p, q->motion, (size_t)q->terms.clock_count);
     PERSIST(p, q->begin_at);
     PERSIST(p, q->has_before);
+    if (q->driven) driven_persist(q->driven, p);
 }

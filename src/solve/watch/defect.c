@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "method/common/stages.h"
 #include "solve/watch/watch.h"
 
@@ -58,27 +59,54 @@ static double size_of(const error_norm *norm, const double *d)
 }
 
 /* d at t of the step that the method has accepted; its size. */
-static double measure(dae_solver *s, const attempt *a, double t)
+static double measure(dae_solver *s, const attempt *a, double t, follow_states *follow,
+                      void *context)
 {
     binding *b = &s->bound;
     iteration *it = matrix_of(s, a);
     if (!it) return 0.0;
     look_inside(s, t);
+    if (follow) follow(context, s, t, b->y);
     const eval_status status =
         evaluate_residual(&b->eval, t, b->y, b->yp, b->end_off, &s->stats.residuals);
     if (status != EVAL_OK || iteration_solve(it, NULL, b->end_off) != ITERATION_OK) return INFINITY;
     return fmax(1.0, fabs(it->cj * a->h) / SHIFT) * size_of(&b->norm, b->end_off);
 }
 
-double defect_inside(dae_solver *s, const attempt *a, double t)
+static void accept_for_now(binding *b)
+{
+    memcpy(b->kept, b->state, b->state_size);
+    b->method->accept(b->state, b->scratch, &b->context);
+}
+
+static void take_back(binding *b)
+{
+    memcpy(b->state, b->kept, b->state_size);
+}
+
+bool dense_inside(dae_solver *s, int count, const double *t, double *y, double *yp)
+{
+    binding *b = &s->bound;
+    if (!b->kept) return false;
+    accept_for_now(b);
+    for (int k = 0; k < count; k++) {
+        look_inside(s, t[k]);
+        vector_copy(b->n, b->y, y + (size_t)k * (size_t)b->n);
+        vector_copy(b->n, b->yp, yp + (size_t)k * (size_t)b->n);
+    }
+    take_back(b);
+    return true;
+}
+
+double defect_inside(dae_solver *s, const attempt *a, double t, follow_states *follow,
+                     void *context)
 {
     binding *b = &s->bound;
     if (!b->kept || !binding_has_all_rows(b) || binding_second_order(b)) return 0.0;
     const eval_failure failure = b->eval.failure;
-    memcpy(b->kept, b->state, b->state_size);
-    b->method->accept(b->state, b->scratch, &b->context);
-    const double size = measure(s, a, t);
-    memcpy(b->state, b->kept, b->state_size);
+    accept_for_now(b);
+    const double size = measure(s, a, t, follow, context);
+    take_back(b);
     if (s->stop.code >= 0) b->eval.failure = failure;
     return size;
 }
