@@ -27,6 +27,10 @@ static const double TRUSTED = 0.7, TOLERATED = 3.0;
 /* Beyond so many tolerances values between steps are told as doubtful. */
 static const double DOUBTFUL = 10.0;
 
+/* Ends of steps may be off by 100 tolerances (docs/testing.md); two runs that end farther apart
+ * follow different solutions. */
+static const double ELSEWHERE = 100.0;
+
 /* The shift cj h of matrices that are made for the check: errors of an interpolant are h times its
  * defect, times a quarter or less. Smaller ones would hide the defect of slow variables. */
 static const double SHIFT = 4.0;
@@ -623,16 +627,27 @@ static void tell_astray(dae_solver *s, double size)
 }
 
 /* How far the second run is at t from y, in states that are in the error test, in tolerances. */
-static double states_apart(refiner *r, const dae_solver *s, double t, const double *y)
+static double states_apart(refiner *r, const error_norm *norm, double t, const double *y)
 {
     double most = 0.0;
     r->method->interpolate(r->state, &r->context, t, 0, r->y);
-    for (int j = 0; j < s->bound.n; j++) {
-        if (s->bound.kinds[j] != DAE_KIND_DIFFERENTIAL) continue;
-        const double size = fabs(r->y[j] - y[j]) * weight_of(&s->bound.norm, s->bound.method, j);
+    for (int j = 0; j < norm->n; j++) {
+        if (norm->kinds[j] != DAE_KIND_DIFFERENTIAL) continue;
+        const double size = fabs(r->y[j] - y[j]) * weight_of(norm, r->method, j);
         if (!(size <= most)) most = isnan(size) ? INFINITY : size;
     }
     return most;
+}
+
+/* Weights of the larger ones of the values at both ends of the step: y may pass 0 at one of them.
+ */
+static void weigh_both_ends(refiner *r, dae_solver *s)
+{
+    const double *before = s->bound.step_start.y;
+    solver_interpolate(s, s->run.t_new, 0, r->yp);
+    for (int j = 0; j < s->bound.n; j++)
+        if (fabs(before[j]) > fabs(r->yp[j])) r->yp[j] = before[j];
+    norm_update(&r->norm, s->run.t_new, r->yp);
 }
 
 /* r->astray, by at least two steps of the second run to the end of the step; what cannot be
@@ -654,8 +669,9 @@ static dae_status follow_to_end(refiner *r, dae_solver *s)
         return s->stop.code < 0 ? stopped(r, s) : DAE_OK;
     }
     if (status != DAE_OK) return status;
-    s->bound.method->interpolate(s->bound.state, &s->bound.context, end, 0, r->f);
-    r->astray = states_apart(r, s, end, r->f);
+    weigh_both_ends(r, s);
+    solver_interpolate(s, end, 0, r->f);
+    r->astray = states_apart(r, &r->norm, end, r->f);
     return DAE_OK;
 }
 
@@ -664,10 +680,10 @@ static dae_status follow_to_end(refiner *r, dae_solver *s)
 static dae_status compare_ends(refiner *r, dae_solver *s, double t, bool *apart, bool *again)
 {
     *apart = *again = false;
-    if (!(states_apart(r, s, t, s->bound.at_y) > DOUBTFUL)) return DAE_OK;
+    if (!(states_apart(r, &s->bound.norm, t, s->bound.at_y) > DOUBTFUL)) return DAE_OK;
     *again = r->followed != s->stats.steps;
     dae_status status = *again ? follow_to_end(r, s) : DAE_OK;
-    *apart = r->astray > DOUBTFUL;
+    *apart = r->astray > ELSEWHERE;
     if (status == DAE_OK && *apart) tell_astray(s, r->astray);
     return status;
 }
