@@ -71,6 +71,67 @@ static void rows_have_values_or_fail(void **state)
     }
 }
 
+/* Where an attempt is looked into and refused, another one takes its place: what is kept of the
+ * inside of a step belongs to the attempt that was looked into. a = cos(t/2), whatever the source
+ * does to y and to the pendulum. */
+static const char looked_into[] =
+    MODEL("  Real a(start = 1, fixed = true), b(start = 0, fixed = true);\n"
+          "  Real u, y(start = 0, fixed = true);\n"
+          "equation\n"
+          "  der(a) = 0.5*b;\n"
+          "  der(b) = -0.5*a;\n"
+          "  u = (1 + a)*sin(60*time);\n"
+          "  der(y) = 1000*max(u - 1.98, 0) - y;");
+static const char pendulum_looked_into[] = MODEL(
+    "  Real a(start = 1, fixed = true), b(start = 0, fixed = true), u;\n"
+    "  Real p(start = 1, fixed = true), q(start = 0), r(start = 0), s(start = 0, fixed = true);\n"
+    "  Real y(start = 0, fixed = true), lambda;\n"
+    "equation\n"
+    "  der(a) = 0.5*b;\n"
+    "  der(b) = -0.5*a;\n"
+    "  u = max((1 + a)*sin(60*time) - 1.98, 0);\n"
+    "  der(p) = r;\n"
+    "  der(q) = s;\n"
+    "  der(r) = -lambda*p;\n"
+    "  der(s) = -lambda*q - 1 + u;\n"
+    "  p^2 + q^2 = 1;\n"
+    "  der(y) = 1000*u - y;");
+
+static void rows_agree_with_a_cosine(const char *text, const char *method)
+{
+    const double apart = 0.003, last = 20.0;
+    run r;
+    int row = 0;
+    prepare(&r, text);
+    r.options.rtol = 1e-6;
+    r.options.method = method;
+    r.options.stop_time = last;
+    OK(start_at(&r, 0.0));
+    for (dae_status status = DAE_STEPPED; status > 0;) {
+        status = dae_solver_step(r.solver, last);
+        assert_true(status >= 0);
+        for (; row * apart <= dae_solver_time(r.solver); row++) {
+            const double t = row * apart;
+            OK(dae_solver_variables(r.solver, t, r.values));
+            const double a = r.values[dae_problem_find_variable(r.problem, "a")];
+            if (!(fabs(a - cos(0.5 * t)) <= 1e-5)) /* 10 tolerances */
+                fail_msg("%s: a(%.9g) is off by %g", method, t, a - cos(0.5 * t));
+        }
+    }
+    end(&r);
+}
+
+static void rows_belong_to_the_step_that_was_taken(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"dopri:5", "dopri:8", "herk:5", "herk",
+                                          "hem",     "phem",    "radau",  "rodas"};
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+        rows_agree_with_a_cosine(looked_into, methods[k]);
+        rows_agree_with_a_cosine(pendulum_looked_into, methods[k]);
+    }
+}
+
 static void load_file(run *r, const char *file)
 {
     const char *slash = strrchr(__FILE__, '/');
@@ -134,7 +195,9 @@ static void steps_that_are_lost_at_the_end_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fast_sources_cost_little), cmocka_unit_test(rows_have_values_or_fail),
+        cmocka_unit_test(fast_sources_cost_little),
+        cmocka_unit_test(rows_have_values_or_fail),
+        cmocka_unit_test(rows_belong_to_the_step_that_was_taken),
         cmocka_unit_test(rows_remain_where_the_index_changes),
         cmocka_unit_test(arrays_refuse_gmres),
         cmocka_unit_test(steps_that_are_lost_at_the_end_are_refused)};

@@ -57,7 +57,7 @@ static void midex_cache_persist(void *cache, const method_context *ctx, persist 
     midex_cache *c = cache;
     (void)ctx;
     PERSIST(p, c->inner_step);
-    PERSIST(p, c->starts);
+    PERSIST(p, c->numbered);
     PERSIST(p, c->inner_known);
     persist_block(p, c->memory);
     mechanism_persist(&c->system, c->memory, p);
@@ -193,7 +193,7 @@ static void midex_start(void *state, void *scratch, const method_context *ctx,
     method_clear(ctx, state, scratch);
     s->t = s->t_old = at->t;
     s->target = extrapolation_first_target(ctx->norm->rtol, ROWS - 2) / 2 + 1;
-    s->step = c->starts += 1L << 32; /* no step of an earlier start has this number */
+    s->step = ++c->numbered;
     c->inner_step = -1;
     const int n = 2 * m->form->nq;
     for (int i = 0; i < n; i++) s->x[i] = at->y[mechanism_place(m, i)];
@@ -259,12 +259,13 @@ static void midex_accept(void *state, void *scratch, const method_context *ctx)
 {
     midex_state *s = state;
     midex_scratch *w = scratch;
-    const mechanical_form *m = ((const midex_cache *)ctx->cache)->system.form;
+    midex_cache *c = ctx->cache;
+    const mechanical_form *m = c->system.form;
     const int n = 2 * m->nq, nl = m->nl;
     s->t_old = s->t;
     s->t = w->t;
     s->stepped = true;
-    s->step++;
+    s->step = ++c->numbered;
     s->target = w->next_target;
     s->row = w->row;
     w->tries = 0;

@@ -13,7 +13,7 @@ typedef struct midex_state {
     double t, t_old;
     int target;                /* row to aim at */
     int row;                   /* that gave the last step */
-    long step;                 /* counts starts and accepted steps: what caches belong to */
+    long step;                 /* its number, which no other has: what caches belong to */
     bool stepped;              /* since the start */
     mechanism_failure failure; /* of the start */
     double *x, *k, *lambda, *x_old, *k_old, *lambda_old;
@@ -32,8 +32,9 @@ typedef struct midex_cache {
     mechanism_failure failure;
     double *x, *before, *after; /* three successive points of a row */
     double *result, *error, *full;
+    long numbered; /* the last number of a start or an accepted step */
     /* dense output of step `inner_step`: values at 1/4, 1/2, 3/4, coefficients of q, work */
-    long inner_step, starts;
+    long inner_step;
     bool inner_known; /* parts of the step could be done again */
     double *coefficient, *inner_x[MIDEX_INNER], *inner_k[MIDEX_INNER], *inner_lambda[MIDEX_INNER];
     double *dense_x, *dense_k, *dense_lambda;

@@ -119,7 +119,7 @@ void hem_start(const hem_table *table, void *state, void *scratch, const method_
     s->table = table;
     s->rough = -1.0;
     s->t = s->t_old = at->t;
-    s->step = c->starts += 1L << 32; /* no step of an earlier start has this number */
+    s->step = c->starts = ++c->numbered;
     c->norm = ctx->norm;
     c->w_begin = s->w;
     c->start_step = c->inner_step = c->slopes_step = c->rows_step = c->doubt_step = -1;
@@ -406,6 +406,7 @@ void hem_attempt(const void *state, void *scratch, const method_context *ctx, do
     hem_cache *c = ctx->cache;
     c->w_begin = s->w;
     c->projected = false;
+    c->end_here = true;
     hem_failure failure = try_unless_lost(s, w, ctx, &result->error);
     mechanism_report(failure, result);
     int culprit = c->mechanical ? c->system.massless : c->undetermined;
@@ -441,7 +442,7 @@ void hem_accept(void *state, void *scratch, const method_context *ctx)
     s->t = w->t;
     s->rough = w->rough;
     s->fine = w->fine;
-    s->step++;
+    s->step = ++c->numbered; /* another one than if this step is taken back, and made again */
     c->longest = fmax(c->longest, fabs(w->h));
     if (fabs(w->h) > FAR_BELOW * c->longest) c->lost = 0;
     if (s->table->exact) {

@@ -66,16 +66,21 @@ static double correct_u(const hem_cache *c, const double *r, double *u)
  * at hand serve while they converge fast; with new ones what does not become smaller is rounding,
  * of terms in k that cancel. A small correction says something only if the factors come from a
  * solution: those from the way of an iteration, or of an attempt that went astray, may be 1e50
- * times too large (a diode with 5 V across it), and then nothing moves. */
+ * times too large (a diode with 5 V across it), and then nothing moves. Beyond the knee of an
+ * exponential each correction takes no more than a factor e off the residual: the iteration may go
+ * on while that falls by half. */
 static hem_failure solve_u(hem_cache *c, double t, const double *y, const double *z, double *u)
 {
     const hessenberg_form *f = c->hessenberg;
-    double *r = c->work[4], before = INFINITY;
-    bool fresh = false, here = c->k_u_here;
+    double *r = c->work[4], before = INFINITY, left = INFINITY;
+    bool fresh = false, here = c->k_u_here, falls = true;
     c->k_u_here = false;
-    for (int k = 0; k < INNER_ITERATIONS; k++) {
+    for (int k = 0; k < INNER_ITERATIONS || falls; k++) {
         eval_status status = f->k(f->context, t, y, z, u, r);
         if (status != EVAL_OK) return mechanism_evaluation(status);
+        const double rest = fabs(r[vector_argmax(f->nu, r, NULL)]);
+        falls = rest <= 0.5 * left;
+        left = rest;
         linear_solve(c->k_u, r);
         double size = correct_u(c, r, u);
         if (!isfinite(size)) return mechanism_evaluation(EVAL_RETRY);

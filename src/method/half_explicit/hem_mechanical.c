@@ -127,9 +127,12 @@ void hem_mechanical_tangent(hem_cache *c, double *e)
     mechanism_tangent(&c->system, e + c->mechanical->nq);
 }
 
-/* What was evaluated at the end is what the next step starts with. */
+/* What was evaluated at the end is what the next step starts with. It is there already where this
+ * step was accepted before, and taken back. */
 void hem_mechanical_accept(hem_cache *c)
 {
+    if (!c->end_here) return;
+    c->end_here = false;
     vectors_swap(&c->M_start, &c->system.M);
     vectors_swap(&c->G_start, &c->system.G[0]);
     vectors_swap(&c->force_start, &c->system.force);

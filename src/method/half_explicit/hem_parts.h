@@ -17,7 +17,7 @@ typedef mechanism_failure hem_failure;
 typedef struct hem_state {
     const hem_table *table;
     double t, t_old;
-    long step;           /* counts starts and accepted steps: what caches belong to */
+    long step;           /* its number, which no other has: what caches belong to */
     hem_failure failure; /* of the start */
     double *x_old, *k_old, *w_old;
     double *x, *k, *w; /* k = x' with consistent w [BH93 (3.6)] */
@@ -54,8 +54,9 @@ typedef struct hem_cache {
     double *M_start, *G_start, *force_start; /* those at the start of the step, */
     double *G_aside;                         /* and of a point aside */
     double *matrices;                        /* owned: where these are, or those below */
-    int undetermined;            /* manifold form: variable that phi fails at, from 1; 0: none */
-    long start_step;             /* the step to whose start the matrices belong */
+    int undetermined; /* manifold form: variable that phi fails at, from 1; 0: none */
+    long start_step;  /* the step to whose start the matrices belong */
+    bool end_here;    /* those of the system are the ones at the end of the last attempt */
     double *f_z, *g_y, *g_y_end; /* Hessenberg */
     matrix_layout k_u_layout;
     linear_solver *k_u;
@@ -74,7 +75,8 @@ typedef struct hem_cache {
     bool inner_holds;       /* the polynomial through these is right elsewhere */
     long inner_slope_step;  /* the step of two more of them behind, for slopes */
     double *inner_x, *inner_k;
-    long starts;
+    long numbered; /* the last number of a start or an accepted step */
+    long starts;   /* that of the last start */
     /* explicit methods, and tables of the user: the table, and of the former for dense output the
      * slopes of the last step, those of further stages behind them, and the combinations r_5 .. of
      * them */

@@ -5,7 +5,10 @@
  * is in no estimate. A shorter step of the method has a smaller error than the whole one. With one
  * point inside the polynomial has degree 5, with three of them degree 9: local errors of order 6
  * and 10, no less than those of methods of order up to 5, and of order 8. The work is done with
- * matrices of its own: looking at a step changes nothing. */
+ * matrices of its own: looking at a step changes nothing.
+ *
+ * Where these steps go on to another end than the step has, they follow another solution than the
+ * one that goes on, and are of no use inside of it. */
 #include "method/half_explicit/hem_parts.h"
 
 #include "base/memory.h"
@@ -21,6 +24,7 @@ struct hem_refinement {
     long began, step; /* the steps to which the state, and the points inside, belong; -1: none */
     bool found;
     bool troubled; /* a shorter step than the whole one did not pass its test */
+    bool astray;   /* shorter steps end elsewhere */
     int inside;
     double *y;                               /* n: where a step begins; owned, with */
     double *x[MOST_INSIDE], *k[MOST_INSIDE]; /* x and x' at the points inside */
@@ -104,14 +108,15 @@ hem_failure hem_refinement_restart(hem_refinement *r, const hem_state *st,
     return r->state->failure.status == ATTEMPT_MEMORY ? r->state->failure : failure;
 }
 
-/* A step to t_old + part (t - t_old): its end is in r->scratch. Where it does not pass the test of
- * the method, although the whole step did, it is made of shorter ones. */
-static bool step_inside(hem_refinement *r, const hem_state *st, const method_context *ctx,
-                        double part)
+/* Steps to t_old + part (t - t_old), the first one up to `first` likewise: the last end is in
+ * r->scratch. Where one does not pass the test of the method, although the whole step did, it is
+ * made of shorter ones. */
+static bool steps_inside(hem_refinement *r, const hem_state *st, const method_context *ctx,
+                         double first, double part)
 {
     method_context own = aside(r, ctx);
     const double end = st->t_old + part * (st->t - st->t_old);
-    double h = end - st->t_old;
+    double h = first * (st->t - st->t_old);
     attempt result;
     begin(r, st, &own);
     for (int tries = 0; tries < MOST_TRIES; tries++) {
@@ -129,6 +134,13 @@ static bool step_inside(hem_refinement *r, const hem_state *st, const method_con
     return false;
 }
 
+/* The same by one step, if it passes. */
+static bool step_inside(hem_refinement *r, const hem_state *st, const method_context *ctx,
+                        double part)
+{
+    return steps_inside(r, st, ctx, part, part);
+}
+
 static double place_of(const hem_refinement *r, int k)
 {
     return (k + 1.0) / (r->inside + 1.0);
@@ -138,9 +150,9 @@ bool hem_refine(hem_refinement *r, const hem_state *st, const method_context *ct
 {
     const hem_cache *c = ctx->cache;
     if (!r) return false;
-    if (r->step == st->step) return r->found;
+    if (r->step == st->step) return r->found && !r->astray;
     r->step = st->step;
-    r->troubled = false;
+    r->troubled = r->astray = false;
     r->inside = st->table->order > LOW_ORDER ? MOST_INSIDE : 1;
     r->found = true;
     for (int k = 0; k < r->inside && r->found; k++) {
@@ -208,9 +220,23 @@ static bool agrees_elsewhere(hem_refinement *r, const hem_state *st, const metho
     return true;
 }
 
+/* Whether steps of half the size end where the step does, as far as values may be off inside. */
+static bool meets_end(hem_refinement *r, const hem_state *st, const method_context *ctx)
+{
+    static const double MOST_OFF = 10.0; /* tolerances */
+    const hem_cache *c = ctx->cache;
+    r->began = -1;
+    if (!steps_inside(r, st, ctx, 0.5, 1.0)) return false;
+    for (int i = 0; i < c->nx; i++)
+        if (!(fabs(st->x[i] - r->scratch->x[i]) * ctx->norm->scale[hem_x_at(c, i)] <= MOST_OFF))
+            return false;
+    return true;
+}
+
 void hem_refine_doubted(hem_refinement *r, const hem_state *st, const method_context *ctx)
 {
     if (!r->troubled) r->troubled = !agrees_elsewhere(r, st, ctx);
+    r->astray = !meets_end(r, st, ctx);
 }
 
 bool hem_refined_at(hem_refinement *r, const hem_state *st, const method_context *ctx, double t,

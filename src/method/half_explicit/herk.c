@@ -73,6 +73,7 @@ void herk_start(void *state, void *scratch, const method_context *ctx, const sta
     herk_work *w = ctx->cache;
     method_clear(ctx, s, r);
     s->t = s->t_old = r->t = at->t;
+    s->step = ++w->numbered;
     herk_work_reset(w);
     w->config = configure(config, ctx->options ? ctx->options->herk : NULL);
     const tableau *table = config->table;
@@ -161,13 +162,14 @@ static attempt_status runge_kutta(const herk_state *s, herk_scratch *r, const me
 }
 
 /* g_x at the start of a step, unless it is known. */
-static attempt_status first_jacobian(herk_work *w, double t, const double *x)
+static attempt_status first_jacobian(const herk_state *s, herk_work *w, double t, const double *x)
 {
-    if (w->J_known) return ATTEMPT_OK;
+    if (w->J_step == s->step) return ATTEMPT_OK;
     attempt_status status = herk_evaluate(w, HERK_JACOBIAN, t, x, w->J[w->current]);
     if (status != ATTEMPT_OK) return status;
     HERK_COUNT(w, jacobians);
-    w->J_known = true;
+    w->J_step = s->step;
+    w->R_current = w->R_current && w->form->g_x_matrix.constant;
     return ATTEMPT_OK;
 }
 
@@ -176,11 +178,11 @@ static attempt_status thesis_step(const herk_state *s, herk_scratch *r, const me
                                   double t, double h, const double *x0, double *x1)
 {
     herk_work *w = ctx->cache;
-    w->J_known = false;
-    attempt_status status = first_jacobian(w, t, x0);
+    w->J_step = 0;
+    attempt_status status = first_jacobian(s, w, t, x0);
     if (status == ATTEMPT_OK) status = herk_derivative(w, t, x0, r->K);
     if (status == ATTEMPT_OK) status = herk_select(w, w->J[w->current]);
-    w->J_known = false;
+    w->J_step = 0;
     return status == ATTEMPT_OK ? runge_kutta(s, r, ctx, t, h, x0, x1) : status;
 }
 
@@ -201,7 +203,7 @@ static attempt_status select_again(const herk_state *s, herk_scratch *r, herk_wo
 /* Selection, Jacobian and x' at the start of a step. */
 static attempt_status begin_step(const herk_state *s, herk_scratch *r, herk_work *w)
 {
-    attempt_status status = first_jacobian(w, s->t, s->x);
+    attempt_status status = first_jacobian(s, w, s->t, s->x);
     if (status != ATTEMPT_OK) return status;
     if (s->steps == 0 && !r->begun) {
         status = herk_derivative(w, s->t, s->x, r->xp_first);
@@ -484,6 +486,7 @@ static void herk_attempt(const void *state, void *scratch, const method_context 
     r->h = h;
     r->stage = 1;
     w->factored_end = false;
+    w->ended = true;
     w->failure = (herk_failure){.component = -1, .constraint = -1};
     stages_begin(result, s->t, h,
                  (w->table.has_error ? w->table.estimate_order : w->table.order) + 1, r->y, r->yp);
@@ -519,9 +522,13 @@ static void herk_accept(void *state, void *scratch, const method_context *ctx)
     s->t = r->t + r->h;
     s->rough = r->rough;
     s->steps++;
-    w->current = 1 - w->current;
-    w->J_known = true;
-    w->R_current = w->factored_end || w->form->g_x_matrix.constant;
+    s->step = ++w->numbered;
+    if (w->ended) { /* else it was accepted before, and taken back */
+        w->current = 1 - w->current;
+        w->R_current = w->factored_end || w->form->g_x_matrix.constant;
+    }
+    w->ended = false;
+    w->J_step = s->step;
 }
 
 static void herk_at(const void *state, const method_context *ctx, double t, int derivative,

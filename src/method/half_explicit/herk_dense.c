@@ -160,9 +160,9 @@ static void solve_nodes(const herk_state *s, herk_work *w, const error_norm *nor
 
 static void prepare(const herk_state *s, herk_work *w, const error_norm *norm)
 {
-    if (w->prepared == s->steps) return;
+    if (w->prepared == s->step) return;
     herk_failure failure = w->failure;
-    w->prepared = s->steps;
+    w->prepared = s->step;
     vector_zero((FIRST_NODE + MOST_NODES) * w->n, w->dense);
     if (extend_stages(s, w, norm) == ATTEMPT_OK)
         solve_nodes(s, w, norm);

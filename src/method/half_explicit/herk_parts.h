@@ -96,7 +96,9 @@ typedef struct herk_work {
     square_part R;
     double *J[2];        /* g_x at the start of the step, and at its end */
     int current;         /* which is which */
-    bool J_known;        /* J[current] belongs to the start of the step */
+    long J_step;         /* the step at whose end J[current] is; 0: none */
+    bool ended;          /* J[1 - current] is at the end of the last attempt */
+    long numbered;       /* the last number of a start or an accepted step */
     double *J_stage;     /* g_x at a stage */
     double quality;      /* how much algebraic components move with others, when chosen */
     int *generation;     /* per component, as select_by_levels has it */
@@ -175,6 +177,7 @@ attempt_status herk_newton_thesis(herk_work *w, double tolerance, double t, doub
 typedef struct herk_state {
     double t, t_old; /* the last step: from t_old to t; equal before the first one */
     long steps;      /* accepted since the start, from 1 */
+    long step;       /* the number of the last one, which no other has: what caches belong to */
     bool embedded;   /* K of the last step is there */
     double rough;    /* how rough the last steps were, in tolerances */
     double *x, *x_old, *xp, *xp_old;

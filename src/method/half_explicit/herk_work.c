@@ -84,10 +84,10 @@ void herk_work_persist(void *work, const method_context *ctx, persist *p)
 void herk_work_reset(herk_work *w)
 {
     w->leading = LEADING_UNKNOWN;
-    w->leading_constant_known = w->selected = w->J_known = false;
+    w->leading_constant_known = w->selected = w->ended = false;
     w->look = w->factored_end = w->R_current = false;
     w->rate = 1.0;
-    w->prepared = 0;
+    w->prepared = w->J_step = 0;
     w->failure = (herk_failure){.component = -1, .constraint = -1};
 }
 

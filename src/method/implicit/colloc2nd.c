@@ -150,7 +150,7 @@ static void colloc2nd_cache_persist(void *cache, const method_context *ctx, pers
     (void)ctx;
     PERSIST(p, c->evaluated);
     PERSIST(p, c->h);
-    PERSIST(p, c->starts);
+    PERSIST(p, c->numbered);
     PERSIST(p, c->inner_step);
     PERSIST(p, c->smooth);
     persist_block(p, c->inner); /* and what is behind it */
@@ -169,7 +169,7 @@ static void colloc2nd_start(void *state, void *scratch, const method_context *ct
     const second_order *second = ctx->second;
     method_clear(ctx, state, scratch);
     s->t = s->t_old = at->t;
-    s->step = c->starts += 1L << 32; /* no step of an earlier start has this number */
+    s->step = ++c->numbered;
     c->evaluated = false;
     c->h = 0.0;
     w->newton.eta = 1.0;
@@ -428,7 +428,7 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
 {
     colloc2nd_state *s = state;
     colloc2nd_scratch *w = scratch;
-    const colloc2nd_cache *c = ctx->cache;
+    colloc2nd_cache *c = ctx->cache;
     const int n = ctx->n;
     if (c->kind->thesis) keep_past(s, n);
     s->h_limit = w->failed_h > 0.0 ? w->failed_h : LIMIT_FADES * s->h_limit;
@@ -437,7 +437,7 @@ static void colloc2nd_accept(void *state, void *scratch, const method_context *c
     s->surprise = w->newton.sizes.first * (c->kind->thesis ? 1.0 : w->error_factor);
     s->t_old = s->t;
     s->t = w->t;
-    s->step++;
+    s->step = ++c->numbered;
     s->taken++;
     vectors_advance(n, w->y, s->y, s->y_old);
     vectors_advance(n, w->yp, s->yp, s->yp_old);

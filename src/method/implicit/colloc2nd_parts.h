@@ -48,7 +48,7 @@ typedef struct colloc2nd_cache {
     double node[COLLOC2ND_STAGES + 1], reciprocal[COLLOC2ND_STAGES + 1];
     bool evaluated; /* partial derivatives are at hand, and */
     double h;       /* factors for this step; 0: none */
-    long starts;
+    long numbered;  /* the last number of a start or an accepted step */
     /* dense output: what belongs to the inside of the step with this number */
     long inner_step;
     bool smooth;                      /* accelerations inside are of use: forces are not stiff */
@@ -62,7 +62,7 @@ typedef struct colloc2nd_cache {
 /* What survives between steps. */
 typedef struct colloc2nd_state {
     double t, t_old;
-    long step;                         /* counts starts and accepted steps */
+    long step;                         /* its number, which no other has */
     long taken;                        /* since the start */
     mechanism_failure failure;         /* of the start */
     double accepted_h, accepted_error; /* of the last step; 0: none */

@@ -22,6 +22,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/vector.h"
+#include "method/common/interpolation.h"
 #include "solve/run/run.h"
 #include "solve/sensitivity/stage_system.h"
 #include "solve/sensitivity/tangent_past.h"
@@ -39,6 +40,7 @@ struct run_error {
     int n, base;    /* unknowns of the lead that the work is for, and of the user; 0: none */
     double *from;   /* n: u where the step begins; owned, with all work */
     double *end;    /* n: v' there */
+    double *term;   /* n: of the highest degree in u over the step */
     double from_t;  /* at this time; NAN: not known */
     double *slopes; /* stages rows of n: u', then e' */
     double *errors;
@@ -50,6 +52,7 @@ struct run_error {
     double *last;          /* F_Y and F_Y' at v where the last step has ended, */
     double *last_explicit; /* groups rows of n: and -F_p of the mixtures */
     bool last_known;
+    double last_h;   /* of that step */
     double *gap;     /* groups rows of n: what two slopes of v make of E where the step begins */
     double *largest; /* named rows of base: size_k max|dy/dp_k|; owned, with the next two */
     double *worst, *when; /* groups rows of base: largest |E|, and its time */
@@ -123,14 +126,15 @@ static bool make_room(dae_sensitivity *x)
     if (e->from && e->n == x->lead.n && e->entries == entries) return true;
     dae_free(e->from);
     e->from =
-        DAE_ARRAY(double, 4 * n + (2 + 2 * groups) * rows + (size_t)x->directions.inputs.count +
+        DAE_ARRAY(double, 5 * n + (2 + 2 * groups) * rows + (size_t)x->directions.inputs.count +
                               4 * entries + 2 * groups * n);
     if (!e->from) return false;
     e->n = x->lead.n;
     e->entries = entries;
     e->from_t = NAN;
     e->end = e->from + n;
-    e->slopes = e->end + n;
+    e->term = e->end + n;
+    e->slopes = e->term + n;
     e->errors = e->slopes + rows;
     e->s = e->errors + rows;
     e->sp = e->s + groups * rows;
@@ -189,6 +193,40 @@ static dae_status take_beginning(dae_sensitivity *x, double h)
     return status;
 }
 
+/* What a term x prod(x - c_a) adds to the slope at place x, one of the nodes or 0. */
+static double bump_slope(const collocation *m, double x)
+{
+    double slope = x == 0.0 ? 1.0 : x;
+    for (int a = 0; a < m->stages; a++) slope *= m->nodes[a] == x ? 1.0 : x - m->nodes[a];
+    return slope;
+}
+
+/* Slopes with the term of the next degree, which u at one more place tells: where equations are
+ * stiff v' is no better than these, and steps of S that are long inside of a step of the run make
+ * them worse than those of the run. It is for runs by collocation, whose steps are as long; of
+ * others the term would be what their values inside of steps are off by. */
+static dae_status sharpen_slopes(dae_sensitivity *x, double h)
+{
+    run_error *e = x->error;
+    const collocation *m = x->method;
+    const int s = m->stages;
+    const double place = 0.5 * (m->nodes[s - 1] + m->nodes[s - 2]);
+    double node[COLLOCATION_STAGES + 1] = {0.0}, weight[COLLOCATION_STAGES + 1];
+    for (int a = 0; a < s; a++) node[a + 1] = m->nodes[a];
+    interpolation_row(s + 1, node, place, 0, weight);
+    dae_status status = lead_values(x, x->t + place * h);
+    if (status != DAE_OK) return status;
+    const double bump = bump_slope(m, place);
+    for (int i = 0; i < e->n; i++) e->term[i] = (x->lead.y[i] - weight[0] * e->from[i]) / bump;
+    for (int a = 0; a < s; a++)
+        vector_axpy(e->n, -weight[a + 1] / bump, x->system->point + 2 * (size_t)e->n * (size_t)a,
+                    e->term);
+    for (int a = 0; a < s; a++)
+        vector_axpy(e->n, bump_slope(m, m->nodes[a]) / h, e->term,
+                    e->slopes + (size_t)a * (size_t)e->n);
+    return DAE_OK;
+}
+
 /* F(t, u, u') of all stages, taken from what determines column `column`. False: not there. */
 static bool take_defects(dae_sensitivity *x, double h, int column)
 {
@@ -202,6 +240,9 @@ static bool take_defects(dae_sensitivity *x, double h, int column)
     }
     collocation_combine(q->stages, q->stages, q->n, 1.0 / h, x->method->inverse, e->errors,
                         e->slopes);
+    vector_zero(e->n, e->term);
+    const bool long_steps = x->run->bound.method->collocates && q->stages > 1;
+    if (long_steps && sharpen_slopes(x, h) != DAE_OK) return false;
     for (int a = 0; a < q->stages; a++) {
         if (evaluate_residual(eval, stage_time(x, h, a), q->point + 2 * n * (size_t)a,
                               e->slopes + (size_t)a * n, e->sum,
@@ -322,9 +363,10 @@ static bool take_change(dae_sensitivity *x, double h, int column, int g, int a, 
 }
 
 /* Keep derivatives at v where the step ends. */
-static bool keep_last(dae_sensitivity *x, double t)
+static bool keep_last(dae_sensitivity *x, double t, double h)
 {
     run_error *e = x->error;
+    e->last_h = h;
     const jacobian *j = &x->lead.matrix.jac;
     memcpy(e->last, j->dfdy, e->entries * sizeof *e->last);
     memcpy(e->last + e->entries, j->dfdyp, e->entries * sizeof *e->last);
@@ -341,13 +383,26 @@ static void place_lead_at_beginning(dae_sensitivity *x, double h, int column, co
     const run_error *e = x->error;
     const stage_system *q = x->system;
     const size_t n = (size_t)e->n;
+    const double bump = bump_slope(x->method, 0.0);
     for (size_t i = 0; i < n; i++) {
-        double slope = 0.0;
+        double slope = bump * e->term[i];
         for (size_t a = 0; a < (size_t)q->stages; a++)
             slope += x->method->left[a] * (q->point[2 * n * a + i] - e->from[i] - z[a * n + i]);
         x->lead.y[i] = e->from[i] - x->s[(size_t)column * n + i];
         x->lead.yp[i] = slope / h;
     }
+}
+
+/* The part of a gap between two slopes that the first of them is off by. Where equations are stiff
+ * stages are right, and the polynomial through them is off by C h^(s+1) x prod(x - c_a), so that
+ * its slope is off by C h^s prod_{a<s} (1 - c_a) at the end, and by (-1)^s C h^s prod c_a where a
+ * step begins. */
+static double part_before(const dae_sensitivity *x, double h)
+{
+    const int s = x->method->stages;
+    double ratio = pow(fabs(h / x->error->last_h), s) * x->method->nodes[s - 1];
+    for (int a = 0; a < s - 1; a++) ratio *= x->method->nodes[a] / (1.0 - x->method->nodes[a]);
+    return s % 2 ? 1.0 / (1.0 + ratio) : fmin(1.0, 1.0 / fabs(1.0 - ratio));
 }
 
 /* Where two steps meet v has two slopes, of the polynomial before and of that behind. What these
@@ -362,6 +417,7 @@ static bool take_gap(dae_sensitivity *x, double h, int column, const double *z)
     if (!e->last_known || !x->lead.matrix.factored) return true;
     place_lead_at_beginning(x, h, column, z);
     if (!linearise_beside(x, x->t)) return false;
+    const double part = part_before(x, h);
     take_difference(e->entries, e->last, j->dfdy, e->change);
     take_difference(e->entries, e->last + e->entries, j->dfdyp, e->change + e->entries);
     for (int g = 0; g < e->groups; g++) {
@@ -378,6 +434,7 @@ static bool take_gap(dae_sensitivity *x, double h, int column, const double *z)
         add_product(x, e->change + e->entries, sp, out);
         x->stats.solves++;
         if (iteration_solve(&x->lead.matrix, NULL, out) != ITERATION_OK) return false;
+        for (size_t i = 0; i < n; i++) out[i] *= part;
     }
     return true;
 }
@@ -398,7 +455,7 @@ static bool take_changes(dae_sensitivity *x, double h, int column, const double 
         for (int g = 0; g < x->error->groups; g++)
             if (!take_change(x, h, column, g, a, zero)) return false;
     }
-    return keep_last(x, x->t + h);
+    return keep_last(x, x->t + h, h);
 }
 
 /* ---- along a step ---- */

@@ -27,6 +27,10 @@ static const double TRUSTED = 0.7, TOLERATED = 3.0;
 /* Beyond so many tolerances values between steps are told as doubtful. */
 static const double DOUBTFUL = 10.0;
 
+/* Ends of steps may be off by 100 tolerances (docs/testing.md); two runs that end farther apart
+ * follow different solutions. */
+static const double ELSEWHERE = 100.0;
+
 /* The shift cj h of matrices that are made for the check: errors of an interpolant are h times its
  * defect, times a quarter or less. Smaller ones would hide the defect of slow variables. */
 static const double SHIFT = 4.0;
@@ -75,6 +79,8 @@ struct refiner {
     long noisy;     /* the step in which errors did not fall with its own steps, */
     long weighed;   /* and the one in which rounding was looked at for that */
     long stubborn;  /* the step in which such steps fail */
+    long followed;  /* the step whose end it was compared with, */
+    double astray;  /* and how far from that it ends, in tolerances */
     long hopeless;  /* the step in which nothing but one step to the place does not fail, .. */
     double behind;  /* .. for places from here on */
 };
@@ -600,6 +606,88 @@ static dae_status compare_step(refiner *r, dae_solver *s)
     return DAE_OK;
 }
 
+/* ---- whether it is the same solution -----------------------------------------------------------
+ * Where the step went over something that shorter steps see, the second run follows another
+ * solution than the one that goes on, and rows of both would be mixed. */
+
+/* Shorter steps end elsewhere than the last step has: it is said once, with how far in tolerances.
+ */
+static void tell_astray(dae_solver *s, double size)
+{
+    char text[400];
+    if (s->run.doubt_reported) return;
+    s->run.doubt_reported = true;
+    snprintf(text, sizeof text,
+             "note: the step [%.9g, %.9g] may have passed over something fast: shorter steps end "
+             "%.2g tolerances elsewhere. What follows goes on from the step as it was taken, and "
+             "values within it belong to it. Limit the steps (max_step, --max-step), or tighten "
+             "the tolerance.",
+             s->run.t_old, s->run.t_new, size);
+    solver_note(s, text);
+}
+
+/* How far the second run is at t from y, in states that are in the error test, in tolerances. */
+static double states_apart(refiner *r, const error_norm *norm, double t, const double *y)
+{
+    double most = 0.0;
+    r->method->interpolate(r->state, &r->context, t, 0, r->y);
+    for (int j = 0; j < norm->n; j++) {
+        if (norm->kinds[j] != DAE_KIND_DIFFERENTIAL) continue;
+        const double size = fabs(r->y[j] - y[j]) * weight_of(norm, r->method, j);
+        if (!(size <= most)) most = isnan(size) ? INFINITY : size;
+    }
+    return most;
+}
+
+/* Weights of the larger ones of the values at both ends of the step: y may pass 0 at one of them.
+ */
+static void weigh_both_ends(refiner *r, dae_solver *s)
+{
+    const double *before = s->bound.step_start.y;
+    solver_interpolate(s, s->run.t_new, 0, r->yp);
+    for (int j = 0; j < s->bound.n; j++)
+        if (fabs(before[j]) > fabs(r->yp[j])) r->yp[j] = before[j];
+    norm_update(&r->norm, s->run.t_new, r->yp);
+}
+
+/* r->astray, by at least two steps of the second run to the end of the step; what cannot be
+ * followed as far as that is as it is. */
+static dae_status follow_to_end(refiner *r, dae_solver *s)
+{
+    const double end = s->run.t_new, direction = end > s->run.t_old ? 1.0 : -1.0;
+    dae_status status = DAE_OK;
+    begin(r, s);
+    r->of = 0; /* places inside are behind it */
+    r->followed = s->stats.steps;
+    r->astray = 0.0;
+    for (int k = 0; status == DAE_OK && (end - r->t_new) * direction > 0.0; k++) {
+        if (k == CROWDED) return DAE_OK;
+        status = one_step(r, s, end, !binding_uses_forms(&s->bound));
+    }
+    if (status == DAE_ERR_CONVERGENCE || status == DAE_ERR_EVALUATION) {
+        diag_clear(&s->diag);
+        return s->stop.code < 0 ? stopped(r, s) : DAE_OK;
+    }
+    if (status != DAE_OK) return status;
+    weigh_both_ends(r, s);
+    solver_interpolate(s, end, 0, r->f);
+    r->astray = states_apart(r, &r->norm, end, r->f);
+    return DAE_OK;
+}
+
+/* *apart: the second run, which is at t now, is far from the interpolant there, in at_y, and ends
+ * far from the step; it has to go to t again if it is not. */
+static dae_status compare_ends(refiner *r, dae_solver *s, double t, bool *apart, bool *again)
+{
+    *apart = *again = false;
+    if (!(states_apart(r, &s->bound.norm, t, s->bound.at_y) > DOUBTFUL)) return DAE_OK;
+    *again = r->followed != s->stats.steps;
+    dae_status status = *again ? follow_to_end(r, s) : DAE_OK;
+    *apart = r->astray > ELSEWHERE;
+    if (status == DAE_OK && *apart) tell_astray(s, r->astray);
+    return status;
+}
+
 static dae_status refine_on_form(dae_solver *s, double t, bool *refined)
 {
     refiner *r = refiner_of(s);
@@ -608,6 +696,10 @@ static dae_status refine_on_form(dae_solver *s, double t, bool *refined)
     if (status != DAE_OK || s->bound.step_start.error <= TRUSTED) return status;
     status = run_exactly_to(r, s, t);
     if (status != DAE_OK) return status;
+    bool apart, again;
+    status = compare_ends(r, s, t, &apart, &again);
+    if (status == DAE_OK && !apart && again) status = run_exactly_to(r, s, t);
+    if (status != DAE_OK || apart) return status;
     r->method->interpolate(r->state, &r->context, r->t_new, 0, s->bound.at_y);
     r->method->interpolate(r->state, &r->context, r->t_new, 1, s->bound.at_yp);
     *refined = true;
@@ -792,6 +884,10 @@ static dae_status refine_once(dae_solver *s, double t, bool last, bool *refined)
         return DAE_OK;
     }
     if (status != DAE_OK) return status;
+    bool apart = false, again = false;
+    if (!otherwise && !end && !r->gap) status = compare_ends(r, s, t, &apart, &again);
+    if (status == DAE_OK && !apart && again) status = run_to(r, s, t, &end);
+    if (status != DAE_OK || apart) return status;
     take_values(r, s, end ? r->t_new : t, otherwise);
     if (r->gap && !end) close_gap(r, s, t);
     stages_clamp(&s->bound.problem->form, s->bound.at_y);
