@@ -93,6 +93,9 @@ typedef struct method {
         bool ends_unseen; /* and the equations are not evaluated there */
         bool rough_between; /* its error test says nothing of algebraic variables between the ends
                                of a step: where values are asked for, their equations are solved */
+        bool solved_slopes; /* y' between steps is that of the equations there, not of its
+                             * polynomials
+                             */
         bool raw_output;    /* values between steps are those of its polynomials, as its source has
                                them: nothing is corrected or checked */
     };

@@ -979,6 +979,7 @@ const method method_own_hem = {.name = "hem:table",
                                .attempt = hem_attempt,
                                .accept = hem_accept,
                                .interpolate = hem_interpolate,
+                               .solved_slopes = true,
                                .cache_new = own_hem_cache_new,
                                .cache_free = hem_cache_free,
                                .cache_persist = hem_cache_persist};
@@ -1001,6 +1002,7 @@ const method method_own_hem = {.name = "hem:table",
                                 .attempt = hem_attempt,                                            \
                                 .accept = hem_accept,                                              \
                                 .interpolate = hem_interpolate,                                    \
+                                .solved_slopes = true,                                             \
                                 METHOD_CACHE(hem)}
 
 #define BRASEY                                                                                     \
