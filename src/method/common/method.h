@@ -37,6 +37,7 @@ typedef struct method_context {
     bool fixed_steps;                /* every attempt that can be computed is accepted */
     const dae_options *options;      /* for methods with limits of their own; borrowed */
     bool between;                    /* values between steps are to meet the tolerances, too */
+    bool plain;                      /* for now they are those of the step itself, unrefined */
     bool smooth;                     /* keep what a continuously differentiable interpolant needs */
     void *cache;                     /* the method's own matrices: what cache_new made; not state */
 } method_context;
@@ -93,9 +94,6 @@ typedef struct method {
         bool ends_unseen; /* and the equations are not evaluated there */
         bool rough_between; /* its error test says nothing of algebraic variables between the ends
                                of a step: where values are asked for, their equations are solved */
-        bool solved_slopes; /* y' between steps is that of the equations there, not of its
-                             * polynomials
-                             */
         bool raw_output;    /* values between steps are those of its polynomials, as its source has
                                them: nothing is corrected or checked */
     };

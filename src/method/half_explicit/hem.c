@@ -570,6 +570,7 @@ static bool far_off(const hem_state *st, const method_context *ctx)
 static bool refined(const hem_state *st, const method_context *ctx)
 {
     hem_cache *c = ctx->cache;
+    if (ctx->plain) return false;
     if (c->doubt_step != st->step) {
         c->doubt = last_term(st, ctx);
         c->doubt_step = st->step;
@@ -657,6 +658,7 @@ static void inner_values(const hem_state *st, const method_context *ctx)
 static bool project_inside(const hem_state *st, const method_context *ctx, double t, double *w)
 {
     hem_cache *c = ctx->cache;
+    if (ctx->plain) return false;
     if (refined(st, ctx) && hem_refined_at(c->refinement, st, ctx, t, c->inner_x, c->inner_k, w))
         return true;
     bool asked = st->table->exact && c->mechanical && ctx->options->project_output;
@@ -979,7 +981,6 @@ const method method_own_hem = {.name = "hem:table",
                                .attempt = hem_attempt,
                                .accept = hem_accept,
                                .interpolate = hem_interpolate,
-                               .solved_slopes = true,
                                .cache_new = own_hem_cache_new,
                                .cache_free = hem_cache_free,
                                .cache_persist = hem_cache_persist};
@@ -1002,7 +1003,6 @@ const method method_own_hem = {.name = "hem:table",
                                 .attempt = hem_attempt,                                            \
                                 .accept = hem_accept,                                              \
                                 .interpolate = hem_interpolate,                                    \
-                                .solved_slopes = true,                                             \
                                 METHOD_CACHE(hem)}
 
 #define BRASEY                                                                                     \

@@ -584,7 +584,6 @@ static void start(void *state, void *scratch, const method_context *ctx, const s
                                 .attempt = herk_attempt,                                           \
                                 .accept = herk_accept,                                             \
                                 .interpolate = herk_at,                                            \
-                                .solved_slopes = true,                                             \
                                 .cache_new = herk_work_new,                                        \
                                 .cache_free = herk_work_free,                                      \
                                 .cache_persist = herk_work_persist};

@@ -100,7 +100,6 @@ static void own_start(void *state, void *scratch, const method_context *ctx, con
                                 .attempt = hem_attempt,                                            \
                                 .accept = hem_accept,                                              \
                                 .interpolate = hem_interpolate,                                    \
-                                .solved_slopes = true,                                             \
                                 .cache_new = prk_cache_new,                                        \
                                 .cache_free = hem_cache_free,                                      \
                                 .cache_persist = hem_cache_persist}
@@ -140,7 +139,6 @@ const method method_own_prk = {.name = "prk:table",
                                .attempt = hem_attempt,
                                .accept = hem_accept,
                                .interpolate = hem_interpolate,
-                               .solved_slopes = true,
                                .cache_new = prk_cache_new,
                                .cache_free = hem_cache_free,
                                .cache_persist = hem_cache_persist};

@@ -175,7 +175,7 @@ static void follow(dae_solver *s, driven *q, const attempt *a)
     double t[MOST_ARCS];
     q->arcs = arcs_of(s, a);
     for (int k = 1; k < q->arcs; k++) t[k - 1] = a->t + a->h * k / q->arcs;
-    if (q->arcs > 1 && !dense_inside(s, a, q->arcs - 1, t, q->inside, q->inside_yp)) q->arcs = 1;
+    if (q->arcs > 1 && !dense_inside(s, q->arcs - 1, t, q->inside, q->inside_yp)) q->arcs = 1;
     for (int k = 0; k < q->arcs - 1; k++) {
         const size_t at = (size_t)k * (size_t)n;
         end_arc(q, k, t[k], q->inside + at, q->inside_yp + at);

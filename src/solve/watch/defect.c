@@ -19,33 +19,12 @@
 /* The shift cj h of the matrix, as in refine.c. */
 static const double SHIFT = 4.0;
 
-/* The part of a step over which values are differentiated, where a method has no slopes of its own:
- * errors are h^4 u^(5) / 2^40 / 30, and 2^10 roundings of u / h. */
-static const double APART = 1.0 / 1024.0;
-
-/* u' by the difference of fourth order over a small part of the step */
-static void differentiate(binding *b, double t, double h)
-{
-    static const double WEIGHTS[] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
-    static const int PLACES[] = {-2, -1, 1, 2};
-    const double apart = APART * h;
-    vector_zero(b->n, b->yp);
-    for (int k = 0; k < 4; k++) {
-        b->method->interpolate(b->state, &b->context, t + PLACES[k] * apart, 0, b->y);
-        for (int i = 0; i < b->n; i++) b->yp[i] += WEIGHTS[k] / apart * b->y[i];
-    }
-}
-
 /* u(t) and u'(t) in s->bound.y and s->bound.yp, which are free during a run */
-static void look_inside(dae_solver *s, const attempt *a, double t)
+static void look_inside(dae_solver *s, double t)
 {
     binding *b = &s->bound;
-    const double part = fmin(fmax((t - a->t) / a->h, 2.0 * APART), 1.0 - 2.0 * APART);
-    if (b->method->solved_slopes)
-        differentiate(b, a->t + part * a->h, a->h);
-    else
-        b->method->interpolate(b->state, &b->context, t, 1, b->yp);
     b->method->interpolate(b->state, &b->context, t, 0, b->y);
+    b->method->interpolate(b->state, &b->context, t, 1, b->yp);
     stages_clamp(&b->problem->form, b->y);
 }
 
@@ -58,7 +37,7 @@ static iteration *matrix_of(dae_solver *s, const attempt *a)
     if (own->factored && !own->by_columns && !own->matrix_free) return own;
     if (!b->ends.eval || b->ends.matrix_free) return NULL;
     const double middle = a->t + 0.5 * a->h, cj = SHIFT / a->h;
-    look_inside(s, a, middle);
+    look_inside(s, middle);
     const bool made = iteration_evaluate(&b->ends, middle, b->y, b->yp, cj, fabs(a->h),
                                          b->norm.weights, NULL) == ITERATION_OK &&
                       iteration_factor(&b->ends, cj, NULL) == ITERATION_OK;
@@ -86,7 +65,7 @@ static double measure(dae_solver *s, const attempt *a, double t, follow_states *
     binding *b = &s->bound;
     iteration *it = matrix_of(s, a);
     if (!it) return 0.0;
-    look_inside(s, a, t);
+    look_inside(s, t);
     if (follow) follow(context, s, t, b->y);
     const eval_status status =
         evaluate_residual(&b->eval, t, b->y, b->yp, b->end_off, &s->stats.residuals);
@@ -97,22 +76,23 @@ static double measure(dae_solver *s, const attempt *a, double t, follow_states *
 static void accept_for_now(binding *b)
 {
     memcpy(b->kept, b->state, b->state_size);
+    b->context.plain = true;
     b->method->accept(b->state, b->scratch, &b->context);
 }
 
 static void take_back(binding *b)
 {
     memcpy(b->state, b->kept, b->state_size);
+    b->context.plain = false;
 }
 
-bool dense_inside(dae_solver *s, const attempt *a, int count, const double *t, double *y,
-                  double *yp)
+bool dense_inside(dae_solver *s, int count, const double *t, double *y, double *yp)
 {
     binding *b = &s->bound;
     if (!b->kept) return false;
     accept_for_now(b);
     for (int k = 0; k < count; k++) {
-        look_inside(s, a, t[k]);
+        look_inside(s, t[k]);
         vector_copy(b->n, b->y, y + (size_t)k * (size_t)b->n);
         vector_copy(b->n, b->yp, yp + (size_t)k * (size_t)b->n);
     }

@@ -19,7 +19,6 @@ double defect_inside(struct dae_solver *s, const attempt *a, double t, follow_st
 
 /* y[k] and yp[k] = the dense output of such an attempt at t[k]; n numbers each. False: it has none
  * before it is accepted. */
-bool dense_inside(struct dae_solver *s, const attempt *a, int count, const double *t, double *y,
-                  double *yp);
+bool dense_inside(struct dae_solver *s, int count, const double *t, double *y, double *yp);
 
 #endif
