@@ -334,6 +334,7 @@ static range of_select(interval condition, const range *a, const range *b)
 typedef struct range_node {
     expr e;
     uint32_t a, b, c;   /* places of its operands */
+    uint8_t op, arity;  /* loops are opaque: they have no operands that matter */
     bool varies, wild;  /* with time; by more than a polynomial; */
     bool moved, pieces; /* with a variable; in pieces that one decides; */
     bool operand;       /* of another node */
@@ -350,6 +351,7 @@ struct range_program {
     uint32_t *roots;   /* places of the roots */
     size_t count, root_count;
     bool variables;
+    bool settled; /* nodes that do not vary have their values */
 };
 
 void range_program_free(range_program *p)
@@ -440,6 +442,8 @@ static void list(range_program *p, uint32_t *needed, expr last)
         range_node *k = &p->nodes[place];
         int arity = operands(n);
         k->e = e;
+        k->op = (uint8_t)n->op;
+        k->arity = (uint8_t)arity;
         if (arity > 0) k->a = needed[n->a] - 1, p->nodes[k->a].operand = true;
         if (arity > 1) k->b = needed[n->b] - 1, p->nodes[k->b].operand = true;
         if (arity > 2) k->c = needed[n->c] - 1, p->nodes[k->c].operand = true;
@@ -554,21 +558,55 @@ static range of_the_same(const expr_node *n, const range *a, const range *b)
     }
 }
 
+/* c a */
+static range scaled(const range *a, double c)
+{
+    const interval v = a->value, w = a->slope;
+    if (c == 0.0) return (range){NONE, NONE};
+    return c > 0.0 ? (range){{c * v.lo, c * v.hi}, {c * w.lo, c * w.hi}}
+                   : (range){{c * v.hi, c * v.lo}, {c * w.hi, c * w.lo}};
+}
+
+/* Whether a node has one value, in *c, all along. */
+static bool is_number(const range_node *k, double *c)
+{
+    *c = k->value.value.lo;
+    return !k->varies && *c == k->value.value.hi && isfinite(*c);
+}
+
+static range run_binary(const range_program *p, const range_node *at)
+{
+    const range_node *a = &p->nodes[at->a], *b = &p->nodes[at->b];
+    double c;
+    if (at->op == EXPR_MUL && is_number(a, &c)) return scaled(&b->value, c);
+    if (at->op == EXPR_MUL && is_number(b, &c)) return scaled(&a->value, c);
+    if (at->op == EXPR_DIV && is_number(b, &c) && isnormal(1.0 / c))
+        return scaled(&a->value, 1.0 / c);
+    const expr_node *n = graph_node(p->g, at->e);
+    return a->same == b->same ? of_the_same(n, &a->value, &b->value)
+                              : of_binary(n, &a->value, &b->value);
+}
+
 static void run_node(range_program *p, uint32_t k, const range_leaves *leaves)
 {
     range_node *at = &p->nodes[k];
-    const expr_node *n = graph_node(p->g, at->e);
     const range_node *a = &p->nodes[at->a], *b = &p->nodes[at->b];
-    switch (operands(n)) {
-    case 0: at->value = of_leaf(n, leaves); break;
-    case 1: at->value = of_unary(n->op, &a->value); break;
-    case 2:
-        at->value = a->same == b->same ? of_the_same(n, &a->value, &b->value)
-                                       : of_binary(n, &a->value, &b->value);
-        break;
+    if (p->settled && !at->varies) return;
+    switch (at->arity) {
+    case 0: at->value = of_leaf(graph_node(p->g, at->e), leaves); break;
+    case 1: at->value = of_unary((expr_op)at->op, &a->value); break;
+    case 2: at->value = run_binary(p, at); break;
     default: at->value = of_select(a->value.value, &b->value, &p->nodes[at->c].value); break;
     }
-    at->same = stands_for(p, k, n->op);
+    at->same = stands_for(p, k, (expr_op)at->op);
+}
+
+void range_program_settle(range_program *p, const range_leaves *leaves)
+{
+    p->settled = false;
+    for (uint32_t k = 0; k < p->count; k++)
+        if (!p->nodes[k].varies) run_node(p, k, leaves);
+    p->settled = true;
 }
 
 void range_program_run(range_program *p, const range_leaves *leaves, range *out)

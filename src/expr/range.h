@@ -44,6 +44,9 @@ bool range_program_is_opaque(const range_program *p, size_t root);
 bool range_program_has_pieces(const range_program *p, size_t root);
 /* False: no root has pieces, whatever it depends on; told without a program. */
 bool range_may_have_pieces(const graph *g, const expr *roots, size_t count);
+/* What neither time nor variables move has its value from now on: runs leave it out. Again where
+ * parameters or the memory change. */
+void range_program_settle(range_program *p, const range_leaves *leaves);
 /* out: a range per root. Derivatives of variables in it have no bounds on their slopes. */
 void range_program_run(range_program *p, const range_leaves *leaves, range *out);
 

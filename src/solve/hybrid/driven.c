@@ -1,19 +1,18 @@
-/* What states drive, over whole steps: a pulse that is shorter than the step,
- * exp(-((h - 20)/w)^2) of a body that falls past a sensor, lies between the
- * evaluations of every method, and no error estimate tells. As a state is
- * smooth along the step, the cubic through its values and slopes at both ends
- * encloses it, and interval arithmetic [Moore66] what it drives. A node that
- * goes one way, or stays near its values at the ends, was seen. Of any other
- * the step is halved where its bound is highest, down to a time at which the
- * node is in truth as far away as the bound says. There the dense output of the
- * attempt is put into the equations (watch/defect.h). If it does not solve
- * them, the next attempt ends at that time, where the error test sees what the
- * node does. So a pulse costs a logarithm of its part of the step, and what is
- * smooth costs one enclosure.
+/* What states drive, over whole steps: a pulse that is shorter than the step, exp(-((h - 20)/w)^2)
+ * of a body that falls past a sensor, lies between the evaluations of every method, and no error
+ * estimate tells. As states are smooth along the step, cubics enclose them, and interval arithmetic
+ * [Moore66] what they drive. A node that goes one way, or stays near its values at the ends, was
+ * seen. Of any other the step is halved where its bound is highest, down to a time at which the
+ * node is in truth as far away as the bound says. There the dense output of the attempt is put into
+ * the equations (watch/defect.h). If it does not solve them, the next attempt ends at that time,
+ * where the error test sees what the node does; methods that do not evaluate the equations at the
+ * ends of their steps are asked there, too. So a pulse costs a logarithm of its part of the step.
  *
- * Crossing functions of relations are nodes as well: two crossings within a
- * step leave the same sign at its ends. And so is what is delayed, as it must
- * be seen to be recorded. */
+ * Most steps need none of this: functions are tame along them (expr/range.h), as tanh(x) is where x
+ * moves by less than 1, and what sums and products make of tame functions has no pulses.
+ *
+ * Crossing functions of relations are nodes as well: two crossings within a step leave the same
+ * sign at its ends. And so is what is delayed, as it must be seen to be recorded. */
 #include "solve/hybrid/driven.h"
 
 #include <float.h>
@@ -25,19 +24,17 @@
 #include "solve/hybrid/motion.h"
 #include "solve/watch/defect.h"
 
-/* Changes below this part of the largest value that is known of a node are left
- * to the error test.
+/* Changes below this part of the largest value that is known of a node are left to the error test.
  */
 static const double SMALL = 1.0 / 64.0;
-/* Tolerances by which the dense output may be off, as hybrid_forcing.c has it.
- */
+/* Tolerances by which the dense output may be off, as hybrid_forcing.c has it. */
 static const double OFF = 100.0;
-/* Pieces of a step at hand, runs of the nodes for one step, halvings, cubics in
- * a row. */
+/* A box in which functions are tame is at first so many steps long, on both sides of one. */
+static const double LEAST_ROOM = 4.0;
+/* Pieces of a step at hand, runs of the nodes for one step, halvings, cubics in a row. */
 enum { MOST_PIECES = 32, MOST_RUNS = 200, MOST_HALVINGS = 30, MOST_ARCS = 8 };
 
-/* A part of the step in which node `top` may be elsewhere, within these bounds.
- */
+/* A part of the step in which node `top` may be elsewhere, within these bounds. */
 typedef struct piece {
     double from, to; /* parts of the step */
     size_t top;
@@ -53,8 +50,7 @@ struct driven {
     range *y;                   /* per unknown of the form */
     range_program *program;     /* of the nodes */
     range_program *functions;   /* that nodes are made of */
-    range_program *given;       /* of the unknowns that follow states and time; NULL:
-                                   there are none */
+    range_program *given;       /* of the unknowns that follow states and time; NULL: none */
     range *value;               /* work: of them */
     size_t count;               /* of them */
     range *step, *now;          /* work: per node, over the step and over a piece of it */
@@ -63,10 +59,13 @@ struct driven {
     double *spread;             /* work: per node, what tolerances of the states make of it */
     range *middle;              /* work: per node, in the middle of a piece */
     double *extent;             /* per node: the largest magnitude that is known of it */
-    range *box;                 /* per unknown that moves: functions are tame there, */
+    interval *box;              /* per unknown that moves: functions are tame there, */
     interval box_time;
-    bool boxed; /* if there is one */
-    int tight;  /* steps in which none is sought */
+    bool boxed;   /* if there is one */
+    double room;  /* of the next one, in steps; */
+    int tight;    /* steps in which none is sought */
+    long events;  /* that there were when that was begun */
+    bool settled; /* programs know memory and parameters */
     piece pieces[MOST_PIECES];
     int piece_count, runs; /* of the step at hand */
 };
@@ -98,7 +97,7 @@ driven *driven_new(const model_form *form, const model_forcing *terms)
     const size_t given = (size_t)terms->followed_count;
     if (given > 0) q->given = range_program_new(form->flat->graph, terms->followed_value, given);
     q->value = DAE_ARRAY(range, given);
-    q->box = DAE_ARRAY(range, (size_t)terms->moving_count);
+    q->box = DAE_ARRAY(interval, (size_t)terms->moving_count);
     q->step = DAE_ARRAY(range, count);
     q->now = DAE_ARRAY(range, count);
     q->seen = DAE_ARRAY(interval, count);
@@ -147,8 +146,8 @@ void driven_bind(dae_solver *s, driven *q)
     end_arc(q, 0, s->run.t, s->bound.y, s->bound.yp);
     q->arcs = 1;
     driven_accept(q);
-    q->boxed = false; /* memory and parameters may have changed */
-    q->tight = 0;
+    q->events = -1;
+    q->settled = false;
     for (size_t k = 0; k < q->count; k++) q->extent[k] = 0.0;
 }
 
@@ -158,9 +157,8 @@ void driven_accept(driven *q)
     q->arcs = 1;
 }
 
-/* A cubic follows a step of a multistep method, which is short against what the
- * solution does; one of order p of a one-step method is as many cubics long as
- * collocation of that order has points.
+/* A cubic follows a step of a multistep method, which is short against what the solution does; one
+ * of order p of a one-step method is as many cubics long as collocation of that order has points.
  */
 static int arcs_of(const dae_solver *s, const attempt *a)
 {
@@ -230,29 +228,17 @@ static void box_states(driven *q, const attempt *a, double more)
     }
 }
 
-static bool contains(interval a, interval b)
+/* Whether the end of an attempt that begins in the box where functions are known to be tame is in
+ * it, too. */
+static bool is_boxed(const driven *q, const attempt *a)
 {
-    return a.lo <= b.lo && b.hi <= a.hi;
-}
-
-/* Whether q->y is within the box in which functions are known to be tame. */
-static bool is_boxed(const driven *q, interval time)
-{
-    if (!q->boxed || !contains(q->box_time, time)) return false;
+    const double t = a->t + a->h;
+    if (!q->boxed || t < q->box_time.lo || t > q->box_time.hi) return false;
     for (int k = 0; k < q->terms->moving_count; k++) {
-        const range *y = &q->y[q->terms->moving[k]];
-        if (!contains(q->box[k].value, y->value) || !contains(q->box[k].slope, y->slope))
-            return false;
+        const double y = a->y[q->terms->moving[k]];
+        if (!(y >= q->box[k].lo && y <= q->box[k].hi)) return false;
     }
     return true;
-}
-
-/* Keeps q->y as that box. */
-static void keep_box(driven *q, interval time)
-{
-    q->boxed = true;
-    q->box_time = time;
-    for (int k = 0; k < q->terms->moving_count; k++) q->box[k] = q->y[q->terms->moving[k]];
 }
 
 static range_leaves leaves_of(const dae_solver *s, const driven *q, interval time)
@@ -260,6 +246,23 @@ static range_leaves leaves_of(const dae_solver *s, const driven *q, interval tim
     const model_instance *m = s->hybrid->instance;
     return (range_leaves){
         .time = time, .y = q->y, .parameters = m->parameters, .memory = m->memory};
+}
+
+/* Memory may have changed at the events since the last step. */
+static void settle(const dae_solver *s, driven *q)
+{
+    const range_leaves leaves = leaves_of(s, q, (interval){s->run.t, s->run.t});
+    if (q->events != s->stats.events) {
+        q->boxed = q->settled = false;
+        q->tight = 0;
+        q->room = LEAST_ROOM;
+    }
+    if (q->settled) return;
+    q->settled = true;
+    q->events = s->stats.events;
+    range_program_settle(q->program, &leaves);
+    range_program_settle(q->functions, &leaves);
+    if (q->given) range_program_settle(q->given, &leaves);
 }
 
 /* Whether all functions are tame where q->y has the states. */
@@ -285,30 +288,43 @@ static void hold_ends(const dae_solver *s, driven *q, const attempt *a)
     }
 }
 
+/* Makes a box around the attempt, with room for so many more of its length on both sides, if
+ * functions are tame there whatever the slopes. */
+static bool make_box(const dae_solver *s, driven *q, const attempt *a, double more)
+{
+    const double t = a->t, end = a->t + a->h;
+    q->box_time = wide_hull(t, t, end, end, more);
+    box_states(q, a, more);
+    for (int k = 0; k < q->terms->moving_count; k++) {
+        range *y = &q->y[q->terms->moving[k]];
+        q->box[k] = y->value;
+        y->slope = (interval){-INFINITY, INFINITY};
+    }
+    q->boxed = tame_there(s, q, q->box_time, 1, false);
+    return q->boxed;
+}
+
 /* Whether all functions are tame along the attempt. What is shown for a step of a multistep method
  * is shown for some more, where it can be: these steps are short and cheap. */
 static bool is_tame(const dae_solver *s, driven *q, const attempt *a)
 {
-    static const double MORE = 0.25, FURTHER = 4.0;
-    enum { TRY_AGAIN = 16 }; /* steps after which a larger box is tried again */
+    static const double MORE = 0.25, MOST_ROOM = 64.0;
+    enum { TRY_AGAIN = 16 }; /* steps after which a box is tried again */
     const interval time = wide_hull(a->t, a->t, a->t + a->h, a->t + a->h, 0.0);
-    const interval wide = wide_hull(time.lo, time.lo, time.hi, time.hi, FURTHER);
     const bool one_step = s->run.control.one_step;
     const int known = one_step ? a->order / 2 + 1 : 1;
-    box_states(q, a, MORE);
-    if (is_boxed(q, time)) return true;
+    if (is_boxed(q, a)) return true;
     q->boxed = false;
-    if (one_step || q->tight > 0) {
-        if (tame_there(s, q, time, known, false)) return true;
-        if (q->tight > 0) q->tight--;
-    } else {
-        box_states(q, a, FURTHER);
-        if (tame_there(s, q, wide, 1, false)) {
-            keep_box(q, wide);
+    if (!one_step && --q->tight <= 0) {
+        if (make_box(s, q, a, q->room)) {
+            q->room = fmin(2.0 * q->room, MOST_ROOM);
             return true;
         }
-        q->tight = TRY_AGAIN;
+        if (q->room == LEAST_ROOM) q->tight = TRY_AGAIN;
+        q->room = LEAST_ROOM;
     }
+    box_states(q, a, MORE);
+    if (tame_there(s, q, time, known, false)) return true;
     hold_ends(s, q, a);
     box_states(q, a, MORE);
     return tame_there(s, q, time, known, true);
@@ -359,8 +375,8 @@ static bool is_special(const driven *q, size_t k)
     return k < q->terms->driven_crossings + q->terms->driven_delays;
 }
 
-/* By how much v leaves what was seen of node k: of a relation the side of zero,
- * of others what is near the values. Not above zero: it does not. */
+/* By how much v leaves what was seen of node k: of a relation the side of zero, of others what is
+ * near the values. Not above zero: it does not. */
 static double beyond(const driven *q, size_t k, interval v)
 {
     const interval a = q->seen[k];
@@ -468,8 +484,7 @@ static piece take_piece(driven *q)
 
 /* ---- whether that matters ---- */
 
-/* Whether the relation of node k is on its other side, with the value v, and is
- * heard. */
+/* Whether the relation of node k is on its other side, with the value v, and is heard. */
 static bool crosses(const dae_solver *s, const driven *q, const attempt *a, size_t k, double v)
 {
     const size_t r = (size_t)q->terms->driven_source[k];
@@ -486,8 +501,7 @@ static bool bends(const dae_solver *s, const driven *q, double at, size_t k, dou
     return fabs(v - line) > delays_tolerance(s, fmax(fabs(v), fabs(line)));
 }
 
-/* Whether what nodes do at this part of the step matters, where q->now has
- * them. */
+/* Whether what nodes do at this part of the step matters, where q->now has them. */
 static bool matters(dae_solver *s, driven *q, const attempt *a, double at)
 {
     bool ask = false;
@@ -512,8 +526,7 @@ static void see_now(driven *q)
     }
 }
 
-/* The part of the step at which a node is elsewhere, and that matters; 1: none
- * was found. */
+/* The part of the step at which a node is elsewhere, and that matters; 1: none was found. */
 static double unseen_part(dae_solver *s, driven *q, const attempt *a)
 {
     const double shortest = ldexp(1.0, -MOST_HALVINGS);
@@ -543,6 +556,7 @@ static double unseen_part(dae_solver *s, driven *q, const attempt *a)
 double driven_part(dae_solver *s, driven *q, const attempt *a, bool cut)
 {
     q->runs = 0;
+    settle(s, q);
     if (cut && defect_inside(s, a, a->t + a->h, driven_follow, q) > OFF) return 0.5;
     if (is_tame(s, q, a)) {
         q->arcs = 1;
@@ -563,5 +577,7 @@ void driven_persist(driven *q, persist *p)
     PERSIST_ARRAY(p, q->box, (size_t)q->terms->moving_count);
     PERSIST(p, q->box_time);
     PERSIST(p, q->boxed);
+    PERSIST(p, q->room);
     PERSIST(p, q->tight);
+    PERSIST(p, q->events);
 }

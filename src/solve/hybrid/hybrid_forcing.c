@@ -606,7 +606,8 @@ double hybrid_seen_step(dae_solver *s, const attempt *a)
     if (!q || c->fixed || c->literal || s->bound.method->dassl) return a->h;
     if (q->form != s->hybrid->instance->form) return a->h; /* the method is about to begin anew */
     double h = q->program ? seen_by_time(s, q, a) : a->h;
-    if (h == a->h && q->driven && q->cuts < MOST_CUTS) h *= driven_part(s, q->driven, a, q->cuts > 0);
+    if (h == a->h && q->driven && q->cuts < MOST_CUTS)
+        h *= driven_part(s, q->driven, a, q->cuts > 0);
     if (h != a->h && q->cuts++ > 0 && fabs(h) > 0.5 * fabs(a->h)) h = 0.5 * a->h;
     return h;
 }

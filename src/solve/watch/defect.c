@@ -19,12 +19,21 @@
 /* The shift cj h of the matrix, as in refine.c. */
 static const double SHIFT = 4.0;
 
+/* For values of the step itself, not of what a second run makes of it. */
+static method_context plain_context(const binding *b)
+{
+    method_context plain = b->context;
+    plain.plain = true;
+    return plain;
+}
+
 /* u(t) and u'(t) in s->bound.y and s->bound.yp, which are free during a run */
 static void look_inside(dae_solver *s, double t)
 {
     binding *b = &s->bound;
-    b->method->interpolate(b->state, &b->context, t, 0, b->y);
-    b->method->interpolate(b->state, &b->context, t, 1, b->yp);
+    const method_context plain = plain_context(b);
+    b->method->interpolate(b->state, &plain, t, 0, b->y);
+    b->method->interpolate(b->state, &plain, t, 1, b->yp);
     stages_clamp(&b->problem->form, b->y);
 }
 
@@ -76,14 +85,13 @@ static double measure(dae_solver *s, const attempt *a, double t, follow_states *
 static void accept_for_now(binding *b)
 {
     memcpy(b->kept, b->state, b->state_size);
-    b->context.plain = true;
-    b->method->accept(b->state, b->scratch, &b->context);
+    const method_context plain = plain_context(b);
+    b->method->accept(b->state, b->scratch, &plain);
 }
 
 static void take_back(binding *b)
 {
     memcpy(b->state, b->kept, b->state_size);
-    b->context.plain = false;
 }
 
 bool dense_inside(dae_solver *s, int count, const double *t, double *y, double *yp)
