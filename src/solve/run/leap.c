@@ -169,11 +169,13 @@ bool leap_over(dae_solver *s, dae_status failed, double tend)
     if (!found) return false;
     if (moved >= 0) jump_tell(s, moved, s->run.t_new);
     dae_diag diag = s->diag;
-    bool ready = solver_begin(s, s->run.t_new + h, DAE_INIT_NONE) == DAE_OK &&
+    const double from = s->run.t_new;
+    bool ready = solver_begin(s, from + h, DAE_INIT_NONE) == DAE_OK &&
                  (!s->hybrid || hybrid_ready(s) == DAE_OK);
     s->run.direction = direction;
     if (ready && s->bound.method->gives_way)
         ready = other_method(s, moved >= 0 ? "algebraic variables jump, so " : "radau failed, so ");
+    solver_join(s, from);
     if (ready)
         diag_clear(&s->diag);
     else
