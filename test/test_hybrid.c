@@ -647,6 +647,49 @@ static void test_clause_in_a_loop(void **state)
     }
 }
 
+/* What a clause reads of a function of time is that function to the last digit, through names for
+ * it and definitions of it, too. */
+static void test_clauses_read_functions_of_time(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real v, w, x(start=0, fixed=true);\n"
+                       "Integer n(start=0, fixed=true), k(start=0, fixed=true);\nequation\n"
+                       "v = max(time, abs(time));\nw = 2*v;\nder(x) = 1;\n"
+                       "when sample(0.4071, 0.137) then\n  n = pre(n) + 1;\n"
+                       "  k = pre(k) + (if v <= time and w >= 2*time then 1 else 0);\n"
+                       "end when;")));
+    OK(step_to(&r, 30.0));
+    EXACTLY("n", 217.0);
+    EXACTLY("k", 217.0);
+    end(&r);
+}
+
+/* A mode begins where one of its slopes is infinite: a state that is known stays as it is, or the
+ * run ends. */
+static void test_states_stay_at_infinite_slopes(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"-s*der(s) else -s*sqrt(s)", "-s*der(s) else -sqrt(s)"};
+    for (int k = 0; k < 2; k++) {
+        run r;
+        char text[300];
+        snprintf(text, sizeof text,
+                 MODEL("Real v = if s <= 0 then %s;\nReal s(start=0, fixed=true);\nequation\n"
+                       "der(s) = 1;"),
+                 values[k]);
+        OK(begin(&r, text));
+        const dae_status status = step_to(&r, 1.0);
+        if (status == DAE_OK) {
+            NEAR("s", 1.0);
+        } else {
+            assert_int_equal(status, DAE_ERR_EVALUATION);
+            WORDS(diag_of(&r)->text, "sqrt(s)|end of its domain");
+        }
+        end(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -680,6 +723,8 @@ int main(void)
         cmocka_unit_test(test_slow_index_two),
         cmocka_unit_test(test_clauses_read_what_they_assign),
         cmocka_unit_test(test_clause_in_a_loop),
+        cmocka_unit_test(test_clauses_read_functions_of_time),
+        cmocka_unit_test(test_states_stay_at_infinite_slopes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -593,6 +593,7 @@ static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, 
                              .open = w->open,
                              .state = w->state,
                              .guessed = initial ? w->guessed : NULL,
+                             .kept = !initial,
                              .turned = s->hybrid->turned,
                              .unexplained = s->hybrid->unexplained};
     level_report report = {0};
