@@ -690,6 +690,40 @@ static void test_states_stay_at_infinite_slopes(void **state)
     }
 }
 
+/* Algebraic variables that jump, or have an infinite slope, at the start or later, where nothing
+ * makes an event of it: the run goes on behind that, beside relations, too. */
+static void test_unresolved_changes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *declarations, *equations;
+        double start, y; /* y at a time 0.75 after the start */
+    } is[] = {
+        {"Real u", "u = sqrt(abs(s)); y = u + s;", 0.37, 1.61602540378443865},
+        {"Real u", "u = jump(1 - s*der(s)); y = u + s;", 0.37, 0.75},
+        {"Real u; Boolean b = time > 0.9", "u = jump(1 - s); y = u + s;", 0.37, 0.75},
+        {"Real u; Boolean b = time > 0.9", "u = mod(max(s, 0.0), -1.5); y = u + s;", 0.37, 0.0},
+        {"Real u", "u = jump(s + 0.6); y = u + s;", 0.0, 1.75}};
+    for (size_t k = 0; k < sizeof is / sizeof *is; k++)
+        for (double rtol = 1e-4; rtol > 5e-11; rtol *= 1e-3) {
+            run r;
+            char text[600];
+            snprintf(text, sizeof text,
+                     "function jump\ninput Real a;\noutput Real y;\nalgorithm\n"
+                     "y := integer(a);\nend jump;\n" MODEL(
+                         "%s;\nReal s(start=0, fixed=true), y;\nequation\nder(s) = 1;\n%s"),
+                     is[k].declarations, is[k].equations);
+            prepare(&r, text);
+            r.options.rtol = rtol;
+            r.options.atol = 1e-3 * rtol;
+            r.options.stop_time = is[k].start + 0.75;
+            OK(start_at(&r, is[k].start));
+            OK(step_to(&r, is[k].start + 0.75));
+            expect_near(&r, "y", is[k].y, 100.0 * rtol, __LINE__);
+            end(&r);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -725,6 +759,7 @@ int main(void)
         cmocka_unit_test(test_clause_in_a_loop),
         cmocka_unit_test(test_clauses_read_functions_of_time),
         cmocka_unit_test(test_states_stay_at_infinite_slopes),
+        cmocka_unit_test(test_unresolved_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
