@@ -365,8 +365,7 @@ static void append_places(dae_solver *s, const level_report *report, const int *
     if (list.count) diag_append(&s->diag, ".");
 }
 
-/* Whether the relations are at s->bound.y, s->bound.yp on the sides they are held to be. */
-static bool relations_agree(const dae_solver *s, double t)
+bool relations_agree(const dae_solver *s, double t)
 {
     const hybrid *h = s->hybrid;
     const flat_model *m = h->instance->form->flat;

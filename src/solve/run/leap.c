@@ -121,20 +121,6 @@ static void predict(dae_solver *s, double h)
         if (s->bound.kinds[j] == DAE_KIND_DIFFERENTIAL) s->bound.y[j] += h * s->bound.at_yp[j];
 }
 
-/* Whether the relations are on the sides on which they are held. */
-static bool are_relations_kept(dae_solver *s, double t)
-{
-    const hybrid *h = s->hybrid;
-    const flat_model *m = s->base->model->flat;
-    if (m->relation_count == 0) return true;
-    model_instance_crossings(h->instance, t, s->bound.y, s->bound.yp, h->crossing);
-    for (size_t r = 0; r < m->relation_count; r++) {
-        const bool below = h->instance->memory[m->relations[r].memory] != 0.0;
-        if (h->crossing[r] != 0.0 && below != (h->crossing[r] < 0.0)) return false;
-    }
-    return true;
-}
-
 /* Whether states are where they were, and no variable is near a pole; *moved: the algebraic
  * variable that moved most. */
 static bool is_sound(const dae_solver *s, int *moved)
@@ -160,7 +146,7 @@ static bool leads_beyond(dae_solver *s, double h, bool predicted, int *moved)
 {
     const double t = s->run.t_new + h;
     predict(s, predicted ? h : 0.0);
-    return solve(s, t, h) && is_sound(s, moved) && are_relations_kept(s, t);
+    return solve(s, t, h) && is_sound(s, moved) && relations_agree(s, t);
 }
 
 /* Methods whose error test sees algebraic variables at the ends of all steps, or that give way to
