@@ -647,6 +647,83 @@ static void test_clause_in_a_loop(void **state)
     }
 }
 
+/* What a clause reads of a function of time is that function to the last digit, through names for
+ * it and definitions of it, too. */
+static void test_clauses_read_functions_of_time(void **state)
+{
+    (void)state;
+    run r;
+    OK(begin(&r, MODEL("Real v, w, x(start=0, fixed=true);\n"
+                       "Integer n(start=0, fixed=true), k(start=0, fixed=true);\nequation\n"
+                       "v = max(time, abs(time));\nw = 2*v;\nder(x) = 1;\n"
+                       "when sample(0.4071, 0.137) then\n  n = pre(n) + 1;\n"
+                       "  k = pre(k) + (if v <= time and w >= 2*time then 1 else 0);\n"
+                       "end when;")));
+    OK(step_to(&r, 30.0));
+    EXACTLY("n", 217.0);
+    EXACTLY("k", 217.0);
+    end(&r);
+}
+
+/* A mode begins where one of its slopes is infinite: a state that is known stays as it is, or the
+ * run ends. */
+static void test_states_stay_at_infinite_slopes(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"-s*der(s) else -s*sqrt(s)", "-s*der(s) else -sqrt(s)"};
+    for (int k = 0; k < 2; k++) {
+        run r;
+        char text[300];
+        snprintf(text, sizeof text,
+                 MODEL("Real v = if s <= 0 then %s;\nReal s(start=0, fixed=true);\nequation\n"
+                       "der(s) = 1;"),
+                 values[k]);
+        OK(begin(&r, text));
+        const dae_status status = step_to(&r, 1.0);
+        if (status == DAE_OK) {
+            NEAR("s", 1.0);
+        } else {
+            assert_int_equal(status, DAE_ERR_EVALUATION);
+            WORDS(diag_of(&r)->text, "sqrt(s)|end of its domain");
+        }
+        end(&r);
+    }
+}
+
+/* Algebraic variables that jump, or have an infinite slope, at the start or later, where nothing
+ * makes an event of it: the run goes on behind that, beside relations, too. */
+static void test_unresolved_changes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *declarations, *equations;
+        double start, y; /* y at a time 0.75 after the start */
+    } is[] = {
+        {"Real u", "u = sqrt(abs(s)); y = u + s;", 0.37, 1.61602540378443865},
+        {"Real u", "u = jump(1 - s*der(s)); y = u + s;", 0.37, 0.75},
+        {"Real u; Boolean b = time > 0.9", "u = jump(1 - s); y = u + s;", 0.37, 0.75},
+        {"Real u; Boolean b = time > 0.9", "u = mod(max(s, 0.0), -1.5); y = u + s;", 0.37, 0.0},
+        {"Real u", "u = jump(s + 0.6); y = u + s;", 0.0, 1.75}};
+    for (size_t k = 0; k < sizeof is / sizeof *is; k++)
+        for (double rtol = 1e-4; rtol > 5e-11; rtol *= 1e-3) {
+            run r;
+            char text[600];
+            snprintf(text, sizeof text,
+                     "function jump\ninput Real a;\noutput Real y;\nalgorithm\n"
+                     "y := integer(a);\nend jump;\n" MODEL(
+                         "%s;\nReal s(start=0, fixed=true), y;\nequation\nder(s) = 1;\n%s"),
+                     is[k].declarations, is[k].equations);
+            prepare(&r, text);
+            r.options.rtol = rtol;
+            r.options.atol = 1e-3 * rtol;
+            r.options.stop_time = is[k].start + 0.75;
+            OK(start_at(&r, is[k].start));
+            OK(step_to(&r, is[k].start + 0.75));
+            expect_near(&r, "y", is[k].y, 100.0 * rtol, __LINE__);
+            end(&r);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -680,6 +757,9 @@ int main(void)
         cmocka_unit_test(test_slow_index_two),
         cmocka_unit_test(test_clauses_read_what_they_assign),
         cmocka_unit_test(test_clause_in_a_loop),
+        cmocka_unit_test(test_clauses_read_functions_of_time),
+        cmocka_unit_test(test_states_stay_at_infinite_slopes),
+        cmocka_unit_test(test_unresolved_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ static const struct {
     /* no Integer equals a Real, whichever side it is on */
     {"Integer i = 2.0;", "y = i;", "expected Integer, found Real"},
     {"Integer i;", "y = 1; i = 2.0;", "different types: Integer and Real"},
-    {"Integer i[2];", "y = 1; i = {1, 2.0};", "different types: Integer[2] and Real[2]"},
+    {"Integer i[2];", "y = 1; i = {1, 2.0};", "different types: Integer and Real. i[1]"},
     {"Integer i = 4/2;", "y = 1;", "expected Integer, found Real"},
     {"Integer i = 2^3;", "y = 1;", "expected Integer, found Real"},
     {"Integer i = floor(2.5);", "y = 1;", "expected Integer, found Real"},
@@ -169,10 +169,20 @@ static void test_integers_on_the_right(void **state)
     }
     char text[LONGEST]; /* a Real may equal an Integer, on both sides */
     run r;
-    text_of(text, "Integer i; discrete Real u;", "y = 2*u; u = i; i = 2;");
-    OK(begin(&r, text));
-    NEAR("y", 4);
-    end(&r);
+    static const char *const same[] = {"y = 2*u; u = i; i = 2;", "2*i = y; i = 2; u = 1;",
+                                       "y = 2*v[1]; {i} = v; i = 2; u = 1;",
+                                       "i + 0 = v[1]; if y < 0 then i = 3; else i = 2; end if; "
+                                       "y = 4; u = 1;"};
+    for (size_t k = 0; k < sizeof same / sizeof same[0]; k++) {
+        text_of(text,
+                strstr(same[k], "v") ? "Integer i; discrete Real u; Real v[1];"
+                                     : "Integer i; discrete Real u;",
+                same[k]);
+        OK(begin(&r, text));
+        NEAR("y", 4);
+        check_judge(&r, text);
+        end(&r);
+    }
 }
 
 static void test_ranges_of_two_types(void **state)

@@ -192,9 +192,62 @@ static void steps_that_are_lost_at_the_end_are_refused(void **state)
     end(&r);
 }
 
+/* All times between two ends of steps have a row with the source's value. */
+static void every_moment_has_a_row(const char *text, const char *method, double tend,
+                                   const char *source, double amplitude, double frequency)
+{
+    static const double places[] = {0.25, 0.5, 0.75};
+    run r;
+    dae_status status;
+    double before = 0.0;
+    prepare(&r, text);
+    r.options.rtol = 1e-8;
+    r.options.atol = 1e-11;
+    r.options.method = method;
+    r.options.stop_time = tend;
+    OK(start_at(&r, 0.0));
+    const int u = dae_problem_find_variable(r.problem, source);
+    do {
+        status = dae_solver_step(r.solver, tend);
+        if (status < 0) fail_msg("%s: %s", method, diag_of(&r)->text);
+        const double now = dae_solver_time(r.solver);
+        for (int k = 0; k < 3 && now > before; k++) {
+            const double t = before + places[k] * (now - before);
+            OK(dae_solver_variables(r.solver, t, r.values));
+            const double right = amplitude * sin(2.0 * 3.14159265 * frequency * t);
+            assert_true(fabs(r.values[u] - right) <= 100.0 * 1e-8 * amplitude);
+        }
+        before = now;
+    } while (status > 0);
+    end(&r);
+}
+
+/* A step ends a moment before the kink of a variable that moves, and the next one begins a moment
+ * after it; so it is where a diode's voltage falls within a time in which no state moves. */
+static void no_row_is_lost_beside_kinks_and_jumps(void **state)
+{
+    (void)state;
+    static const char rectifier[] =
+        MODEL("  Real vs, vr, iL(start=0, fixed=true), vC(start=0, fixed=true);\n  Boolean cond;\n"
+              "equation\n"
+              "  vs = 20*sin(2*3.14159265*50*time);\n  vr = abs(vs);\n"
+              "  cond = iL > 1e-6 or vr > vC;\n"
+              "  0.05*der(iL) = if cond then vr - vC else 0;\n  1e-4*der(vC) = iL - vC/100;");
+    static const char diode[] = MODEL(
+        "  Real u, a, k(start = 0, fixed = true), i(start = 0, fixed = true), v;\n"
+        "equation\n"
+        "  u = 5*sin(2*3.14159265*1000*time);\n  v = u - 10*i;\n  1e-3*der(i) = v - a;\n"
+        "  i = 1e-14*(exp((a - k)/0.02585) - 1) + 1e-12*(a - k);\n  1e-5*der(k) = i - k/1000;");
+    static const char *const methods[] = {"auto", "bdf", "radau", "rodas"};
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+        every_moment_has_a_row(rectifier, methods[m], 0.1, "vs", 20.0, 50.0);
+    every_moment_has_a_row(diode, "auto", 0.01, "u", 5.0, 1000.0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_row_is_lost_beside_kinks_and_jumps),
         cmocka_unit_test(fast_sources_cost_little),
         cmocka_unit_test(rows_have_values_or_fail),
         cmocka_unit_test(rows_belong_to_the_step_that_was_taken),

@@ -41,6 +41,7 @@ typedef struct level_request {
     const bool *state; /* n, or NULL: states of the model, free or not */
     /* n, or NULL: given values are guesses of these: of several solutions the one near them */
     const bool *guessed;
+    bool kept;        /* preferred values are those of a run: none begins elsewhere */
     bool turned;      /* searches that leave their start look at the negative side first */
     bool unexplained; /* nobody reads why it failed: no search for what contradicts itself */
     bool count_rank;  /* for the report: orthogonal factors of all equations, as a rule */

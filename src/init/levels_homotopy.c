@@ -51,7 +51,8 @@ static engine_outcome level_homotopy(level_problem *p)
 static void nudge(level_problem *p)
 {
     const double *scale = p->work->request->scale;
-    for (int j = 0; j < p->n; j++)
+    for (int j = 0; j < p->n; j++) {
+        if (p->work->request->kept && p->preferred[j]) continue; /* a state would jump by it */
         for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
             if (p->misfit[p->rowind[e]] >= 0.0) continue;
             bool downward = p->start[j] < 0.0 || (p->start[j] == 0.0 && p->work->request->turned);
@@ -59,6 +60,7 @@ static void nudge(level_problem *p)
             p->work->displaced[p->column[j]] = true;
             break;
         }
+    }
 }
 
 /* misfit_i = -1 for rows that are not met and have no gradient, or an infinite one; how many. */

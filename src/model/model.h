@@ -22,6 +22,7 @@ typedef struct model_alias {
     int top;              /* the end of the chain of roots */
     expr value;           /* not EXPR_NONE: eliminated, as a constant, an output or a definition */
     expr mapped;          /* of one that is evaluated: over the unknowns */
+    expr of_time;         /* not EXPR_NONE: stays an unknown, and is this function of time */
     signed char sign;     /* +1 or -1 */
     signed char top_sign; /* product of the signs on the way there */
     bool evaluated;       /* an output or a definition: value is over variables */

@@ -123,12 +123,22 @@ static void keep_declared(definition_search *s)
 
 /* ---- equations that give a variable ---- */
 
-/* A function of time in the error test is what keeps steps from leaping over a pulse. */
-static bool reads_time(definition_search *s, expr value)
+static bool reads(definition_search *s, expr value, unsigned kinds)
 {
     bool found = false;
-    if (!graph_reads(s->b->f->flat->graph, &value, 1, 1u << EXPR_TIME, &found)) s->failed = true;
+    if (!graph_reads(s->b->f->flat->graph, &value, 1, kinds, &found)) s->failed = true;
     return found;
+}
+
+/* A function of time in the error test is what keeps steps from leaping over a pulse. Of time and
+ * parameters alone, it is noted: what events read of it are its values to the last digit, and not
+ * those of Newton's iteration, so that v <= time holds where v = time. */
+static bool stays_as_function(definition_search *s, int v, expr value)
+{
+    if (!reads(s, value, 1u << EXPR_TIME)) return false;
+    if (!reads(s, value, 1u << EXPR_VARIABLE | 1u << EXPR_MEMORY))
+        s->b->f->alias[v].of_time = value;
+    return true;
 }
 
 /* Whether equation i gives v explicitly; it is noted then. */
@@ -138,7 +148,7 @@ static bool try_variable(definition_search *s, int i, int v)
     difference_kind kind = DIFFERENCE_PLAIN;
     if (v < 0 || s->kept[v] || s->by[v] >= 0) return false;
     if (!build_isolate(s->b->f, v, s->b->f->flat->equations[i].residual, &value)) s->failed = true;
-    if (value == EXPR_NONE || reads_time(s, value)) return false;
+    if (value == EXPR_NONE || stays_as_function(s, v, value)) return false;
     if (!s->differences) s->differences = difference_search_new(s->b->f);
     if (!s->differences || !difference_search_look(s->differences, v, value, &kind))
         s->failed = true;

@@ -222,9 +222,12 @@ static double base_leaf(void *context, const expr_node *leaf)
 {
     const point_scan *at = context;
     const model_form *f = at->m->form, *base = f->base ? f->base : f;
-    if (leaf->op != EXPR_VARIABLE || !f->base) return unknown_leaf(context, leaf);
+    if (leaf->op != EXPR_VARIABLE) return unknown_leaf(context, leaf);
     int root = base->unknown_variable[leaf->index];
     int order = base->unknown_order[leaf->index] + leaf->order;
+    if (order == 0 && root >= 0 && base->alias[root].of_time != EXPR_NONE)
+        return graph_value(f->flat->graph, base->alias[root].of_time, unknown_leaf, context);
+    if (!f->base) return unknown_leaf(context, leaf);
     model_place place = model_form_locate(f, root, order);
     if (place.unknown < 0) return seen_value(at, root, order);
     return place.sign * (place.slope ? at->yp : at->y)[place.unknown];
@@ -245,6 +248,8 @@ static double point_leaf(void *context, const expr_node *leaf)
         return leaf->order > 0
                    ? 0.0
                    : sign * graph_value(f->flat->graph, f->alias[root].value, point_leaf, context);
+    if (leaf->order == 0 && f->alias[root].of_time != EXPR_NONE)
+        return sign * graph_value(f->flat->graph, f->alias[root].of_time, unknown_leaf, context);
     model_place place = model_form_locate(f, root, leaf->order);
     if (place.unknown < 0) return sign * seen_value(at, root, leaf->order);
     return sign * place.sign * (place.slope ? at->yp : at->y)[place.unknown];

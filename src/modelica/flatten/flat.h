@@ -76,6 +76,8 @@ typedef struct flat_relation {
     expr crossing; /* a - b */
     bool strict;   /* a < b, else a <= b */
     expr steps;    /* it says where the floor of this jumps; EXPR_NONE: of nothing */
+    int steps_of;  /* slot of that floor */
+    bool steps_up; /* it jumps upwards there */
     int memory;    /* slot of its current value */
     source_place place;
 } flat_relation;

@@ -42,18 +42,9 @@ static void equate_tuples(flattener *f, const value *a, const value *b, source_p
     }
 }
 
-/* An Integer variable cannot equal a Real expression. */
-static bool is_integer_variable(flattener *f, const value *v)
-{
-    if (v->type != VALUE_INTEGER || v->count == 0 || graph_failed(f->g)) return false;
-    const expr_node *n = graph_node(f->g, value_element(v, 0));
-    return n->op == EXPR_MEMORY && f->slot_variable[n->index] >= 0;
-}
-
-static bool equation_types_fit(flattener *f, const value *a, const value *b)
+static bool equation_types_fit(const value *a, const value *b)
 {
     if (a->type == VALUE_STRING) return false;
-    if (b->type == VALUE_REAL && is_integer_variable(f, a)) return false;
     return (value_is_numeric(a) && value_is_numeric(b)) ||
            (a->type == b->type && a->class_ == b->class_);
 }
@@ -82,7 +73,7 @@ void equate(flattener *f, const value *left, const value *right, source_place pl
         equate_tuples(f, left, right, place, comment);
         return;
     }
-    if (!equation_types_fit(f, left, right)) {
+    if (!equation_types_fit(left, right)) {
         types_differ(f, left, right, place);
         return;
     }

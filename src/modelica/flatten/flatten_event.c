@@ -47,27 +47,33 @@ static uint32_t *table_at(flattener *f, number_table *t, expr e, bool flag)
 
 /* ---- relations ---- */
 
-/* The memory slot of a < b or a <= b; equal relations share one. steps: it says where the floor of
- * that jumps. */
-static expr relation_memory(flattener *f, expr a, expr b, bool strict, expr steps,
-                            source_place place)
+/* The memory slot of relation r, whose places it has: equal relations share one. */
+static expr share_relation(flattener *f, flat_relation r)
 {
     flat_model *m = f->m;
-    expr crossing = graph_binary(f->g, EXPR_SUB, a, b);
+    const expr crossing = r.crossing;
+    const bool strict = r.strict;
     if (!(node_depends(f, crossing) & DEPENDS_CONTINUOUS))
         return graph_binary(f->g, strict ? EXPR_LT : EXPR_LE, crossing, constant(f, 0.0));
     uint32_t *number = table_at(f, &f->relation_table, crossing, strict);
     if (!number) return EXPR_NONE;
     if (*number) return graph_memory(f->g, m->relations[*number - 1].memory);
-    int memory = new_memory(f);
-    flat_relation *r = flatten_push(f, &m->relations, &m->relation_count, &f->relation_capacity,
-                                    sizeof *m->relations);
-    if (!r) return EXPR_NONE;
-    *r = (flat_relation){
-        .crossing = crossing, .strict = strict, .steps = steps, .memory = memory, .place = place};
+    r.memory = new_memory(f);
+    flat_relation *to = flatten_push(f, &m->relations, &m->relation_count, &f->relation_capacity,
+                                     sizeof *m->relations);
+    if (!to) return EXPR_NONE;
+    *to = r;
     *number = (uint32_t)m->relation_count;
     f->relation_table.count++;
-    return graph_memory(f->g, memory);
+    return graph_memory(f->g, r.memory);
+}
+
+/* a < b or a <= b */
+static expr relation_memory(flattener *f, expr a, expr b, bool strict, source_place place)
+{
+    const expr crossing = graph_binary(f->g, EXPR_SUB, a, b);
+    return share_relation(
+        f, (flat_relation){.crossing = crossing, .strict = strict, .steps_of = -1, .place = place});
 }
 
 /* a op b: held in memory between events if it changes continuously, else a plain node. */
@@ -78,8 +84,7 @@ expr relation_value(flattener *f, ast_op op, expr a, expr b, source_place place)
     bool continuous = (node_depends(f, a) | node_depends(f, b)) & DEPENDS_CONTINUOUS;
     if (op == OP_EQ) return graph_binary(f->g, EXPR_EQ, a, b);
     if (op == OP_NE) return graph_binary(f->g, EXPR_NE, a, b);
-    if (continuous && !f->scope.no_event)
-        return relation_memory(f, a, b, op == OP_LT, EXPR_NONE, place);
+    if (continuous && !f->scope.no_event) return relation_memory(f, a, b, op == OP_LT, place);
     return graph_binary(f->g, op == OP_LT ? EXPR_LT : EXPR_LE, a, b);
 }
 
@@ -116,8 +121,16 @@ expr event_floor(flattener *f, expr a, source_place place)
                               .right = graph_unary(f->g, EXPR_FLOOR, a),
                               .type = VALUE_INTEGER,
                               .place = place});
-    relation_memory(f, a, k, true, a, place);
-    relation_memory(f, graph_binary(f->g, EXPR_ADD, k, constant(f, 1.0)), a, false, a, place);
+    flat_relation r = {.crossing = graph_binary(f->g, EXPR_SUB, a, k),
+                       .strict = true,
+                       .steps = a,
+                       .steps_of = f->m->variables[variable].memory,
+                       .place = place};
+    share_relation(f, r);
+    r.crossing = graph_binary(f->g, EXPR_SUB, graph_binary(f->g, EXPR_ADD, k, constant(f, 1.0)), a);
+    r.strict = false;
+    r.steps_up = true;
+    share_relation(f, r);
     return k;
 }
 

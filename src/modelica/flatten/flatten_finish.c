@@ -66,6 +66,8 @@ static int bare_variable(flattener *f, expr side, expr other, expr *solved)
 typedef struct definitions {
     int *definer;   /* per variable: -1 none, else what defines it */
     bool *assigned; /* per variable: an algorithm defines it */
+    size_t *moves;  /* per variable: an equation with it alone on the left and what moves on the
+                       right, plus one; 0: none */
     source_place *place;
     candidate *candidates;
     size_t count;
@@ -167,6 +169,14 @@ static bool index_uses(flattener *f, definitions *d)
     return true;
 }
 
+static void integer_equals_real(flattener *f, int variable, source_place place)
+{
+    report_error(f, place,
+                 "sides of this equation have different types: Integer and Real. %s is an Integer, "
+                 "the other side a Real",
+                 f->m->variables[variable].name);
+}
+
 static void unsolvable(flattener *f, const definitions *d, const candidate *c)
 {
     const equation_pair *p = &f->equations.items[c->pair];
@@ -174,10 +184,7 @@ static void unsolvable(flattener *f, const definitions *d, const candidate *c)
     if (v >= 0)
         defined_twice(f, d, v, p->place);
     else if (c->whole >= 0)
-        report_error(f, p->place,
-                     "sides of this equation have different types: %s is an Integer, "
-                     "the other side a Real",
-                     f->m->variables[c->whole].name);
+        integer_equals_real(f, c->whole, p->place);
     else
         report_error(f, p->place,
                      "this discrete equation cannot be solved: it needs a variable alone on one "
@@ -224,6 +231,15 @@ static void leave_integers(flattener *f, candidate *c)
     }
 }
 
+/* Equation k is for what moves in it; what stands alone on the left is given elsewhere. */
+static void note_moving(flattener *f, definitions *d, size_t k)
+{
+    expr solved;
+    const equation_pair *p = &f->equations.items[k];
+    const int v = bare_variable(f, p->left, p->right, &solved);
+    if (v >= 0) d->moves[v] = k + 1;
+}
+
 /* Discrete equations leave the list of continuous ones. */
 static void split_pairs(flattener *f, definitions *d)
 {
@@ -235,7 +251,10 @@ static void split_pairs(flattener *f, definitions *d)
         if (v >= 0) d->assigned[v] = true;
     }
     for (size_t k = 0; k < all; k++) {
-        if (!is_discrete_pair(f, d, &items[k])) continue;
+        if (!is_discrete_pair(f, d, &items[k])) {
+            note_moving(f, d, k);
+            continue;
+        }
         candidate *c = &d->candidates[d->count++];
         c->pair = k;
         c->chosen = -1;
@@ -314,10 +333,14 @@ static void store_discretes(flattener *f, const definitions *d)
 
 static void missing_definitions(flattener *f, const definitions *d)
 {
-    for (size_t v = 0; v < f->m->variable_count; v++)
-        if (f->m->variables[v].discrete && d->definer[v] < 0)
-            report_error(f, f->m->variables[v].place,
-                         "discrete variable '%s' is never given a value", f->m->variables[v].name);
+    for (size_t v = 0; v < f->m->variable_count; v++) {
+        const flat_variable *q = &f->m->variables[v];
+        if (!q->discrete || d->definer[v] >= 0) continue;
+        if (q->type == FLAT_INTEGER && d->moves[v] > 0)
+            integer_equals_real(f, (int)v, f->equations.items[d->moves[v] - 1].place);
+        else
+            report_error(f, q->place, "discrete variable '%s' is never given a value", q->name);
+    }
 }
 
 static void find_discretes(flattener *f)
@@ -325,9 +348,10 @@ static void find_discretes(flattener *f)
     size_t n = f->m->variable_count;
     definitions d = {.definer = dae_calloc(n + 1, sizeof *d.definer),
                      .assigned = dae_calloc(n + 1, sizeof *d.assigned),
+                     .moves = dae_calloc(n + 1, sizeof *d.moves),
                      .place = dae_calloc(n + 1, sizeof *d.place),
                      .candidates = dae_calloc(f->equations.count + 1, sizeof *d.candidates)};
-    if (d.definer && d.assigned && d.place && d.candidates) {
+    if (d.definer && d.assigned && d.moves && d.place && d.candidates) {
         for (size_t v = 0; v < n; v++) d.definer[v] = -1;
         check_conditions(f);
         define_by_whens(f, &d);
@@ -338,7 +362,7 @@ static void find_discretes(flattener *f)
     } else {
         f->failed = true;
     }
-    dae_free_all(d.definer, d.assigned, d.place, d.candidates, d.use_start, d.use);
+    dae_free_all(d.definer, d.assigned, d.moves, d.place, d.candidates, d.use_start, d.use);
 }
 
 /* ---- continuous equations ---- */

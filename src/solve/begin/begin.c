@@ -289,6 +289,11 @@ dae_status solver_begin(dae_solver *s, double t, dae_init mode)
     return DAE_OK;
 }
 
+void solver_join(dae_solver *s, double from)
+{
+    s->run.t_old = from;
+}
+
 dae_status solver_settle_singular(dae_solver *s, double t)
 {
     double h = start_scale(s, t);

@@ -7,6 +7,13 @@
 
 /* begin.c: at (t, s->bound.y, s->bound.yp), made consistent as `init` says. */
 dae_status solver_begin(dae_solver *s, double t, dae_init init);
+
+/* The last step ended at `from`, a moment before the point at which the solver has begun again.
+ * What lies between can be asked for (solver_point). */
+void solver_join(dae_solver *s, double from);
+
+/* Whether the relations are at s->bound.y, s->bound.yp on the sides they are held to be. */
+bool relations_agree(const dae_solver *s, double t);
 /* Memory of the method, unless more searches for values are to come, which need much themselves. */
 dae_status solver_ready_method(dae_solver *s);
 /* The search for events begins there; part of the above. */

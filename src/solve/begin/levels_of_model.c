@@ -365,8 +365,7 @@ static void append_places(dae_solver *s, const level_report *report, const int *
     if (list.count) diag_append(&s->diag, ".");
 }
 
-/* Whether the relations are at s->bound.y, s->bound.yp on the sides they are held to be. */
-static bool relations_agree(const dae_solver *s, double t)
+bool relations_agree(const dae_solver *s, double t)
 {
     const hybrid *h = s->hybrid;
     const flat_model *m = h->instance->form->flat;
@@ -593,6 +592,7 @@ static dae_status solve_prepared(dae_solver *s, level_context *c, bool initial, 
                              .open = w->open,
                              .state = w->state,
                              .guessed = initial ? w->guessed : NULL,
+                             .kept = !initial,
                              .turned = s->hybrid->turned,
                              .unexplained = s->hybrid->unexplained};
     level_report report = {0};

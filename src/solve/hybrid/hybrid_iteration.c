@@ -131,16 +131,12 @@ static double floor_at_start(const dae_solver *s, double t, expr e)
     return fabs(a - near) <= digits ? near : floor(a);
 }
 
-/* The relation of the steps of k = floor(a) whose crossing function is a - k, or k + 1 - a if `up`;
- * -1: none. */
-static ptrdiff_t step_relation(const flat_model *m, expr a, int memory, bool up)
+/* The relation of the steps of the floor in that slot, up or down; -1: none. */
+static ptrdiff_t step_relation(const flat_model *m, int slot, bool up)
 {
     for (size_t r = 0; r < m->relation_count; r++) {
-        const expr_node *c = graph_node(m->graph, m->relations[r].crossing);
-        if (!m->relations[r].steps || c->op != EXPR_SUB || (up ? c->b : c->a) != a) continue;
-        const expr_node *k = graph_node(m->graph, up ? c->a : c->b);
-        if (up && k->op == EXPR_ADD) k = graph_node(m->graph, k->a);
-        if (k->op == EXPR_MEMORY && k->index == memory) return (ptrdiff_t)r;
+        const flat_relation *q = &m->relations[r];
+        if (q->steps && q->steps_of == slot && q->steps_up == up) return (ptrdiff_t)r;
     }
     return -1;
 }
@@ -156,10 +152,7 @@ static double floor_at_rest(const dae_solver *s, double t, expr a, int memory, d
     const double n = nearbyint(now), k = i->memory[memory];
     const double noise = noise_of_steps(s, t, a);
     if (!(fabs(now - n) <= noise && fabs(soon - n) <= noise)) return NAN;
-    graph_enter(m->graph);
-    const ptrdiff_t below = step_relation(m, a, memory, false),
-                    above = step_relation(m, a, memory, true);
-    graph_leave(m->graph);
+    const ptrdiff_t below = step_relation(m, memory, false), above = step_relation(m, memory, true);
     if (below < 0 || above < 0 || !i->form->rounded[below]) return NAN;
     if (n == k) return i->memory[m->relations[below].memory] != 0.0 ? k - 1.0 : k;
     return n == k + 1.0 && i->memory[m->relations[above].memory] == 0.0 ? k : n;

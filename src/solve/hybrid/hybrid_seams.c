@@ -364,6 +364,7 @@ static void take_end(dae_solver *s)
 dae_status hybrid_pass_seam(dae_solver *s)
 {
     double direction = s->run.direction, t = s->hybrid->seams->next;
+    const double end = s->run.t_new;
     take_end(s);
     relations_note_seam(s);
     rows_leave_seam(s);
@@ -374,6 +375,7 @@ dae_status hybrid_pass_seam(dae_solver *s)
     dae_status status = hybrid_begin_again(s);
     s->run.direction = direction;
     crowd_keep_point(s, t);
+    solver_join(s, end);
     if (status == DAE_OK && relations_pass_seam(s, t)) s->hybrid->pending = EVENT_SEAM;
     return status;
 }

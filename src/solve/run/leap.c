@@ -5,8 +5,10 @@
  * states hardly move either: their tolerance is 1e-9 A. One step of the implicit Euler method in
  * which no state moves by more than half its tolerance is long enough to see the other side, and as
  * exact as asked for; Newton's iteration has a new matrix each time there, and damping. The method
- * starts again behind it. Where there is no other side, at a fold or a pole, Newton fails, or a
- * variable is beyond all sizes that it had before, and the run ends as it would have. */
+ * starts again behind it. So it does where an algebraic variable begins with an infinite slope, as
+ * sqrt(x) at x = 0, or jumps in a function or loop, which make no events. Where there is no other
+ * side, at a fold or a pole, Newton fails, or a variable is beyond all sizes that it had before,
+ * and the run ends as it would have; also where a relation changes, which is an event. */
 #include <float.h>
 #include <math.h>
 
@@ -26,12 +28,12 @@ static const double LONGER = 10.0, LONGEST = 1e-6;
 static const double CONVERGED = 0.01; /* in tolerances */
 enum { ITERATIONS = 100, HALVINGS = 40, IN_A_ROW = 8 };
 
-/* Models of index 0 or 1 in residual form, whose relations do not change within the leap. */
+/* Models of index 0 or 1 in residual form. */
 static bool applies(const dae_solver *s)
 {
     if (!s->hybrid || s->run.phase != PHASE_RUNNING || s->run.control.fixed) return false;
     if (s->hybrid->instance->form->unmet >= 0 || s->hybrid->instance->array) return false;
-    if (s->base->model->flat->relation_count > 0 || s->bound.options.min_step > 0.0) return false;
+    if (s->bound.options.min_step > 0.0) return false;
     if (binding_uses_forms(&s->bound) || binding_second_order(&s->bound) ||
         s->bound.matrix.matrix_free)
         return false;
@@ -43,7 +45,8 @@ static bool applies(const dae_solver *s)
 /* The longest step in which no state moves by more than it may. */
 static double find_length(const dae_solver *s, const double *yp, double tend)
 {
-    double h = fmin(fabs(tend - s->run.t_new), LONGEST * fabs(s->run.t_new - s->hybrid->started));
+    const double rest = fabs(tend - s->run.t_new), before = fabs(s->run.t_new - s->hybrid->started);
+    double h = fmin(rest, LONGEST * fmax(before, rest));
     double next = s->run.direction > 0.0 ? hybrid_next_time(s->hybrid) : INFINITY;
     h = fmin(h, 0.5 * fabs(next - s->run.t_new));
     for (int j = 0; j < s->bound.n; j++)
@@ -90,11 +93,10 @@ static bool move(dae_solver *s, double t, double h, const double *delta, double 
     return false;
 }
 
-/* The implicit Euler step from s->bound.at_y, in s->bound.y. */
+/* The implicit Euler step from s->bound.at_y, by Newton's iteration from s->bound.y, in that. */
 static bool solve(dae_solver *s, double t, double h)
 {
     double *f = s->bound.work, *delta = s->bound.at_yp, cj = 1.0 / h;
-    vector_copy(s->bound.n, s->bound.at_y, s->bound.y);
     if (!residual(s, t, h, s->bound.at_y, s->bound.y, f)) return false;
     for (int k = 0; k < ITERATIONS; k++) {
         iteration *it = &s->bound.matrix;
@@ -109,21 +111,42 @@ static bool solve(dae_solver *s, double t, double h)
     return false;
 }
 
+/* s->bound.y = s->bound.at_y with states a time h later: beyond a jump by them the iteration has
+ * algebraic variables alone to move, and no jump on its way. */
+static void predict(dae_solver *s, double h)
+{
+    solver_interpolate(s, s->run.t_new, 1, s->bound.at_yp);
+    vector_copy(s->bound.n, s->bound.at_y, s->bound.y);
+    for (int j = 0; j < s->bound.n; j++)
+        if (s->bound.kinds[j] == DAE_KIND_DIFFERENTIAL) s->bound.y[j] += h * s->bound.at_yp[j];
+}
+
 /* Whether states are where they were, and no variable is near a pole; *moved: the algebraic
  * variable that moved most. */
 static bool is_sound(const dae_solver *s, int *moved)
 {
+    const bool all = s->bound.options.error_test == DAE_ERROR_ALL; /* by name */
     double most = 0.0;
     for (int j = 0; j < s->bound.n; j++) {
         double change = fabs(s->bound.y[j] - s->bound.at_y[j]) / s->bound.norm.weights[j];
-        if (s->bound.kinds[j] == DAE_KIND_DIFFERENTIAL && change > 2.0 * OF_TOLERANCE) return false;
-        if (jump_outgrown(s, j, s->bound.y[j]) || jump_outgrown(s, j, s->bound.at_y[j]))
+        const bool stays = all || s->bound.kinds[j] == DAE_KIND_DIFFERENTIAL;
+        if (stays && change > 2.0 * OF_TOLERANCE) return false;
+        const bool known = s->bound.extent[j] > 0.0; /* by steps before */
+        if (known && (jump_outgrown(s, j, s->bound.y[j]) || jump_outgrown(s, j, s->bound.at_y[j])))
             return false;
         if (s->bound.kinds[j] == DAE_KIND_DIFFERENTIAL || change <= most) continue;
         most = change;
         *moved = j;
     }
     return true;
+}
+
+/* Whether there is a solution beyond a step h, sought from values as they are or as predicted. */
+static bool leads_beyond(dae_solver *s, double h, bool predicted, int *moved)
+{
+    const double t = s->run.t_new + h;
+    predict(s, predicted ? h : 0.0);
+    return solve(s, t, h) && is_sound(s, moved) && relations_agree(s, t);
 }
 
 /* Methods whose error test sees algebraic variables at the ends of all steps, or that give way to
@@ -159,21 +182,25 @@ bool leap_over(dae_solver *s, dae_status failed, double tend)
     solver_interpolate(s, s->run.t_new, 0, s->bound.at_y);
     solver_interpolate(s, s->run.t_new, 1, s->bound.at_yp);
     double direction = s->run.direction, most = find_length(s, s->bound.at_yp, tend);
-    double h = LONGER * fmax(fabs(s->run.last.h), 4.0 * DBL_EPSILON * fabs(s->run.t_new));
+    const double least = LONGER * 4.0 * DBL_EPSILON * fabs(s->run.t_new);
+    double h = fmin(fmax(LONGER * fabs(s->run.last.h), least), fmax(most, least));
     int moved = -1;
     bool found = false;
     for (; h <= most && !found; h *= found ? 1.0 : LONGER)
-        found = solve(s, s->run.t_new + direction * h, direction * h) && is_sound(s, &moved);
+        found = leads_beyond(s, direction * h, false, &moved) ||
+                leads_beyond(s, direction * h, true, &moved);
     h *= direction;
     s->bound.eval.failure = before;
     if (!found) return false;
     if (moved >= 0) jump_tell(s, moved, s->run.t_new);
     dae_diag diag = s->diag;
-    bool ready = solver_begin(s, s->run.t_new + h, DAE_INIT_NONE) == DAE_OK &&
+    const double from = s->run.t_new;
+    bool ready = solver_begin(s, from + h, DAE_INIT_NONE) == DAE_OK &&
                  (!s->hybrid || hybrid_ready(s) == DAE_OK);
     s->run.direction = direction;
     if (ready && s->bound.method->gives_way)
         ready = other_method(s, moved >= 0 ? "algebraic variables jump, so " : "radau failed, so ");
+    solver_join(s, from);
     if (ready)
         diag_clear(&s->diag);
     else

@@ -19,7 +19,7 @@ double time_slack(const dae_solver *s)
 static double last_beginning(const dae_solver *s)
 {
     const double event = s->hybrid ? s->hybrid->event_time : NAN;
-    bool within = (event - s->run.t_old) * s->run.direction > 0.0 &&
+    bool within = s->run.phase != PHASE_READY && (event - s->run.t_old) * s->run.direction > 0.0 &&
                   (s->run.t_new - event) * s->run.direction >= 0.0;
     return within ? event : s->run.t_old;
 }
@@ -39,12 +39,33 @@ dae_status solver_heed_stop(dae_solver *s, dae_status status)
     return told || status == DAE_ERR_INTERRUPTED ? status : explain_evaluation(s, EVAL_STOP);
 }
 
+/* Whether t lies between the end of the last step and the point, a moment later, at which the
+ * solver has begun again: beyond a kink or a jump. */
+static bool is_skipped(const dae_solver *s, double t)
+{
+    return s->run.phase == PHASE_READY && s->run.t_old != s->run.t_new && t != s->run.t_new;
+}
+
+/* Values there: differential variables along their slopes, the others by the equations at t; where
+ * these have none, as they are behind it. */
+static dae_status find_skipped(dae_solver *s, double t)
+{
+    const double delta = t - s->run.t_new;
+    for (int j = 0; j < s->bound.n; j++)
+        if (s->bound.kinds[j] == DAE_KIND_DIFFERENTIAL) s->bound.at_y[j] += delta * s->bound.yp[j];
+    const eval_status projected =
+        initializer_project(s->bound.init, t, delta, s->bound.kinds, s->bound.norm.weights,
+                            s->bound.at_y, s->bound.at_yp);
+    return projected == EVAL_STOP ? explain_evaluation(s, projected) : DAE_OK;
+}
+
 static dae_status find_point(dae_solver *s, double t)
 {
     solver_interpolate(s, t, 0, s->bound.at_y);
     solver_interpolate(s, t, 1, s->bound.at_yp);
     bool some = s->bound.norm.exempt_count > 0; /* cannot be interpolated */
     bool wanted = s->bound.options.project_output, rough = output_is_rough(s, t);
+    if (is_skipped(s, t)) return find_skipped(s, t);
     if (s->run.phase == PHASE_READY || s->bound.method->raw_output) return DAE_OK;
     if (some && !wanted) return binding_uses_forms(&s->bound) ? DAE_OK : output_beside_jump(s, t);
     bool refined = false, checked = !some && !s->run.control.fixed && output_is_between(s, t);
@@ -129,7 +150,7 @@ dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
                         "dae_solver_at: y must not be NULL, derivative must be 0 or 1, not %d.",
                         derivative);
     bool plain = !s->bound.options.project_output && s->bound.norm.exempt_count == 0 &&
-                 !output_is_between(s, t);
+                 !output_is_between(s, t) && !is_skipped(s, t);
     if (plain && !solver_rewritten(s)) {
         s->stop = (eval_failure){0};
         solver_interpolate(s, t, derivative, y);

@@ -807,9 +807,8 @@ static bool holds_undetermined(dae_solver *s, dae_status failure, double tend)
     return true;
 }
 
-/* Where a step failed: DAE_STEPPED if the model goes on from another branch of its equations,
- * DAE_OK if another step is worth a try (beyond a jump, or with another method), or why the run
- * ends. */
+/* Where a step failed: DAE_STEPPED if the model goes on from another branch of its equations or
+ * from beyond a jump, DAE_OK if another step is worth a try, or why the run ends. */
 static dae_status recover(dae_solver *s, dae_status failure, double tend)
 {
     if (gmres_failed(s, failure)) return after_change(s, gmres_replace(s, "failed"));
@@ -825,7 +824,7 @@ static dae_status recover(dae_solver *s, dae_status failure, double tend)
     }
     if (leap_over(s, failure, tend)) {
         tell_break(s, "a change that no step resolves");
-        return DAE_OK;
+        return DAE_STEPPED;
     }
     if (!change_may_help(s, failure))
         return fallback_explain(s, look_at_rounding(s, explain_mode(s, failure), tend));
