@@ -482,6 +482,46 @@ static void test_liex_stiff(void **state)
     dae_problem_free(p);
 }
 
+/* y' = cos(t), and 10 more from *user on */
+static int kinked(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)y;
+    f[0] = yp[0] - cos(t) - (t > *(const double *)user ? 10.0 : 0.0);
+    return 0;
+}
+
+/* A jump of y' that nobody tells of, wherever steps begin and end: extrapolated values give the end
+ * of a step no weight, and what lies between the last two points of all rows is seen by none of
+ * them. */
+static void test_liex_jumps(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"liex", "liex:scheme2", "liex:implicit"};
+    for (int k = 0; k < 120; k++) {
+        double at = 0.5 + 0.0125 * (k / 3), y[1] = {0.0}, yp[1] = {1.0};
+        dae_residual form = {.n = 1, .f = kinked, .user = &at};
+        dae_options o = dae_options_default();
+        dae_problem *p;
+        dae_solver *s;
+        o.method = names[k % 3];
+        o.rtol = o.atol = 1e-6;
+        assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+        assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+        assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
+        for (double t = 0.0; t < 2.0;) {
+            double start;
+            assert_true(dae_solver_step(s, 2.0) >= 0);
+            dae_solver_last_step(s, &start, &t);
+            dae_solver_at(s, t, 0, y);
+            const double exact = sin(t) + 10.0 * fmax(0.0, t - at);
+            if (!(fabs(y[0] - exact) < 10.0 * (o.atol + o.rtol * exact)))
+                fail_msg("%s: off by %g at %g", o.method, y[0] - exact, t);
+        }
+        dae_solver_free(s);
+        dae_problem_free(p);
+    }
+}
+
 /* y' = -y, z' = y - 2 z */
 static int linear_f(double t, const double *y, const double *yp, double *f, void *user)
 {
@@ -687,19 +727,14 @@ static void test_midex_recovers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tableau),
-                                       cmocka_unit_test(test_liex_orders),
-                                       cmocka_unit_test(test_implicit_tableau),
-                                       cmocka_unit_test(test_second_scheme),
-                                       cmocka_unit_test(test_schemes_by_hand),
-                                       cmocka_unit_test(test_second_scheme_in_time),
-                                       cmocka_unit_test(test_variants_run),
-                                       cmocka_unit_test(test_bad_small_steps),
-                                       cmocka_unit_test(test_liex_dense),
-                                       cmocka_unit_test(test_liex_stiff),
-                                       cmocka_unit_test(test_liex_keeps_derivatives),
-                                       cmocka_unit_test(test_midex_orders),
-                                       cmocka_unit_test(test_midex_run),
-                                       cmocka_unit_test(test_midex_recovers)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tableau),          cmocka_unit_test(test_liex_orders),
+        cmocka_unit_test(test_implicit_tableau), cmocka_unit_test(test_second_scheme),
+        cmocka_unit_test(test_schemes_by_hand),  cmocka_unit_test(test_second_scheme_in_time),
+        cmocka_unit_test(test_variants_run),     cmocka_unit_test(test_bad_small_steps),
+        cmocka_unit_test(test_liex_dense),       cmocka_unit_test(test_liex_stiff),
+        cmocka_unit_test(test_liex_jumps),       cmocka_unit_test(test_liex_keeps_derivatives),
+        cmocka_unit_test(test_midex_orders),     cmocka_unit_test(test_midex_run),
+        cmocka_unit_test(test_midex_recovers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
