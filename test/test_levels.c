@@ -1,6 +1,7 @@
 /* Consistent values over all levels: least change, branches, redundancy, conflicts, scaling. */
 #include "failing_memory.h"
 #include "init/levels.h"
+#include "init/levels_parts.h"
 #include "sanitized.h"
 
 #include <math.h>
@@ -590,6 +591,26 @@ static void random_projections(void **state)
     }
 }
 
+/* Dulmage and Mendelsohn's parts by hand. Two equations for the free unknown a: both belong to the
+ * over-determined part, whichever of them a matching gives to a, and so does what a third unknown
+ * is chained to them by. The equation of d, and what a preferred unknown p says, do not. */
+static void parts_by_hand(void **state)
+{
+    (void)state;
+    enum { A, B, C, D, P, UNKNOWNS };
+    static const dae_tag tag[UNKNOWNS] = {DAE_TAG_FREE, DAE_TAG_FREE, DAE_TAG_FREE, DAE_TAG_FREE,
+                                          DAE_TAG_GUESS};
+    /* a, p | a, b | b, a | d, p | c, d: columns by rows */
+    static const int colptr[] = {0, 3, 5, 6, 8, 10}, rowind[] = {0, 1, 2, 1, 2, 4, 3, 4, 0, 3};
+    const level_system system = {.n = UNKNOWNS, .m = 5, .colptr = colptr, .rowind = rowind};
+    const bool expected[5] = {true, true, true, false, false};
+    bool core[5], settled[UNKNOWNS];
+    assert_int_equal(level_split(&system, tag, core, settled), 2);
+    for (int i = 0; i < 5; i++) assert_int_equal(core[i], expected[i]);
+    assert_true(settled[A] && settled[B]);
+    assert_false(settled[C] || settled[D] || settled[P]);
+}
+
 /* A free unknown gives way so that the preferred one keeps its bits. */
 static void free_gives_way(void **state)
 {
@@ -836,6 +857,7 @@ int main(void)
         cmocka_unit_test(roots_of_all_sizes),
         cmocka_unit_test(conflicts_are_irreducible),
         cmocka_unit_test(random_projections),
+        cmocka_unit_test(parts_by_hand),
         cmocka_unit_test(free_gives_way),
         cmocka_unit_test(chain_of_pendulums),
         cmocka_unit_test(large_redundancy_and_conflict),
