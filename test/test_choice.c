@@ -473,6 +473,25 @@ static void test_index3_stays_with_radau(void **state)
     dae_problem_free(p);
 }
 
+/* Variables with bounds are for bdf, and those of index 3, which it refuses, for radau, wherever
+ * they stand. */
+static void test_index3_anywhere(void **state)
+{
+    (void)state;
+    static const double low[5] = {-2.0, -2.0, -2.0, -2.0, -2.0};
+    for (int place = 0; place <= 5; place++) {
+        dae_kind kinds[5] = {DAE_KIND_AUTO};
+        if (place < 5) kinds[place] = DAE_KIND_INDEX3;
+        dae_residual form = {.n = 5, .f = weak_rod, .kinds = kinds, .lower_bounds = low};
+        dae_problem *p;
+        assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+        dae_solver *s = solver(p, NULL);
+        at_work(s, place < 5 ? "radau" : "bdf", "");
+        dae_solver_free(s);
+        dae_problem_free(p);
+    }
+}
+
 /* x' = -x, y = x: callbacks of index 1. The last F that was evaluated is counted by its t. */
 static int decay(double t, const double *y, const double *yp, double *f, void *user)
 {
@@ -562,6 +581,7 @@ int main(void)
                                        cmocka_unit_test(test_no_invariant),
                                        cmocka_unit_test(test_residual_callbacks),
                                        cmocka_unit_test(test_end_of_a_run),
+                                       cmocka_unit_test(test_index3_anywhere),
                                        cmocka_unit_test(test_index3_stays_with_radau)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

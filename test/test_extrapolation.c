@@ -45,6 +45,61 @@ static void test_tableau(void **state)
     tableau_eliminates(2);
 }
 
+/* What the next step aims at, row by row of the rules of SEULEX [HW96 IV.9]: a row less where that
+ * is cheaper by three tenths, one more where the last one was cheaper than the one before by a
+ * tenth; after a failure no more than it, and never above the last row that is allowed. Work of
+ * rows 1, 2, .. is 1, 2, ..; factors of steps are 0.5, 0.6, .. */
+static void test_plan(void **state)
+{
+    (void)state;
+    const extrapolation_rule rule = {.power = 1,
+                                     .work = {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0}};
+    static const struct {
+        int row, target, most;
+        bool passed, retried;
+        double w[5]; /* per unit step */
+        int next;
+        double factor;
+    } cases[] = {
+        {3, 3, 9, true, false, {9.0, 9.0, 0.69, 1.0, 9.0}, 2, 0.7},
+        {3, 3, 9, true, false, {9.0, 9.0, 0.71, 1.0, 9.0}, 3, 0.8},
+        {3, 3, 9, true, false, {9.0, 9.0, 1.10, 1.0, 9.0}, 3, 0.8},
+        {3, 3, 9, true, false, {9.0, 9.0, 1.12, 1.0, 9.0}, 4, 0.8 * 5.0 / 4.0},
+        {3, 3, 3, true, false, {9.0, 9.0, 1.12, 1.0, 9.0}, 3, 0.8},
+        {3, 3, 9, true, true, {9.0, 9.0, 1.12, 1.0, 9.0}, 3, 0.8},
+        {3, 3, 9, true, true, {9.0, 9.0, 0.69, 1.0, 9.0}, 2, 0.7},
+        {2, 3, 9, true, false, {9.0, 0.69, 1.0, 9.0, 9.0}, 1, 0.6},
+        {1, 2, 9, true, false, {0.1, 1.0, 9.0, 9.0, 9.0}, 2, 0.6 * 3.0 / 2.0},
+        {4, 3, 9, true, false, {9.0, 9.0, 0.69, 1.0, 1.0}, 2, 0.7},
+        {4, 3, 9, true, false, {9.0, 9.0, 0.71, 1.0, 1.0}, 3, 0.8},
+        {4, 3, 9, true, false, {9.0, 9.0, 0.71, 1.0, 0.89}, 4, 0.9},
+        {4, 3, 9, true, false, {9.0, 9.0, 0.71, 1.0, 0.91}, 3, 0.8},
+        {2, 1, 9, true, false, {0.1, 1.0, 1.0, 9.0, 9.0}, 1, 0.6},
+        {3, 3, 9, false, false, {9.0, 9.0, 0.69, 1.0, 9.0}, 2, 0.7},
+        {3, 3, 9, false, false, {9.0, 9.0, 0.71, 1.0, 9.0}, 3, 0.8},
+        {4, 3, 9, false, false, {9.0, 9.0, 0.71, 1.0, 0.1}, 3, 0.8},
+        {1, 2, 9, false, false, {0.1, 1.0, 9.0, 9.0, 9.0}, 1, 0.6},
+        {0, 3, 9, false, false, {9.0, 9.0, 9.0, 9.0, 9.0}, 2, 0.5},
+        {0, 2, 9, false, false, {9.0, 9.0, 9.0, 9.0, 9.0}, 2, 0.5},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        extrapolation e = {.rule = &rule, .n = 1, .row = cases[k].row};
+        for (int j = 0; j < 5; j++) {
+            e.expense[j] = cases[k].w[j];
+            e.factor[j] = 0.5 + 0.1 * j;
+            e.errors[j] = cases[k].passed ? 1.0 : 1.01;
+        }
+        int next;
+        const double factor =
+            extrapolation_plan(&e, cases[k].target, cases[k].most, cases[k].retried, &next);
+        if (next != cases[k].next || fabs(factor - cases[k].factor) > 1e-14)
+            fail_msg("case %d: row %d, factor %g", (int)k, next, factor);
+    }
+    const double rtol[5] = {0.5, 1e-3, 1e-6, 1e-12, 1e-300};
+    const int first[5] = {1, 2, 4, 7, 8};
+    for (int k = 0; k < 5; k++) assert_int_equal(extrapolation_first_target(rtol[k], 8), first[k]);
+}
+
 /* ---- liex ---- */
 
 enum { MOST = 4 };
@@ -482,6 +537,46 @@ static void test_liex_stiff(void **state)
     dae_problem_free(p);
 }
 
+/* y' = cos(t), and 10 more from *user on */
+static int kinked(double t, const double *y, const double *yp, double *f, void *user)
+{
+    (void)y;
+    f[0] = yp[0] - cos(t) - (t > *(const double *)user ? 10.0 : 0.0);
+    return 0;
+}
+
+/* A jump of y' that nobody tells of, wherever steps begin and end: extrapolated values give the end
+ * of a step no weight, and what lies between the last two points of all rows is seen by none of
+ * them. */
+static void test_liex_jumps(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"liex", "liex:scheme2", "liex:implicit"};
+    for (int k = 0; k < 120; k++) {
+        double at = 0.5 + 0.0125 * (k / 3), y[1] = {0.0}, yp[1] = {1.0};
+        dae_residual form = {.n = 1, .f = kinked, .user = &at};
+        dae_options o = dae_options_default();
+        dae_problem *p;
+        dae_solver *s;
+        o.method = names[k % 3];
+        o.rtol = o.atol = 1e-6;
+        assert_int_equal(dae_problem_from_residual(&form, &p, NULL), DAE_OK);
+        assert_int_equal(dae_solver_new(p, &o, &s, NULL), DAE_OK);
+        assert_int_equal(dae_solver_start(s, 0.0, y, yp), DAE_OK);
+        for (double t = 0.0; t < 2.0;) {
+            double start;
+            assert_true(dae_solver_step(s, 2.0) >= 0);
+            dae_solver_last_step(s, &start, &t);
+            dae_solver_at(s, t, 0, y);
+            const double exact = sin(t) + 10.0 * fmax(0.0, t - at);
+            if (!(fabs(y[0] - exact) < 10.0 * (o.atol + o.rtol * exact)))
+                fail_msg("%s: off by %g at %g", o.method, y[0] - exact, t);
+        }
+        dae_solver_free(s);
+        dae_problem_free(p);
+    }
+}
+
 /* y' = -y, z' = y - 2 z */
 static int linear_f(double t, const double *y, const double *yp, double *f, void *user)
 {
@@ -688,6 +783,7 @@ static void test_midex_recovers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tableau),
+                                       cmocka_unit_test(test_plan),
                                        cmocka_unit_test(test_liex_orders),
                                        cmocka_unit_test(test_implicit_tableau),
                                        cmocka_unit_test(test_second_scheme),
@@ -697,6 +793,7 @@ int main(void)
                                        cmocka_unit_test(test_bad_small_steps),
                                        cmocka_unit_test(test_liex_dense),
                                        cmocka_unit_test(test_liex_stiff),
+                                       cmocka_unit_test(test_liex_jumps),
                                        cmocka_unit_test(test_liex_keeps_derivatives),
                                        cmocka_unit_test(test_midex_orders),
                                        cmocka_unit_test(test_midex_run),

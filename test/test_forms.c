@@ -683,7 +683,13 @@ static void dependent_constraints(void **unused)
     m.constraint = doubled;
     assert_int_equal(start_status(&m, y0, &diag), DAE_OK); /* by a method that can, if left open */
     assert_int_equal(start_by("hem:5", &m, y0, &diag), DAE_ERR_SINGULAR);
-    assert_non_null(strstr(diag.text, "rod and rod again"));
+    assert_string_equal(
+        diag.text,
+        "Constraint rod again depends on others at t = 0: the gradients of rod and rod "
+        "again are linearly dependent, so that the multipliers are not unique. Leave one "
+        "of them out, or start away from a singular configuration. Where they follow from each "
+        "other everywhere, methods for residual forms without projection, such as bdf, find "
+        "multipliers of least norm.");
     assert_string_equal(diag.equation_name, "rod again");
     m.constraint = contradiction;
     assert_int_equal(start_status(&m, y0, &diag), DAE_ERR_INITIAL);

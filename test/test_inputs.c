@@ -353,6 +353,38 @@ static void function_is_called(void **state)
     end(&r);
 }
 
+static int standing_value(double t, int order, double jump, double *value, void *user)
+{
+    (void)t, (void)order, (void)jump, (void)user;
+    *value = 1.0;
+    return 0;
+}
+
+/* Tells of a jump at *user, and there, or at once, of one that is not later. */
+static double standing_jump(double t, void *user)
+{
+    const double *at = user;
+    return t < *at ? *at : t;
+}
+
+static void next_jump_is_later(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        run r;
+        char words[100];
+        double at = k;
+        const dae_input in = {
+            .name = "u", .value = standing_value, .jump = standing_jump, .user = &at};
+        assert_int_equal(run_with(&r, INTEGRAL, &in, 1, 2.0), DAE_ERR_EVENT);
+        snprintf(words, sizeof words,
+                 "the next jump of an input behind t = %d is said to be at %d.", k, k);
+        assert_non_null(strstr(diag_of(&r)->text, words));
+        assert_true(diag_of(&r)->t == k);
+        end(&r);
+    }
+}
+
 /* Derivatives of an input that is a function: as many as the index asks for, or none at all. */
 static void function_is_differentiated(void **state)
 {
@@ -558,6 +590,7 @@ int main(void)
         cmocka_unit_test(no_way_back),
         cmocka_unit_test(input_is_differentiated),
         cmocka_unit_test(function_is_called),
+        cmocka_unit_test(next_jump_is_later),
         cmocka_unit_test(function_is_differentiated),
         cmocka_unit_test(methods_and_engines),
         cmocka_unit_test(wrong_inputs),

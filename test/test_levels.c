@@ -1,6 +1,7 @@
 /* Consistent values over all levels: least change, branches, redundancy, conflicts, scaling. */
 #include "failing_memory.h"
 #include "init/levels.h"
+#include "init/levels_parts.h"
 #include "sanitized.h"
 
 #include <math.h>
@@ -404,6 +405,80 @@ static void roots_of_all_sizes(void **state)
         }
 }
 
+/* ---- values that follow one after the other ---- */
+
+/* a = 4, b = sqrt(a), c = log(b), so many times */
+static eval_status roots_and_logarithms(void *user, const double *u, double *r)
+{
+    const int count = *(const int *)user;
+    for (int i = 0; i < count; i++) {
+        const double *v = u + 3 * (size_t)i;
+        r[3 * i] = v[0] - 4.0;
+        r[3 * i + 1] = v[1] - sqrt(v[0]);
+        r[3 * i + 2] = v[2] - log(v[1]);
+    }
+    return EVAL_OK;
+}
+
+static eval_status roots_and_logarithms_by(void *user, const double *u, double *values)
+{
+    const int count = *(const int *)user;
+    for (int i = 0; i < count; i++) {
+        const double *v = u + 3 * (size_t)i;
+        const double by[5] = {1.0, -0.5 / sqrt(v[0]), 1.0, -1.0 / v[1], 1.0};
+        memcpy(values + 5 * (size_t)i, by, sizeof by);
+    }
+    return EVAL_OK;
+}
+
+/* From a start where nothing is defined values are found one after the other, also where so many
+ * equations are no longer put into an order of blocks. */
+static void one_after_the_other(void **state)
+{
+    (void)state;
+    for (int count = 4; count <= 1600; count *= 20) {
+        const int n = 3 * count;
+        int *colptr = calloc((size_t)n + 1, sizeof *colptr),
+            *rowind = calloc((size_t)count, 5 * sizeof *rowind);
+        double *room = calloc((size_t)n, 3 * sizeof *room), *given = room, *scale = room + n,
+               *u = room + 2 * n;
+        dae_tag *tag = calloc((size_t)n, sizeof *tag);
+        const long before = live;
+        for (int j = 0, e = 0; j < n; j++) {
+            rowind[e++] = j;
+            if (j % 3 < 2) rowind[e++] = j + 1;
+            colptr[j + 1] = e;
+            given[j] = u[j] = -1.0;
+            scale[j] = 1.0;
+            tag[j] = DAE_TAG_FREE;
+        }
+        const level_system system = {.n = n,
+                                     .m = n,
+                                     .residual = roots_and_logarithms,
+                                     .jacobian = roots_and_logarithms_by,
+                                     .colptr = colptr,
+                                     .rowind = rowind,
+                                     .user = &count};
+        const level_request request = {
+            .tag = tag, .given = given, .scale = scale, .tolerance = 1e-12, .iterations = 50};
+        level_report report;
+        dae_diag diag;
+        const dae_status status = levels_solve(&system, &request, u, &report, &diag);
+        if (status != DAE_OK) fail_msg("%d: %s", count, diag.text);
+        level_report_free(&report);
+        assert_int_equal(live, before);
+        for (int i = 0; i < count; i++) {
+            assert_near(u[3 * i], 4.0, 1e-9);
+            assert_near(u[3 * i + 1], 2.0, 1e-9);
+            assert_near(u[3 * i + 2], log(2.0), 1e-9);
+        }
+        free(colptr);
+        free(rowind);
+        free(room);
+        free(tag);
+    }
+}
+
 /* ---- random linear systems against brute force and an independent solution ---- */
 
 static uint64_t seed = 12345;
@@ -588,6 +663,26 @@ static void random_projections(void **state)
         level_report_free(&report);
         quadratic_free(&q);
     }
+}
+
+/* Dulmage and Mendelsohn's parts by hand. Two equations for the free unknown a: both belong to the
+ * over-determined part, whichever of them a matching gives to a, and so does what a third unknown
+ * is chained to them by. The equation of d, and what a preferred unknown p says, do not. */
+static void parts_by_hand(void **state)
+{
+    (void)state;
+    enum { A, B, C, D, P, UNKNOWNS };
+    static const dae_tag tag[UNKNOWNS] = {DAE_TAG_FREE, DAE_TAG_FREE, DAE_TAG_FREE, DAE_TAG_FREE,
+                                          DAE_TAG_GUESS};
+    /* a, p | a, b | b, a | d, p | c, d: columns by rows */
+    static const int colptr[] = {0, 3, 5, 6, 8, 10}, rowind[] = {0, 1, 2, 1, 2, 4, 3, 4, 0, 3};
+    const level_system system = {.n = UNKNOWNS, .m = 5, .colptr = colptr, .rowind = rowind};
+    const bool expected[5] = {true, true, true, false, false};
+    bool core[5], settled[UNKNOWNS];
+    assert_int_equal(level_split(&system, tag, core, settled), 2);
+    for (int i = 0; i < 5; i++) assert_int_equal(core[i], expected[i]);
+    assert_true(settled[A] && settled[B]);
+    assert_false(settled[C] || settled[D] || settled[P]);
 }
 
 /* A free unknown gives way so that the preferred one keeps its bits. */
@@ -836,6 +931,8 @@ int main(void)
         cmocka_unit_test(roots_of_all_sizes),
         cmocka_unit_test(conflicts_are_irreducible),
         cmocka_unit_test(random_projections),
+        cmocka_unit_test(parts_by_hand),
+        cmocka_unit_test(one_after_the_other),
         cmocka_unit_test(free_gives_way),
         cmocka_unit_test(chain_of_pendulums),
         cmocka_unit_test(large_redundancy_and_conflict),

@@ -315,6 +315,50 @@ static void test_arrays(void **state)
     close_point(&p);
 }
 
+/* Systems of 1 to 9 states in any order: the largest real part first, a pair with the upper one
+ * first, and each carried by its own states. Equal shares of a pair: it turns v and w alone. */
+static void test_order(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 9; n++)
+        for (int first = 1; first <= n; first++) {
+            char text[300];
+            point p;
+            snprintf(text, sizeof text,
+                     MODEL("parameter Real k[%d] = {mod(%d*i, 10) + %d for i in 1:%d};"
+                           "Real x[%d](each start = 1, each fixed = true);"
+                           "Real v(start = 1, fixed = true); Real w(start = 0, fixed = true);"
+                           "equation for i in 1:%d loop der(x[i]) = -k[i]*x[i]; end for;"
+                           "der(v) = -4.5*v - 2*w; der(w) = 2*v - 4.5*w;"),
+                     n, first % 2 ? 3 : 7, first, n, n, n);
+            open_point(&p, text);
+            linearise(&p, NULL);
+            const dae_linearisation *s = p.linear;
+            assert_int_equal(s->state_count, n + 2);
+            double carried[11] = {0.0};
+            for (int j = 0; j < s->state_count; j++) {
+                const double *share = s->participation + (size_t)j * (size_t)s->state_count;
+                for (int i = 0; i < s->state_count; i++) carried[i] += share[i];
+                if (j > 0) assert_true(s->re[j] <= s->re[j - 1]);
+                if (fabs(s->im[j]) > 1.0) {
+                    near(s->re[j], -4.5, 1e-12);
+                    near(fabs(s->im[j]), 2.0, 1e-12);
+                    if (s->im[j] < 0.0) assert_true(j > 0 && s->im[j - 1] == -s->im[j]);
+                    near(share[X(s, "v")], 0.5, 1e-12);
+                    near(share[X(s, "w")], 0.5, 1e-12);
+                    continue;
+                }
+                for (int i = 0; i < s->state_count; i++) {
+                    const double rate = s->A[(size_t)i * (size_t)(s->state_count + 1)];
+                    if (share[i] > 0.5) near(s->re[j], rate, 1e-12);
+                    near(share[i], share[i] > 0.5 ? 1.0 : 0.0, 1e-12);
+                }
+            }
+            for (int i = 0; i < s->state_count; i++) near(carried[i], 1.0, 1e-11);
+            close_point(&p);
+        }
+}
+
 /* No states: D alone. */
 static void test_no_states(void **state)
 {
@@ -748,6 +792,7 @@ int main(void)
         cmocka_unit_test(test_prescribed_motion),
         cmocka_unit_test(test_along_a_run),
         cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_order),
         cmocka_unit_test(test_no_states),
         cmocka_unit_test(test_jordan_block),
         cmocka_unit_test(test_callbacks),

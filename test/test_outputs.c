@@ -408,6 +408,34 @@ static void test_analysis(void **state)
     end(&r);
 }
 
+/* An output that everything goes into: its equation contains itself and each of the states once, as
+ * a value. */
+static void test_output_of_all(void **state)
+{
+    (void)state;
+    run r;
+    dae_analysis *a;
+    prepare(
+        &r,
+        MODEL(
+            "Real x[60](each start=1, each fixed=true), y;\nequation\nder(x) = -x;\ny = sum(x);"));
+    OK(dae_problem_analyse(r.problem, 0.0, &a, &r.diag));
+    assert_int_equal(a->analysed, 61);
+    const dae_analysis_equation *last = &a->equation[a->block_equation[60]];
+    assert_string_equal(last->determined, "y");
+    int from = a->entry_start[last->determines], to = a->entry_start[last->determines + 1];
+    assert_int_equal(to - from, 61);
+    bool seen[61] = {false};
+    for (int k = from; k < to; k++) {
+        assert_int_equal(a->entry_order[k], 0);
+        assert_in_range(a->entry_unknown[k], 0, 60);
+        assert_false(seen[a->entry_unknown[k]]);
+        seen[a->entry_unknown[k]] = true;
+    }
+    dae_analysis_free(a);
+    end(&r);
+}
+
 /* A start value that the start does not show is told: an output's, and one that was set from
  * outside and gave way. One that holds is not, nor is a guess of the text. */
 static void test_lost_start_values(void **state)
@@ -485,6 +513,7 @@ int main(void)
         cmocka_unit_test(test_undefined_later),
         cmocka_unit_test(test_outputs_in_messages),
         cmocka_unit_test(test_analysis),
+        cmocka_unit_test(test_output_of_all),
         cmocka_unit_test(test_lost_start_values),
         cmocka_unit_test(test_start_values_that_others_decide),
     };

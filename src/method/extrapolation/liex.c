@@ -431,8 +431,11 @@ static void derivatives_at(const liex_scratch *w, int row, int degree, int i, do
 /* y' where the step begins against the slope of its interpolant, of degree `row` + 1 or 5: no small
  * step evaluates F there, and a jump of y' before the first one is seen by no row. Errors are of
  * order row + 1, and the weight follows, the more so since the derivatives of the interpolant are
- * rough: what counts is what is abrupt. At a start y' may be a guess. */
-static double error_of_slope(const liex_state *s, liex_scratch *w, const method_context *ctx)
+ * rough: what counts is what is abrupt. At a start y' may be a guess. The end of a step has no
+ * weight in extrapolated values: a jump after the last point but one is seen by no row either, but
+ * by how wrong the interpolant is inside. */
+static double error_of_slope(const liex_state *s, liex_scratch *w, const method_context *ctx,
+                             double inside)
 {
     const extrapolation *e = &w->tableau;
     const int n = ctx->n, row = e->row, degree = degree_of(e->rule, row);
@@ -446,7 +449,7 @@ static double error_of_slope(const liex_state *s, liex_scratch *w, const method_
     }
     if (!stages_filter_slope(ctx, w->p, w->b)) return INFINITY;
     double weight = SMOOTH_SLOPE * pow(rtol, power);
-    double error = weight * norm_of(ctx->norm, w->p, ctx->norm->tested);
+    double error = weight * fmax(inside, norm_of(ctx->norm, w->p, ctx->norm->tested));
     error = stages_falling(&w->slope, error, w->h, w->tries > 1);
     if (!(error > 0.0)) return 0.0;
     return error * stages_abruptness(&w->slope, s->slope_error, w->h / (s->t - s->t_old),
@@ -473,11 +476,10 @@ static double look(const void *state, void *scratch, const method_context *ctx, 
 
 /* What events see of the interpolant, and what a quiet step may not have seen. */
 static double error_between(const liex_state *s, liex_scratch *w, const method_context *ctx,
-                            double error)
+                            double inside, double error)
 {
-    double *correction, between = 0.0;
     if (w->tableau.row < 1) return 0.0;
-    if (stages_looked_at(ctx)) between = STAGES_DENSE * look(s, w, ctx, STAGES_LOOK, &correction);
+    const double between = stages_looked_at(ctx) ? STAGES_DENSE * inside : 0.0;
     error = fmax(error, between);
     double quiet = stages_quiet_error(ctx, error, w->h, &w->quiet, ctx->norm->tested, look, s, w);
     return quiet > error ? quiet : between;
@@ -500,8 +502,9 @@ static void propose(const liex_state *s, liex_scratch *w, const method_context *
         return;
     }
     result->order = e->row + 1;
-    double slopes = ctx->fixed_steps ? 0.0 : error_of_slope(s, w, ctx);
-    slopes = fmax(slopes, error_between(s, w, ctx, fmax(slopes, e->errors[e->row])));
+    double *correction, inside = e->row < 1 ? 0.0 : look(s, w, ctx, STAGES_LOOK, &correction);
+    double slopes = ctx->fixed_steps ? 0.0 : error_of_slope(s, w, ctx, inside);
+    slopes = fmax(slopes, error_between(s, w, ctx, inside, fmax(slopes, e->errors[e->row])));
     result->error = fmax(e->errors[e->row], slopes);
     result->next_factor = extrapolation_plan(e, w->target, most, w->tries > 1, &w->next_target);
     if (slopes > 1.0)

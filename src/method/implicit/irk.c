@@ -33,7 +33,7 @@ const method_memory irk_memory = {
 
 /* weight_j = l_j(x) or l_j'(x), the Lagrange polynomials on 0 and the nodes that belong to node j
  */
-static void irk_lagrange(int count, const double *nodes, double x, int derivative, double *weight)
+static void irk_lagrange(int count, const double *nodes, double x, bool derivative, double *weight)
 {
     for (int j = 0; j < count; j++) {
         double value = x, slope = 1.0, scale = nodes[j];
@@ -58,8 +58,8 @@ static void choose_nodes(irk_state *s)
             s->stage[s->on++] = i;
         }
     s->nodes = s->on;
-    irk_lagrange(s->on, s->node, 0.0, 1, s->left);
-    irk_lagrange(s->on, s->node, 1.0, 1, s->right);
+    irk_lagrange(s->on, s->node, 0.0, true, s->left);
+    irk_lagrange(s->on, s->node, 1.0, true, s->right);
     if (!collocation_ends(table->m)) s->node[s->nodes++] = 1.0;
 }
 
@@ -156,13 +156,13 @@ static void predict(const irk_state *s, irk_scratch *w, const method_context *ct
     double weight[IRK_NODES], end[IRK_NODES], ratio = w->step.h / (s->t - s->t_old);
     bool tangent = s->step == 1 && !w->rejected;
     bool continued = s->step > 1 && (table->m->stages > 2 || alone) && ratio <= MOST_STRETCH;
-    if (continued) irk_lagrange(s->nodes, s->node, 1.0, 0, end);
+    if (continued) irk_lagrange(s->nodes, s->node, 1.0, false, end);
     for (int i = 0; i < table->m->stages; i++) {
         double *Z = w->step.Z + (size_t)i * (size_t)n;
         vector_zero(n, Z);
         if (tangent) vector_axpy(n, table->m->nodes[i] * w->step.h, s->yp, Z);
         if (!continued) continue;
-        irk_lagrange(s->nodes, s->node, 1.0 + ratio * table->m->nodes[i], 0, weight);
+        irk_lagrange(s->nodes, s->node, 1.0 + ratio * table->m->nodes[i], false, weight);
         for (int k = 0; k < s->nodes; k++) weight[k] -= end[k];
         combine(s->nodes, n, weight, s->P, Z);
         for (int j = 0; alone && j < n; j++) /* stages have them to O(h) only */
@@ -302,10 +302,10 @@ static double look(const void *state, void *scratch, const method_context *ctx, 
     const irk_state *s = state;
     irk_scratch *w = scratch;
     double weight[IRK_NODES];
-    irk_lagrange(s->nodes, s->node, x, 0, weight);
+    irk_lagrange(s->nodes, s->node, x, false, weight);
     combine(s->nodes, ctx->n, weight, w->P, w->step.point);
     vector_axpy(ctx->n, 1.0, s->y, w->step.point);
-    irk_lagrange(s->nodes, s->node, x, 1, weight);
+    irk_lagrange(s->nodes, s->node, x, true, weight);
     for (int k = 0; k < s->nodes; k++) weight[k] /= w->step.h;
     combine(s->nodes, ctx->n, weight, w->P, w->slope);
     *correction = w->work;
@@ -481,8 +481,8 @@ void irk_interpolate(const void *state, const method_context *ctx, double t, int
     combine(s->nodes, n, weight, s->P, y);
     if (!derivative) vector_axpy(n, 1.0, s->y_old, y);
     if (!ctx->smooth) return;
-    irk_lagrange(s->nodes, s->node, 0.0, 1, ends[0]);
-    irk_lagrange(s->nodes, s->node, 1.0, 1, ends[1]);
+    irk_lagrange(s->nodes, s->node, 0.0, true, ends[0]);
+    irk_lagrange(s->nodes, s->node, 1.0, true, ends[1]);
     for (int k = 0; k < s->nodes; k++)
         cubic_bend(n, x, h, derivative, ends[0][k] / h, ends[1][k] / h,
                    s->P + (size_t)k * (size_t)n, y);

@@ -30,11 +30,16 @@ bool in_last_step(const dae_solver *s, double t)
     return t >= fmin(from, s->run.t_new) - slack && t <= fmax(from, s->run.t_new) + slack;
 }
 
+void solver_forget_stop(dae_solver *s)
+{
+    s->stop = (eval_failure){0};
+}
+
 dae_status solver_heed_stop(dae_solver *s, dae_status status)
 {
     if (s->stop.code == 0) return status;
     s->bound.eval.failure = s->stop;
-    s->stop = (eval_failure){0};
+    solver_forget_stop(s);
     bool told = status == DAE_ERR_CALLBACK || status == DAE_ERR_MEMORY;
     return told || status == DAE_ERR_INTERRUPTED ? status : explain_evaluation(s, EVAL_STOP);
 }
@@ -88,7 +93,7 @@ static dae_status find_point(dae_solver *s, double t)
 
 dae_status solver_point(dae_solver *s, double t)
 {
-    s->stop = (eval_failure){0};
+    solver_forget_stop(s);
     dae_status status = solver_heed_stop(s, find_point(s, t));
     if (status != DAE_OK || vector_finite(s->bound.n, s->bound.at_y)) return status;
     int i = 0;
@@ -152,7 +157,7 @@ dae_status dae_solver_at(dae_solver *s, double t, int derivative, double *y)
     bool plain = !s->bound.options.project_output && s->bound.norm.exempt_count == 0 &&
                  !output_is_between(s, t) && !is_skipped(s, t);
     if (plain && !solver_rewritten(s)) {
-        s->stop = (eval_failure){0};
+        solver_forget_stop(s);
         solver_interpolate(s, t, derivative, y);
         return solver_heed_stop(s, DAE_OK);
     }

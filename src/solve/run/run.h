@@ -23,7 +23,9 @@ dae_status solver_check_point(dae_solver *s, double t, const char *call);
 dae_status solver_point(dae_solver *s, double t);
 /* The same for who asks from outside of the run: later values may depend on that. */
 dae_status solver_ask(dae_solver *s, double t);
-/* The end of a public call: `status`, unless a callback asked to stop in it. */
+/* The beginning and the end of a public call: `status`, unless a callback asked to stop in between.
+ */
+void solver_forget_stop(dae_solver *s);
 dae_status solver_heed_stop(dae_solver *s, dae_status status);
 /* Rounding in a time of this size; whether t is in the last step, up to that. */
 double time_slack(const dae_solver *s);

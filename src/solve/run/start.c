@@ -128,7 +128,9 @@ static dae_status start_run(dae_solver *s, double t0, const double *y0, const do
 dae_status solver_start(dae_solver *s, double t0, const double *y0, const double *yp0)
 {
     if (!s) return DAE_ERR_ARGUMENT;
-    dae_status status = start_run(s, t0, y0, yp0);
+    solver_forget_stop(s);
+    dae_status status = solver_heed_stop(s, start_run(s, t0, y0, yp0));
+    if (status != DAE_OK) s->run.phase = PHASE_NEW;
     return status == DAE_OK && s->observer ? s->observer->started(s->observer->user) : status;
 }
 

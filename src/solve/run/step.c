@@ -937,7 +937,7 @@ dae_status solver_step(dae_solver *s, double tend)
     if (s->run.phase != PHASE_NEW) note_end(s, tend);
     status = check_goal(s, tend);
     if (status != DAE_OK || s->run.phase == PHASE_ENDED) return status;
-    s->stop = (eval_failure){0};
+    solver_forget_stop(s);
     do status = solver_heed_stop(s, advance(s, tend));
     while (status == DAE_STEPPED && is_behind(s));
     if (status >= 0 && s->observer) {
