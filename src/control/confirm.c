@@ -30,14 +30,14 @@ static double displacement_second(const iteration_end *end, int k)
     return displacement(end, i) * scale[i] / weight;
 }
 
-/* The first e */
-static void displace(const iteration_end *end)
+/* The first e, one way or the other */
+static void displace(const iteration_end *end, double way)
 {
     if (!end->second)
-        for (int i = 0; i < end->norm->n; i++) end->e[i] = displacement(end, i);
+        for (int i = 0; i < end->norm->n; i++) end->e[i] = way * displacement(end, i);
     else
         for (int k = 0; k < end->second->n; k++)
-            end->e[end->second->place[k]] = displacement_second(end, k);
+            end->e[end->second->place[k]] = way * displacement_second(end, k);
 }
 
 /* y, within the bounds of the problem: F need not exist outside */
@@ -125,23 +125,36 @@ bool iteration_is_local(const error_norm *norm, correction_sizes sizes)
     return sizes.first <= near || (measured && sizes.first <= FAR * near);
 }
 
-attempt_status iteration_confirm(iteration_end *end, bool *confirmed)
+/* Whether corrections take e away that it was displaced by that way; *known: F has values there */
+static attempt_status confirm_way(iteration_end *end, double way, bool *confirmed, bool *known)
 {
-    const eval_failure failure = end->eval->failure;
     *confirmed = false;
-    displace(end);
+    *known = true;
+    displace(end, way);
     end->left = 1.0;
     for (int k = 0; k < CORRECTIONS && !*confirmed && end->left <= MOST_GROWTH; k++) {
         const double before = end->left;
         eval_status status = evaluate_beside(end);
         if (status == EVAL_STOP) return ATTEMPT_STOP;
         if (status == EVAL_MEMORY) return ATTEMPT_MEMORY;
-        if (status != EVAL_OK || !solves(end)) break;
+        *known = status == EVAL_OK;
+        if (!*known || !solves(end)) break;
         end->left = correct(end);
         *confirmed = end->left <= CLOSE || (k > 0 && end->left <= fmin(LEFT, SHRINKS * before));
     }
-    end->eval->failure = failure;
     return ATTEMPT_OK;
+}
+
+/* Both ways: where G is far too large for a variable G^-1 F moves it by the same bit, however it
+ * was displaced, and one way that bit may take it to its place. */
+attempt_status iteration_confirm(iteration_end *end, bool *confirmed)
+{
+    const eval_failure failure = end->eval->failure;
+    attempt_status status = confirm_way(end, 1.0, confirmed, &end->known);
+    if (status == ATTEMPT_OK && (end->once ? !end->known : *confirmed))
+        status = confirm_way(end, -1.0, confirmed, &end->known);
+    if (status == ATTEMPT_OK) end->eval->failure = failure;
+    return status;
 }
 
 /* Without a matrix, or F, nothing is confirmed; what else a callback or the memory says ends all.

@@ -25,9 +25,11 @@ typedef struct iteration_end {
     second_matrix *factors;     /* of the second order form */
     double a2;                  /* x'' moves with x by this */
     double part;                /* |e_i|, in tolerances: what the iteration may leave over */
+    bool once;                  /* one way to move y by e is enough */
     double *e, *f, *point, *slope; /* room for n values each; e is what is left over afterwards,
                                          and the point may be where the caller has y + sum */
     double left;                   /* of e, as a part of it: about the rate of convergence */
+    bool known;                    /* F has values beside y */
 } iteration_end;
 
 /* Whether y, y' solve F(t, y, y') = 0 but for a part of the tolerances, as the factors at hand

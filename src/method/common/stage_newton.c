@@ -188,18 +188,20 @@ static double part_left(const stage_newton *nw, double last_size, int n)
 
 /* Whether the last stage solves its equations where the iteration has ended: by the matrices that
  * it took, else by those of that point. */
-static attempt_status confirm(const stage_task *k, bool *confirmed)
+static attempt_status confirm(const stage_task *k, bool once, bool *confirmed)
 {
     newton *nw = k->ctx->newton;
     iteration_end end = {.eval = k->ctx->eval,
                          .matrix = nw->matrix,
                          .norm = k->ctx->norm,
                          .cj = nw->matrix->cj,
+                         .once = once,
                          .part = part_left(k->newton, nw->last_size, k->ctx->norm->n),
                          .e = nw->delta,
                          .f = nw->first};
     k->equations->last_stage(k, &end);
     attempt_status status = iteration_confirm(&end, confirmed);
+    if (once && !end.known) *confirmed = true; /* nothing speaks against it */
     if (status != ATTEMPT_OK || *confirmed) return status;
     nw->stale = true;
     status = iteration_confirm_anew(&end, k->result->h, confirmed);
@@ -220,9 +222,9 @@ static attempt_status go_on(const stage_task *k)
     return status;
 }
 
-/* Whether corrections can prove the end. With matrices of an earlier step they do not, however
+/* Whether corrections tell much of the end. With matrices of an earlier step they do not, however
  * small they are: nodes that diodes tied down then barely move where these have ceased to conduct.
- * Of derivatives by differences new ones cost so much that the rate has to do. */
+ */
 static bool proves(const stage_task *k)
 {
     const stage_newton *nw = k->newton;
@@ -236,8 +238,11 @@ attempt_status stage_newton_iterate(const stage_task *k)
     if (!k->equations->last_stage) return status;
     const double first = nw->sizes.first;
     for (int m = 0; status == ATTEMPT_OK; m++) {
-        bool confirmed = proves(k) && iteration_is_local(k->ctx->norm, nw->sizes);
-        if (!confirmed) status = confirm(k, &confirmed);
+        /* matrices of the step are those of its middle, where diodes may conduct that do not at
+         * its end: F is asked, but where new derivatives cost so much that the rate has to do */
+        const bool local = proves(k) && iteration_is_local(k->ctx->norm, nw->sizes);
+        bool confirmed = local && !k->ctx->newton->cheap_jacobian;
+        if (!confirmed) status = confirm(k, local, &confirmed);
         if (status != ATTEMPT_OK || confirmed) break;
         status = m < MOST_DOUBTS && nw->iterations < nw->most ? go_on(k) : ATTEMPT_CONVERGENCE;
     }

@@ -30,6 +30,9 @@ static const double DOUBTFUL = 10.0;
 /* Ends of steps may be off by 100 tolerances (docs/testing.md); two runs that end farther apart
  * follow different solutions. */
 static const double ELSEWHERE = 100.0;
+/* Where they end nearer to each other than this part of what the interpolant is off by inside of
+ * the step, the second run is the better one of the two. */
+static const double PART_ASTRAY = 0.1;
 
 /* The shift cj h of matrices that are made for the check: errors of an interpolant are h times its
  * defect, times a quarter or less. Smaller ones would hide the defect of slow variables. */
@@ -680,10 +683,11 @@ static dae_status follow_to_end(refiner *r, dae_solver *s)
 static dae_status compare_ends(refiner *r, dae_solver *s, double t, bool *apart, bool *again)
 {
     *apart = *again = false;
-    if (!(states_apart(r, &s->bound.norm, t, s->bound.at_y) > DOUBTFUL)) return DAE_OK;
+    const double apart_here = states_apart(r, &s->bound.norm, t, s->bound.at_y);
+    if (!(apart_here > DOUBTFUL)) return DAE_OK;
     *again = r->followed != s->stats.steps;
     dae_status status = *again ? follow_to_end(r, s) : DAE_OK;
-    *apart = r->astray > ELSEWHERE;
+    *apart = r->astray > fmax(ELSEWHERE, PART_ASTRAY * apart_here);
     if (status == DAE_OK && *apart) tell_astray(s, r->astray);
     return status;
 }
