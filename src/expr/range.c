@@ -27,9 +27,20 @@ static bool has_zero(interval a)
     return a.lo <= 0.0 && a.hi >= 0.0;
 }
 
+/* fmin and fmax, but for NaN. */
+static double lesser(double x, double y)
+{
+    return x < y ? x : y;
+}
+
+static double greater(double x, double y)
+{
+    return x > y ? x : y;
+}
+
 static interval hull(interval a, interval b)
 {
-    return (interval){fmin(a.lo, b.lo), fmax(a.hi, b.hi)};
+    return (interval){lesser(a.lo, b.lo), greater(a.hi, b.hi)};
 }
 
 static interval add(interval a, interval b)
@@ -46,16 +57,6 @@ static interval negate(interval a)
 static double product(double x, double y)
 {
     return x == 0.0 || y == 0.0 ? 0.0 : x * y;
-}
-
-static double lesser(double x, double y)
-{
-    return x < y ? x : y;
-}
-
-static double greater(double x, double y)
-{
-    return x > y ? x : y;
 }
 
 static interval multiply_unbounded(interval a, interval b)

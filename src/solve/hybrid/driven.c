@@ -29,8 +29,8 @@
 static const double SMALL = 1.0 / 64.0;
 /* Tolerances by which the dense output may be off, as hybrid_forcing.c has it. */
 static const double OFF = 100.0;
-/* A box in which functions are tame is at first so many steps long, on both sides of one. */
-static const double LEAST_ROOM = 4.0;
+/* A box in which functions are tame has room for so many more steps on both sides of one. */
+static const double LEAST_ROOM = 1.0;
 /* Pieces of a step at hand, runs of the nodes for one step, halvings, cubics in a row. */
 enum { MOST_PIECES = 32, MOST_RUNS = 200, MOST_HALVINGS = 30, MOST_ARCS = 8 };
 
@@ -208,10 +208,22 @@ static void enclose_states(driven *q, const attempt *a, double from, double to)
     }
 }
 
+/* fmin and fmax, but for NaN, which is in neither. */
+static double lesser(double x, double y)
+{
+    return x < y ? x : y;
+}
+
+static double greater(double x, double y)
+{
+    return x > y ? x : y;
+}
+
 /* The hull of four numbers, wider by such a part on both sides. */
 static interval wide_hull(double p, double q, double r, double u, double more)
 {
-    const double lo = fmin(fmin(p, q), fmin(r, u)), hi = fmax(fmax(p, q), fmax(r, u));
+    const double lo = lesser(lesser(p, q), lesser(r, u)),
+                 hi = greater(greater(p, q), greater(r, u));
     return (interval){lo - more * (hi - lo), hi + more * (hi - lo)};
 }
 
@@ -316,12 +328,10 @@ static bool is_tame(const dae_solver *s, driven *q, const attempt *a)
     if (is_boxed(q, a)) return true;
     q->boxed = false;
     if (!one_step && --q->tight <= 0) {
-        if (make_box(s, q, a, q->room)) {
-            q->room = fmin(2.0 * q->room, MOST_ROOM);
-            return true;
-        }
+        const bool made = make_box(s, q, a, q->room);
+        q->room = made ? fmin(2.0 * q->room, MOST_ROOM) : fmax(0.5 * q->room, LEAST_ROOM);
+        if (made) return true;
         if (q->room == LEAST_ROOM) q->tight = TRY_AGAIN;
-        q->room = LEAST_ROOM;
     }
     box_states(q, a, MORE);
     if (tame_there(s, q, time, known, false)) return true;

@@ -2,6 +2,17 @@
 
 #include <math.h>
 
+/* fmin and fmax, but for NaN. */
+static double lesser(double x, double y)
+{
+    return x < y ? x : y;
+}
+
+static double greater(double x, double y)
+{
+    return x > y ? x : y;
+}
+
 /* Hermite's formula */
 double motion_at(const motion *m, int order, double t)
 {
@@ -17,9 +28,9 @@ range motion_between(const motion *m, double a, double b)
 {
     const double u = motion_at(m, 1, a), v = motion_at(m, 1, 0.5 * (a + b)), w = motion_at(m, 1, b);
     const double bend = 0.125 * fabs(u - 2.0 * v + w);
-    const interval slope = {fmin(u, fmin(v, w)) - bend, fmax(u, fmax(v, w)) + bend};
+    const interval slope = {lesser(u, lesser(v, w)) - bend, greater(u, greater(v, w)) + bend};
     const double p = motion_at(m, 0, a), q = motion_at(m, 0, b);
     const bool one_way = slope.lo >= 0.0 || slope.hi <= 0.0;
     const double sag = one_way ? 0.0 : 0.5 * fabs(b - a) * (slope.hi - slope.lo);
-    return (range){{fmin(p, q) - sag, fmax(p, q) + sag}, slope};
+    return (range){{lesser(p, q) - sag, greater(p, q) + sag}, slope};
 }
