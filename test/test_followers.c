@@ -1,6 +1,6 @@
-/* Variables that a form for explicit methods does not integrate, since they follow from others, are
- * as accurate as those that it does: where they magnify errors, weights of the others are smaller.
- * Where rounding alone is magnified beyond a tolerance, a note says so. */
+/* Definitions, and variables that a form for explicit methods does not integrate, since they follow
+ * from others, are as accurate as what is integrated: where they magnify errors, weights of the
+ * others are smaller. Where rounding alone is magnified beyond a tolerance, a note says so. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,6 +57,12 @@ static double worst_error(const char *text, const char *method, double rtol, dou
     dae_solver_free(s);
     dae_problem_free(p);
     return worst;
+}
+
+static double nothing(double t)
+{
+    (void)t;
+    return 0.0;
 }
 
 static const char *const explicit_methods[] = {"dopri:5", "dopri:8"};
@@ -123,6 +129,52 @@ static void voltages_by_small_currents_are_right(void **state)
         }
 }
 
+/* ---- definitions, for methods of residual forms ---- */
+
+/* v = k i, with i in a unit of its own: what v is off must not depend on it. */
+static double error_in_units(double k, const char *method, double rtol)
+{
+    char text[600];
+    snprintf(text, sizeof text,
+             "model Defined\n  Real i(start = 0, fixed = true), x(start = 0, fixed = true), v;\n"
+             "equation\n  %g*i = v;\n"
+             "  der(i) = 2*cos(2*time)/%g - 2*(i - sin(2*time)/%g);\n"
+             "  der(x) = v - x;\nend Defined;\n",
+             k, k, k);
+    return worst_error(text, method, rtol, 10.0, sine, 1.0);
+}
+
+static void units_of_what_definitions_are_made_of_do_not_matter(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"bdf", "radau", "rodas", "taylor", "liex", "sdirk:4"};
+    for (int k = 0; k < 6; k++)
+        for (double rtol = 1e-3; rtol > 1e-7; rtol *= 0.1) {
+            const double off = error_in_units(78077.0, methods[k], rtol),
+                         right = error_in_units(1.0, methods[k], rtol);
+            if (!(off <= 3.0 * right + 1.0))
+                fail_msg("%s, %g: %g, not %g", methods[k], rtol, off, right);
+        }
+}
+
+/* Where no tolerance of i could make one of v, the run goes on, and says so. */
+static void hopeless_definitions_are_told(void **state)
+{
+    (void)state;
+    static const char text[] = "model Hopeless\n"
+                               "  Real p(start = 3.141592653589793, fixed = true);\n"
+                               "  Real z(start = 0, fixed = true), v;\nequation\n"
+                               "  v = 1e13*sin(p);\n"
+                               "  der(p) = 3.141592653589793 - p;\n"
+                               "  der(z) = 1e-9*v - 2*z + cos(time);\nend Hopeless;\n";
+    static const char *const methods[] = {"bdf", "radau", "rodas"};
+    for (int k = 0; k < 3; k++) {
+        worst_error(text, methods[k], 1e-6, 3.0, nothing, 1.0);
+        if (!strstr(notes, "v follows from p")) fail_msg("%s: %s", methods[k], notes);
+        assert_null(strstr(notes, "residual forms"));
+    }
+}
+
 /* ---- nanoamperes beside volts ---- */
 
 static double volts(double t)
@@ -160,12 +212,6 @@ static void small_units_are_not_lost(void **state)
 
 /* ---- rounding ---- */
 
-static double nothing(double t)
-{
-    (void)t;
-    return 0.0;
-}
-
 static void magnified_rounding_is_told(void **state)
 {
     (void)state;
@@ -185,6 +231,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(differences_that_are_used_are_right),
         cmocka_unit_test(voltages_by_small_currents_are_right),
+        cmocka_unit_test(units_of_what_definitions_are_made_of_do_not_matter),
+        cmocka_unit_test(hopeless_definitions_are_told),
         cmocka_unit_test(small_units_are_not_lost),
         cmocka_unit_test(magnified_rounding_is_told),
     };

@@ -109,7 +109,8 @@ static dae_status build_form(build *b, dae_diag *diag)
     dae_status status = build_check_structure(b, diag);
     if (status == DAE_OK) status = check_reinits(f, diag);
     if (status != DAE_OK) return status;
-    if (!build_find_index(b) || !build_pattern(b) || !build_programs(b) || !build_kinematics(b->f))
+    if (!build_find_index(b) || !build_pattern(b) || !build_programs(b) || !build_followers(f, 0) ||
+        !build_kinematics(f))
         return build_exhausted(b, diag);
     status = build_check_conditions(f, diag);
     if (status != DAE_OK) return status;

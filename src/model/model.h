@@ -132,15 +132,15 @@ typedef struct model_form {
     model_place *place_slope;        /* and its derivative; owned */
     expr *value;            /* per unknown of base that has no place: what it is over y and y', */
     expr *value_slope;      /* and its derivative, EXPR_NONE if out of reach; owned */
-    int *seen;              /* those unknowns of base: program 0 of `more` has their values, then */
+    int *seen;              /* those unknowns of base: a program of `more` has their values, then */
     int seen_count;         /* their slopes; owned */
     int *seen_at;           /* per unknown of base: where it is in `seen`, or -1; owned */
     int *follower;          /* flat variables that follow from the unknowns, but for outputs, */
-    int follower_count;     /* of a variant with a form; NULL and 0: none; */
+    int follower_count;     /* of a base form, too; NULL and 0: none; */
     size_t *follower_start; /* where the derivatives of each begin, count + 1, */
     int *follower_unknown;  /* and of each derivative: by which unknown; owned */
     size_t follower_room;
-    model_program *more; /* behind the others: that one, and those of a form; owned */
+    model_program *more; /* behind the others: of followers, seen ones and a form; owned */
     int more_count;
     analysed *analysed;        /* owned, unless analysed_borrowed */
     formulated *formulated;    /* owned */
@@ -287,7 +287,7 @@ void model_instance_outputs(model_instance *instance, double t, const double *y,
 /* out = assertion conditions (flat->assert_count) */
 void model_instance_assertions(model_instance *instance, double t, const double *y,
                                const double *yp, double *out);
-/* out = what follows from the unknowns of a variant (follower_count), and its derivatives */
+/* out = what follows from the unknowns (follower_count), and its derivatives */
 void model_instance_followers(model_instance *instance, double t, const double *y, const double *yp,
                               double *out);
 /* Value of any expression at a point (not for the step loop). Leaves are flat variables. */

@@ -9,8 +9,9 @@
 enum { PROGRAMS = 6 };
 enum { MOST_ENTRIES = 100000000 }; /* of the Jacobian: a dense one of 10^4 equations */
 
-/* Program k of a form: residual, jacobian, crossing, condition, output, assertion; and those of a
- * variant that sees through variables or offers a form, `more`. */
+/* Program k of a form: residual, jacobian, crossing, condition, output, assertion; then those of
+ * `more`: what follows from the unknowns, and of a variant that offers a form what it sees through
+ * and those of a form_plan. */
 static inline model_program *model_program_at(model_form *f, int k)
 {
     model_program *all[PROGRAMS] = {&f->residual,  &f->jacobian, &f->crossing,
@@ -21,13 +22,12 @@ static inline int model_program_count(const model_form *f)
 {
     return PROGRAMS + f->more_count;
 }
-/* Number of program k of a form_plan: in `more` it comes after that of variables seen through. */
+enum { FOLLOWERS = PROGRAMS, SEEN_THROUGH };
+/* Number of program k of a form_plan. */
 static inline int model_form_program(int k)
 {
-    return PROGRAMS + 1 + k;
+    return SEEN_THROUGH + 1 + k;
 }
-/* Number of the program of what follows from the unknowns: the last one of `more`. */
-enum { FOLLOWERS = PROGRAMS + 1 + FORM_PROGRAMS };
 /* Run program k; a, b, c: what VARIABLE of order 0, 1, 2 is. */
 void model_instance_run(model_instance *m, int k, double t, const double *a, const double *b,
                         const double *c, double *out);
@@ -145,8 +145,9 @@ bool build_kinematics(model_form *f);
 
 /* ---- model_followers.c ---- */
 
-/* What follows from the unknowns of a variant, and its derivatives; false: memory. */
-bool build_followers(model_form *f, model_program *p);
+/* What follows from the unknowns, and its derivatives: the first program of `more`, with room for
+ * so many others; false: memory. */
+bool build_followers(model_form *f, int others);
 
 /* ---- model_check.c ---- */
 

@@ -147,7 +147,7 @@ void model_code_adopt(model_instance *m)
         adopt_pieces(c, m->pieces[k]);
         if (function) m->function[k] = function;
         const bool native = function || (m->pieces[k] && m->pieces[k]->native);
-        if (native && (k == 0 || k >= PROGRAMS)) m->native = true;
+        if (native && (k == 0 || k > FOLLOWERS)) m->native = true;
     }
     leave(c);
 }

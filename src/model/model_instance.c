@@ -95,7 +95,7 @@ void model_instance_run(model_instance *m, int k, double t, const double *a, con
                         const double *c, double *out)
 {
     if (m->delays) { /* other programs have unknowns of their own */
-        bool of_form = k <= PROGRAMS || k == FOLLOWERS;
+        bool of_form = k <= SEEN_THROUGH;
         model_instance_recall(m, t, of_form ? a : NULL, of_form ? b : NULL);
     }
     model_pieces *pieces = m->pieces[k];

@@ -22,8 +22,15 @@ static const char *const PROGRAM_COMMENTS[PROGRAMS] = {
 static const char *program_name(int k, char text[32])
 {
     if (k < PROGRAMS) return PROGRAM_NAMES[k];
-    snprintf(text, 32, "model_form_%d", k - PROGRAMS);
+    if (k == FOLLOWERS) return "model_followers";
+    snprintf(text, 32, "model_form_%d", k - SEEN_THROUGH);
     return text;
+}
+
+static const char *program_comment(int k)
+{
+    if (k < PROGRAMS) return PROGRAM_COMMENTS[k];
+    return k == FOLLOWERS ? "definitions, then their derivatives by the unknowns" : NULL;
 }
 
 /* Name of a leaf of the programs: an unknown, a parameter or a memory slot. */
@@ -43,7 +50,7 @@ void model_form_emit(const model_form *f, emit_text *text)
     for (int k = 0; k < programs; k++) {
         const model_program *p = model_program_at((model_form *)f, k);
         functions[k] = (emit_function){.name = program_name(k, names[k]),
-                                       .comment = k < PROGRAMS ? PROGRAM_COMMENTS[k] : NULL,
+                                       .comment = program_comment(k),
                                        .e = p->e,
                                        .count = p->outputs};
     }

@@ -235,19 +235,18 @@ static bool compile_seen(model_form *f, model_program *p)
     return ok;
 }
 
-/* Programs of what is seen through, and of the form that the variant offers. */
+/* Programs of what follows, of what is seen through, and of the form that the variant offers. */
 static bool compile_more(model_form *f)
 {
     const form_plan *plan = f->formulated->plan;
-    if (!plan) return true;
-    f->more = DAE_ARRAY(model_program, 2 + FORM_PROGRAMS);
-    if (!f->more) return false;
-    f->more_count = 2 + FORM_PROGRAMS;
-    bool ok = compile_seen(f, &f->more[0]) && build_followers(f, model_program_at(f, FOLLOWERS));
+    bool ok = build_followers(f, plan ? 1 + FORM_PROGRAMS : 0);
+    if (!plan || !ok) return ok;
+    ok = compile_seen(f, model_program_at(f, SEEN_THROUGH));
     const expr none = EXPR_NONE;
     for (int k = 0; ok && k < FORM_PROGRAMS; k++) {
         const form_program *p = &plan->program[k];
-        ok = build_program(f, &f->more[1 + k], p->e ? p->e : &none, p->count);
+        ok = build_program(f, model_program_at(f, model_form_program(k)), p->e ? p->e : &none,
+                           p->count);
     }
     return ok;
 }

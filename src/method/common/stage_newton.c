@@ -20,6 +20,10 @@ static const double MOST_SURPRISE = 1e5;
 static const double PROOF = 30.0;
 enum { MOST_DOUBTS = 3 };
 
+/* Where rates and sizes of corrections prove the end, it is doubted if they leave more than this
+ * part of a displacement, and refused if it is off by so many tolerances. */
+static const double HELD = 0.5, MOST_OFF = 10.0;
+
 bool stage_prediction_trusted(double surprise, double ratio, int stages)
 {
     for (int k = 0; k <= stages && ratio > 1.0; k++) surprise *= ratio;
@@ -201,8 +205,12 @@ static attempt_status confirm(const stage_task *k, bool once, bool *confirmed)
                          .f = nw->first};
     k->equations->last_stage(k, &end);
     attempt_status status = iteration_confirm(&end, confirmed);
-    if (once && !end.known) *confirmed = true; /* nothing speaks against it */
     if (status != ATTEMPT_OK || *confirmed) return status;
+    if (once) { /* nothing but corrections that hardly move y speaks against it */
+        *confirmed = !end.known || end.left < HELD || end.left > 1.0;
+        end.part = fmax(end.part, MOST_OFF);
+    }
+    if (*confirmed) return status;
     nw->stale = true;
     status = iteration_confirm_anew(&end, k->result->h, confirmed);
     nw->stale = !nw->matrix->jac.valid || status != ATTEMPT_OK;
@@ -231,6 +239,17 @@ static bool proves(const stage_task *k)
     return nw->theta > 0.0 && (nw->fresh || !k->ctx->newton->cheap_jacobian);
 }
 
+/* Whether F is asked although corrections tell much: matrices of the step are those of its middle,
+ * where diodes may conduct that do not at its end. Not where new derivatives cost so much that the
+ * rate has to do, where all corrections were small, nor of higher index, whose displacements tell
+ * less. */
+static bool may_be_held(const stage_task *k)
+{
+    const error_norm *norm = k->ctx->norm;
+    return k->ctx->newton->cheap_jacobian && k->newton->sizes.first > MOST_OFF &&
+           norm->newton == norm->scale;
+}
+
 attempt_status stage_newton_iterate(const stage_task *k)
 {
     stage_newton *nw = k->newton;
@@ -238,10 +257,8 @@ attempt_status stage_newton_iterate(const stage_task *k)
     if (!k->equations->last_stage) return status;
     const double first = nw->sizes.first;
     for (int m = 0; status == ATTEMPT_OK; m++) {
-        /* matrices of the step are those of its middle, where diodes may conduct that do not at
-         * its end: F is asked, but where new derivatives cost so much that the rate has to do */
         const bool local = proves(k) && iteration_is_local(k->ctx->norm, nw->sizes);
-        bool confirmed = local && !k->ctx->newton->cheap_jacobian;
+        bool confirmed = local && !may_be_held(k);
         if (!confirmed) status = confirm(k, local, &confirmed);
         if (status != ATTEMPT_OK || confirmed) break;
         status = m < MOST_DOUBTS && nw->iterations < nw->most ? go_on(k) : ATTEMPT_CONVERGENCE;

@@ -271,7 +271,7 @@ dae_status bind_mode(dae_solver *s, model_mode *v, const double *user_y, const d
     s->bound.unknowns = &unknowns_of_form;
     values_from_user(s, user_y, user_yp);
     hold_again(s, user_y);
-    return floors_take(s) && followers_bind(s) ? DAE_OK : plan_exhausted(&s->diag);
+    return floors_take(s) ? DAE_OK : plan_exhausted(&s->diag);
 }
 
 /* The model as it is written, or its reduced system, over the user's unknowns. */

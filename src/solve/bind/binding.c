@@ -199,6 +199,7 @@ static dae_status fill(dae_solver *s, dae_diag *diag)
     if (!allocate_values(b, s->base->form.n) || !allocate_work(b)) return out_of_memory(b, diag);
     dae_status status = make_tools(b, diag);
     if (status != DAE_OK) return status;
+    if (!followers_bind(s)) return out_of_memory(b, diag);
     b->context =
         (method_context){.method = b->method,
                          .n = b->n,

@@ -1,8 +1,9 @@
 /* Error weights of what is integrated, by what the user sees of it.
  *
- * Forms for explicit methods have fewer unknowns than the model: other variables follow from these,
- * v = V(t, y), and are in no error test, no projection and no check of an interpolant. An error of
- * one tolerance in y_j is |dV/dy_j| w_j in v. So w_j is no more than makes that one tolerance of v,
+ * What is integrated has fewer unknowns than the model: definitions, and variables that forms for
+ * explicit methods see through, follow from these, v = V(t, y), and are in no error test, no
+ * projection and no check of an interpolant. An error of one tolerance in y_j is |dV/dy_j| w_j in
+ * v. So w_j is no more than makes that one tolerance of v,
  * as if v were in all of these. Rounding errors of y_j set an end to that. */
 #include <float.h>
 #include <math.h>
@@ -48,10 +49,11 @@ static void tell(dae_solver *s, double t, const follower *v, int variable, int j
     s->run.follower_reported = true;
     snprintf(text, sizeof text,
              "note: %.100s follows from %.100s and others, and magnifies their rounding errors: at "
-             "t = %.9g it may be off by %.2g, more than its tolerance. Use a method for residual "
-             "forms, such as radau.",
+             "t = %.9g it may be off by %.2g, more than its tolerance.%s",
              s->base->model->flat->variables[variable].name, problem_variable(s->bound.problem, j),
-             t, off);
+             t, off,
+             s->bound.forms ? " Use a method for residual forms, such as radau."
+                            : " Write its equation without differences of large numbers.");
     solver_note(s, text);
 }
 
@@ -78,9 +80,8 @@ static void tighten_by(dae_solver *s, const model_form *f, int k, double t, cons
 static void tighten(void *context, double t, const double *y, double *weights)
 {
     dae_solver *s = context;
-    const model_form *f = s->modes->current->plan.form;
-    model_instance_followers(s->modes->current->instance, t, y, s->bound.yp,
-                             s->bound.followers->value);
+    const model_form *f = s->hybrid->instance->form;
+    model_instance_followers(s->hybrid->instance, t, y, s->bound.yp, s->bound.followers->value);
     for (int k = 0; k < f->follower_count; k++) tighten_by(s, f, k, t, y, weights);
 }
 
@@ -96,7 +97,7 @@ static follower tolerances_of(const dae_solver *s, int variable)
 
 static int count_of(const dae_solver *s)
 {
-    return s->bound.followers ? s->modes->current->plan.form->follower_count : 0;
+    return s->bound.followers ? s->hybrid->instance->form->follower_count : 0;
 }
 
 void followers_start(dae_solver *s)
@@ -118,8 +119,8 @@ void followers_free(followers *w)
 bool followers_bind(dae_solver *s)
 {
     binding *b = &s->bound;
-    const model_form *f = s->modes->current->plan.form;
-    const size_t count = (size_t)f->follower_count;
+    const model_form *f = s->hybrid ? s->hybrid->instance->form : NULL;
+    const size_t count = f ? (size_t)f->follower_count : 0;
     if (count == 0 || b->norm.user_weights) return true;
     followers *w = b->followers = DAE_NEW(followers);
     if (!w) return false;

@@ -205,7 +205,7 @@ void mode_eliminated(const model_mode *v, double t, const double *y, const doubl
 {
     const model_form *f = v->plan.form;
     if (f->seen_count == 0 || !yp) return;
-    model_instance_run(v->instance, PROGRAMS, t, y, yp, NULL, v->eliminated);
+    model_instance_run(v->instance, SEEN_THROUGH, t, y, yp, NULL, v->eliminated);
     for (int k = 0; k < f->seen_count; k++) {
         int i = f->seen[k];
         if (user_y && f->value[i] != EXPR_NONE) user_y[i] = v->eliminated[k];
