@@ -254,8 +254,8 @@ eval_status sample_interval(event_finder *f, const trajectory *path, double leas
         *to = f->t + 0.5 * (*to - f->t);
         status = sample_nodes(f, path, *to);
     }
-    bool lost = status == EVAL_OK;
-    for (int k = SPLITS; k < MOST_SPLITS && lost && status == EVAL_OK; k++) {
+    for (int k = SPLITS; k < MOST_SPLITS && status == EVAL_OK; k++) {
+        bool lost;
         status = guidance_is_lost(f, path, *to, &lost);
         if (status != EVAL_OK || !lost || fabs(*to - f->t) <= 2.0 * least) break;
         *to = f->t + 0.5 * (*to - f->t);
