@@ -355,10 +355,11 @@ static void by_states(void **state)
                "der(y) = y*(x - 1);\nder(z) = 100*exp(-((x - 1.5)/0.002)^2) - 0.1*z;"),
          "z", 60.0, 0.7377057147},
     };
-    static const char *const SOME[] = {"auto", "bdf", "rodas", "gauss", "sdirk"};
+    static const char *const SOME[] = {"auto",  "bdf",  "rodas", "gauss",
+                                       "sdirk", "liex", "dopri", "dopri:8"};
     static const double TOLERANCES[] = {1e-3, 1e-4, 1e-6};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
-        for (int k = 0; k < 15; k++) {
+        for (int k = 0; k < 24; k++) {
             const double rtol = TOLERANCES[k % 3], right = CASES[i].right;
             run r;
             run_to(&r, CASES[i].text, SOME[k / 3], rtol, CASES[i].t);

@@ -300,6 +300,13 @@ static void hold_ends(const dae_solver *s, driven *q, const attempt *a)
     }
 }
 
+/* What functions do at the ends of a step does not count: they may go either way. */
+static void ignore_slopes(driven *q)
+{
+    for (int k = 0; k < q->terms->moving_count; k++)
+        q->y[q->terms->moving[k]].slope = (interval){-INFINITY, INFINITY};
+}
+
 /* Makes a box around the attempt, with room for so many more of its length on both sides, if
  * functions are tame there whatever the slopes. */
 static bool make_box(const dae_solver *s, driven *q, const attempt *a, double more)
@@ -307,11 +314,8 @@ static bool make_box(const dae_solver *s, driven *q, const attempt *a, double mo
     const double t = a->t, end = a->t + a->h;
     q->box_time = wide_hull(t, t, end, end, more);
     box_states(q, a, more);
-    for (int k = 0; k < q->terms->moving_count; k++) {
-        range *y = &q->y[q->terms->moving[k]];
-        q->box[k] = y->value;
-        y->slope = (interval){-INFINITY, INFINITY};
-    }
+    for (int k = 0; k < q->terms->moving_count; k++) q->box[k] = q->y[q->terms->moving[k]].value;
+    ignore_slopes(q);
     q->boxed = tame_there(s, q, q->box_time, 1, false);
     return q->boxed;
 }
@@ -334,7 +338,9 @@ static bool is_tame(const dae_solver *s, driven *q, const attempt *a)
         if (q->room == LEAST_ROOM) q->tight = TRY_AGAIN;
     }
     box_states(q, a, MORE);
+    if (s->bound.method->ends_unseen) ignore_slopes(q);
     if (tame_there(s, q, time, known, false)) return true;
+    if (s->bound.method->ends_unseen) return false;
     hold_ends(s, q, a);
     box_states(q, a, MORE);
     return tame_there(s, q, time, known, true);
@@ -563,16 +569,27 @@ static double unseen_part(dae_solver *s, driven *q, const attempt *a)
     return 1.0;
 }
 
+/* Whether an attempt that ends where a node does what was not seen solves the equations there, and
+ * shortly before: methods that know nothing of the end but y' fail in one of the two. */
+static bool is_solved(dae_solver *s, driven *q, const attempt *a)
+{
+    static const double PLACES[] = {1.0, 0.9};
+    for (int i = 0; i < 2; i++)
+        if (defect_inside(s, a, a->t + PLACES[i] * a->h, driven_follow, q) > OFF) return false;
+    return true;
+}
+
 double driven_part(dae_solver *s, driven *q, const attempt *a, bool cut)
 {
     q->runs = 0;
     settle(s, q);
-    if (cut && defect_inside(s, a, a->t + a->h, driven_follow, q) > OFF) return 0.5;
+    if (cut && !is_solved(s, q, a)) return 0.5;
     if (is_tame(s, q, a)) {
         q->arcs = 1;
         end_arc(q, 0, a->t + a->h, a->y, a->yp);
         return 1.0;
     }
+    if (s->bound.method->ends_unseen && !cut && !is_solved(s, q, a)) return 0.5;
     follow(s, q, a);
     enclose(s, q, a, 0.0, 1.0, q->step);
     if (!any_turns(q)) return 1.0;
