@@ -226,8 +226,8 @@ static bool list_unknowns(forcing_search *s, model_forcing *f)
 
 /* ---- what states drive ---- */
 
-/* What a node depends on, beside OF_TIME and OF_OTHERS; and whether it has jumps. */
-enum { OF_STATES = 8, JUMPS = 16 };
+/* What a node depends on, beside OF_TIME and OF_OTHERS; whether it has jumps, or is looked at. */
+enum { OF_STATES = 8, JUMPS = 16, WHOLE = 32 };
 
 static unsigned char depends_on_state(const forcing_search *s, const expr_node *n)
 {
@@ -293,8 +293,29 @@ static void list_functions(const forcing_search *s, const unsigned char *on, mod
     }
 }
 
-/* Crossing functions, what is delayed, and all nodes of the rows. */
-static bool list_driven(forcing_search *s, model_forcing *f, const expr *roots, size_t crossings)
+/* Nodes that are known, and part of nothing larger that is, in the rows behind so many roots. */
+static void mark_largest(const forcing_search *s, const expr *roots, size_t special, size_t count,
+                         unsigned char *on)
+{
+    const walk *w = &s->w;
+    for (size_t k = special; k < count; k++) {
+        unsigned char *root = &on[walk_place(w, roots[k])];
+        if (is_driven(*root)) *root |= WHOLE;
+    }
+    for (size_t i = 0; i < w->count; i++) {
+        const expr_node *n = graph_node(s->g, w->order[i]);
+        const expr operand[3] = {n->a, n->b, n->c};
+        const int arity = n->op < EXPR_OP_COUNT ? graph_arity(n->op) : 0;
+        for (int k = 0; k < arity && !is_driven(on[i]); k++) {
+            unsigned char *at = &on[walk_place(w, operand[k])];
+            if (is_driven(*at)) *at |= WHOLE;
+        }
+    }
+}
+
+/* Crossing functions, what is delayed, and what is known in the rows. */
+static bool list_driven(forcing_search *s, model_forcing *f, const expr *roots, size_t crossings,
+                        size_t root_count)
 {
     const walk *w = &s->w;
     const size_t special = crossings + s->delayed_count;
@@ -314,9 +335,10 @@ static bool list_driven(forcing_search *s, model_forcing *f, const expr *roots, 
     f->driven_crossings = f->driven_count;
     ok = ok && keep_driven(s->g, f, e + crossings, s->delayed_count);
     f->driven_delays = f->driven_count - f->driven_crossings;
+    if (ok) mark_largest(s, roots, special, root_count, on);
     size_t count = 0;
     for (size_t i = 0; ok && i < w->count; i++)
-        if (is_driven(on[i])) e[count++] = w->order[i];
+        if (on[i] & WHOLE) e[count++] = w->order[i];
     ok = ok && keep_driven(s->g, f, e, count);
     for (size_t i = 0; ok && i < w->count; i++) {
         const expr_node *n = graph_node(s->g, w->order[i]);
@@ -345,7 +367,7 @@ static bool find_driven(forcing_search *s, model_forcing *f)
     for (size_t k = 0; ok && k < s->delayed_count; k++) roots[crossings + k] = s->delayed[k];
     for (size_t k = 0; ok && k < rows; k++) roots[count - rows + k] = s->row[k];
     ok = ok && !graph_failed(s->g) && walk_from(&s->w, s->g, roots, count) &&
-         list_driven(s, f, roots, crossings);
+         list_driven(s, f, roots, crossings, count);
     dae_free(roots);
     return ok;
 }
