@@ -622,8 +622,8 @@ static void tell_astray(dae_solver *s, double size)
     s->run.doubt_reported = true;
     snprintf(text, sizeof text,
              "note: the step [%.9g, %.9g] may have passed over something fast: shorter steps end "
-             "%.2g tolerances elsewhere. What follows goes on from the step as it was taken, and "
-             "values within it belong to it. Limit the steps (max_step, --max-step), or tighten "
+             "%.2g tolerances elsewhere. What follows goes on from the step as it was taken. Limit "
+             "the steps (max_step, --max-step), or tighten "
              "the tolerance.",
              s->run.t_old, s->run.t_new, size);
     solver_note(s, text);
@@ -890,8 +890,9 @@ static dae_status refine_once(dae_solver *s, double t, bool last, bool *refined)
     if (status != DAE_OK) return status;
     bool apart = false, again = false;
     if (!otherwise && !end && !r->gap) status = compare_ends(r, s, t, &apart, &again);
-    if (status == DAE_OK && !apart && again) status = run_to(r, s, t, &end);
-    if (status != DAE_OK || apart) return status;
+    /* the interpolant of algebraic variables may be anything there: it is told, and no more */
+    if (status == DAE_OK && again) status = run_to(r, s, t, &end);
+    if (status != DAE_OK) return status;
     take_values(r, s, end ? r->t_new : t, otherwise);
     if (r->gap && !end) close_gap(r, s, t);
     stages_clamp(&s->bound.problem->form, s->bound.at_y);
