@@ -724,6 +724,43 @@ static void test_unresolved_changes(void **state)
         }
 }
 
+/* The kinks of what is nothing but rounding are none: abs(a - b) with a = b but for last digits. */
+static void test_kinks_of_rounding(void **state)
+{
+    (void)state;
+    enum { MOST = 500 };
+    run r;
+    int steps = 0;
+    prepare(&r, MODEL("Real u = 2/(1 + abs(tan(atan(time)) - time));\n"
+                      "Real x(start=0, fixed=true);\nequation\nder(x) = u;"));
+    r.options.stop_time = 3.0;
+    OK(start_at(&r, 0.37));
+    for (dae_status status = DAE_STEPPED; status > 0 && steps < MOST; steps++)
+        status = dae_solver_step(r.solver, 3.0);
+    assert_true(steps < MOST);
+    NEAR("x", 2.0 * (3.0 - 0.37));
+    end(&r);
+}
+
+/* -u = 1 but for rounding: what floor makes of it is the same at the events of others. */
+static void test_floor_beside_events(void **state)
+{
+    (void)state;
+    for (double rtol = 1e-6; rtol > 5e-12; rtol *= 0.1) {
+        run r;
+        prepare(&r, MODEL("discrete Real y(start=0, fixed=true);\nInteger k, n;\nReal u4, u, b;\n"
+                          "equation\nwhen sample(0.5, 1.0) then y = 0.5*pre(y) + 1; end when;\n"
+                          "u4 + b = integer(-time) + 1;\n4*b = 4;\nk = integer(floor(u4));\n"
+                          "-2*u + b = (-2)*k + 1;\nn = -integer(-u);"));
+        r.options.rtol = rtol;
+        r.options.atol = 1e-3 * rtol;
+        OK(start_at(&r, 0.37));
+        OK(step_to(&r, 0.9));
+        EXACTLY("n", -1.0);
+        end(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -759,6 +796,8 @@ int main(void)
         cmocka_unit_test(test_clause_in_a_loop),
         cmocka_unit_test(test_clauses_read_functions_of_time),
         cmocka_unit_test(test_states_stay_at_infinite_slopes),
+        cmocka_unit_test(test_kinks_of_rounding),
+        cmocka_unit_test(test_floor_beside_events),
         cmocka_unit_test(test_unresolved_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

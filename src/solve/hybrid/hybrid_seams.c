@@ -80,6 +80,9 @@ expr seam_of(graph *g, expr e)
     const expr_node n = *graph_node(g, e);
     if (n.op == EXPR_LT || n.op == EXPR_LE || n.op == EXPR_FLOOR) return e;
     if (n.op == EXPR_CEIL) return graph_unary(g, EXPR_FLOOR, graph_unary(g, EXPR_NEG, n.a));
+    const expr_node *of = graph_node(g, n.a); /* abs(a - b): two sides, which may agree */
+    if ((n.op == EXPR_ABS || n.op == EXPR_SIGN) && of->op == EXPR_SUB)
+        return graph_binary(g, EXPR_LT, of->a, of->b);
     if (n.op == EXPR_ABS || n.op == EXPR_SIGN)
         return graph_binary(g, EXPR_LT, n.a, graph_constant(g, 0.0));
     if (n.op == EXPR_MIN || n.op == EXPR_MAX) return graph_binary(g, EXPR_LT, n.a, n.b);
