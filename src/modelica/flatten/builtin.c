@@ -100,12 +100,23 @@ static expr ceil_of(flattener *f, expr a, source_place place)
     return graph_unary(f->g, EXPR_NEG, event_floor(f, graph_unary(f->g, EXPR_NEG, a), place));
 }
 
+/* The whole part of q if it is not below zero, else 0: between 0 and 1, where nothing jumps, the
+ * argument of floor stays in the middle, so that no rounding about q = 0 moves it. */
+static expr positive_floor(flattener *f, expr q, source_place place)
+{
+    return event_floor(f, graph_binary(f->g, EXPR_MAX, constant(f, 0.5), q), place);
+}
+
 /* a/b without its fraction */
 static expr truncated_quotient(flattener *f, expr a, expr b, source_place place)
 {
-    expr q = graph_binary(f->g, EXPR_DIV, a, b);
-    expr negative = relation_value(f, OP_LT, q, constant(f, 0.0), place);
-    return graph_select(f->g, negative, ceil_of(f, q, place), floor_of(f, q, place));
+    const expr q = graph_binary(f->g, EXPR_DIV, a, b), minus = graph_unary(f->g, EXPR_NEG, q);
+    if (f->scope.no_event || !(node_depends(f, q) & DEPENDS_CONTINUOUS)) {
+        expr negative = relation_value(f, OP_LT, q, constant(f, 0.0), place);
+        return graph_select(f->g, negative, ceil_of(f, q, place), floor_of(f, q, place));
+    }
+    return graph_binary(f->g, EXPR_SUB, positive_floor(f, q, place),
+                        positive_floor(f, minus, place));
 }
 
 static expr jump_function(flattener *f, const char *name, expr a, expr b, source_place place)

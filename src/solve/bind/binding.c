@@ -44,6 +44,13 @@ static bool renew_cache(binding *b)
     return b->context.cache;
 }
 
+size_t binding_scratch_size(const binding *b)
+{
+    size_t state, scratch;
+    method_size(b->method, b->n, &state, &scratch);
+    return scratch;
+}
+
 bool binding_ready_method(binding *b)
 {
     size_t scratch;
@@ -51,7 +58,7 @@ bool binding_ready_method(binding *b)
     method_size(b->method, b->n, &b->state_size, &scratch);
     if (!b->state) b->state = dae_calloc(1, b->state_size);
     const bool looks = b->eval.instance; /* functions of time are known of models alone */
-    if (looks && !b->kept) b->kept = dae_calloc(1, b->state_size);
+    if (looks && !b->kept) b->kept = dae_calloc(1, b->state_size + scratch);
     if (!b->scratch) b->scratch = dae_calloc(1, scratch);
     return b->state && (b->kept || !looks) && b->scratch && renew_cache(b);
 }

@@ -85,7 +85,7 @@ typedef struct binding {
     bool values_only;           /* it is there for consistent values: no method will start */
     bool searching;             /* more searches for values will follow: the method waits */
     void *state, *scratch;      /* NULL before binding_ready_method */
-    void *kept;                 /* the state, while an attempt is looked at (watch/defect.c) */
+    void *kept; /* state and scratch, while an attempt is looked at (watch/defect.c) */
     size_t state_size;
     const form_set *cache_forms; /* what context.cache was made for */
     bool cache_used;             /* a method has started with it, or its forms look different now */
@@ -116,6 +116,8 @@ dae_status binding_repattern(binding *b, const dae_problem *problem, dae_diag *d
 void binding_empty(binding *b);
 /* Memory and matrices of the method, for the forms at hand, once there are values to start from:
  * the search for them needs much memory itself. False: memory. */
+/* Bytes of the scratch of its method. */
+size_t binding_scratch_size(const binding *b);
 bool binding_ready_method(binding *b);
 
 /* Whether the method works on a form beside the residual one; on the second order form. */

@@ -67,6 +67,18 @@ static double size_of(const error_norm *norm, const double *d)
     return most;
 }
 
+/* Algebraic variables by Newton's method at the states of the dense output: one correction by the
+ * matrix of a diode that is closed does not open it. */
+static void solve_algebraic(dae_solver *s, const attempt *a, double t)
+{
+    binding *b = &s->bound;
+    initializer *projector = binding_output_projector(b);
+    if (!projector) return;
+    vector_copy(b->n, b->yp, b->end_beside);
+    (void)initializer_project(projector, t, a->h, b->kinds, b->norm.weights, b->y, b->yp);
+    vector_copy(b->n, b->end_beside, b->yp);
+}
+
 /* d at t of the step that the method has accepted; its size. */
 static double measure(dae_solver *s, const attempt *a, double t, follow_states *follow,
                       void *context)
@@ -76,15 +88,18 @@ static double measure(dae_solver *s, const attempt *a, double t, follow_states *
     if (!it) return 0.0;
     look_inside(s, t);
     if (follow) follow(context, s, t, b->y);
+    solve_algebraic(s, a, t);
     const eval_status status =
         evaluate_residual(&b->eval, t, b->y, b->yp, b->end_off, &s->stats.residuals);
     if (status != EVAL_OK || iteration_solve(it, NULL, b->end_off) != ITERATION_OK) return INFINITY;
     return fmax(1.0, fabs(it->cj * a->h) / SHIFT) * size_of(&b->norm, b->end_off);
 }
 
+/* To accept uses up what an attempt keeps in its scratch, too. */
 static void accept_for_now(binding *b)
 {
     memcpy(b->kept, b->state, b->state_size);
+    memcpy((char *)b->kept + b->state_size, b->scratch, binding_scratch_size(b));
     const method_context plain = plain_context(b);
     b->method->accept(b->state, b->scratch, &plain);
 }
@@ -92,6 +107,7 @@ static void accept_for_now(binding *b)
 static void take_back(binding *b)
 {
     memcpy(b->state, b->kept, b->state_size);
+    memcpy(b->scratch, (char *)b->kept + b->state_size, binding_scratch_size(b));
 }
 
 bool dense_inside(dae_solver *s, int count, const double *t, double *y, double *yp)
