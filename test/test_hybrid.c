@@ -761,6 +761,29 @@ static void test_floor_beside_events(void **state)
     }
 }
 
+/* rem(|u|, 3) where u goes through zero: rounding below it is not a quotient of -1. w(1) by sums of
+ * 4e6 midpoints. */
+static void test_remainder_of_rounding(void **state)
+{
+    (void)state;
+    for (double rtol = 1e-4; rtol > 5e-10; rtol *= 0.1) {
+        run r;
+        prepare(&r, MODEL("Real y0, y1, y2, y3;\nBoolean b;\nInteger n(start = 0, fixed = true);\n"
+                          "Real w(start = 0, fixed = true);\nequation\n"
+                          "y0 = 0.1 + 1.7*sin(3*time) - 1.7*cos(time);\ny1 = rem(y0, 2);\n"
+                          "y2 = abs(y1);\ny3 = rem(y2, 3);\nb = y3 >= 1;\n"
+                          "when b then\n  n = pre(n) + 1;\nend when;\n"
+                          "der(w) = if b then 1 else y3;"));
+        r.options.rtol = rtol;
+        r.options.atol = 1e-3 * rtol;
+        OK(start_at(&r, 0.0));
+        OK(step_to(&r, 1.0));
+        EXACTLY("n", 0.0);
+        assert_true(fabs(value(&r, "w") - 0.38583146207) <= 100.0 * rtol);
+        end(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -798,6 +821,7 @@ int main(void)
         cmocka_unit_test(test_states_stay_at_infinite_slopes),
         cmocka_unit_test(test_kinks_of_rounding),
         cmocka_unit_test(test_floor_beside_events),
+        cmocka_unit_test(test_remainder_of_rounding),
         cmocka_unit_test(test_unresolved_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,9 +74,9 @@ static void solve_algebraic(dae_solver *s, const attempt *a, double t)
     binding *b = &s->bound;
     initializer *projector = binding_output_projector(b);
     if (!projector) return;
-    vector_copy(b->n, b->yp, b->end_beside);
+    vector_copy(b->n, b->yp, b->end_off);
     (void)initializer_project(projector, t, a->h, b->kinds, b->norm.weights, b->y, b->yp);
-    vector_copy(b->n, b->end_beside, b->yp);
+    vector_copy(b->n, b->end_off, b->yp);
 }
 
 /* d at t of the step that the method has accepted; its size. */
