@@ -291,7 +291,7 @@ static void test_careful_after_a_failure(void **state)
         assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
         at_work(s, "radau", "implicit");
         assert_int_equal(dae_solver_run(s, 4.0, NULL, NULL), DAE_OK);
-        at_work(s, "bdf", "radau failed");
+        at_work(s, "bdf", "algebraic variables jump");
         assert_int_equal(dae_solver_variables(s, 4.0, values), DAE_OK);
         double x = values[dae_problem_find_variable(p, "x")];
         assert_true(fabs(x + 0.3 - 0.1 * cos(4.0)) < 1e-6);
@@ -363,8 +363,8 @@ static void test_all_families_are_tried(void **state)
     assert_true(w.t < 1.5);
 }
 
-/* A large model begins with bdf, which fails where a diode begins to conduct: radau goes on. */
-static void test_radau_after_bdf(void **state)
+/* A large model by bdf, where a diode begins to conduct within a step. */
+static void test_diode_in_a_large_model(void **state)
 {
     (void)state;
     double values[1300];
@@ -380,7 +380,6 @@ static void test_radau_after_bdf(void **state)
     assert_int_equal(dae_solver_start(s, 0.0, NULL, NULL), DAE_OK);
     at_work(s, "bdf", "implicit");
     assert_int_equal(dae_solver_run(s, 20.0, NULL, NULL), DAE_OK);
-    at_work(s, "radau", "bdf failed");
     assert_int_equal(dae_solver_variables(s, 20.0, values), DAE_OK);
     assert_true(fabs(values[dae_problem_find_variable(p, "v")] - 0.667219328) < 2e-3);
     dae_solver_free(s);
@@ -576,7 +575,7 @@ int main(void)
                                        cmocka_unit_test(test_change_from_taylor),
                                        cmocka_unit_test(test_careful_after_a_failure),
                                        cmocka_unit_test(test_all_families_are_tried),
-                                       cmocka_unit_test(test_radau_after_bdf),
+                                       cmocka_unit_test(test_diode_in_a_large_model),
                                        cmocka_unit_test(test_values_between),
                                        cmocka_unit_test(test_no_invariant),
                                        cmocka_unit_test(test_residual_callbacks),

@@ -171,8 +171,8 @@ static void test_integers_on_the_right(void **state)
     run r;
     static const char *const same[] = {"y = 2*u; u = i; i = 2;", "2*i = y; i = 2; u = 1;",
                                        "y = 2*v[1]; {i} = v; i = 2; u = 1;",
-                                       "i + 0 = v[1]; if y < 0 then i = 3; else i = 2; end if; "
-                                       "y = 4; u = 1;"};
+                                       ("i + 0 = v[1]; if y < 0 then i = 3; else i = 2; end if; "
+                                        "y = 4; u = 1;")};
     for (size_t k = 0; k < sizeof same / sizeof same[0]; k++) {
         text_of(text,
                 strstr(same[k], "v") ? "Integer i; discrete Real u; Real v[1];"

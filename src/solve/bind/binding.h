@@ -114,10 +114,10 @@ dae_status binding_loosen(struct dae_solver *s);
 /* The same variables and options, other equations and pattern: the method keeps its history. */
 dae_status binding_repattern(binding *b, const dae_problem *problem, dae_diag *diag);
 void binding_empty(binding *b);
-/* Memory and matrices of the method, for the forms at hand, once there are values to start from:
- * the search for them needs much memory itself. False: memory. */
 /* Bytes of the scratch of its method. */
 size_t binding_scratch_size(const binding *b);
+/* Memory and matrices of the method, for the forms at hand, once there are values to start from:
+ * the search for them needs much memory itself. False: memory. */
 bool binding_ready_method(binding *b);
 
 /* Whether the method works on a form beside the residual one; on the second order form. */
