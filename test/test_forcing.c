@@ -371,6 +371,44 @@ static void by_states(void **state)
         }
 }
 
+/* Windows that no event tells of, and those that a relation alone reads: lengths of times. */
+static void windows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double right;
+    } CASES[] = {
+        {MODEL("Real s, q(start = 0, fixed = true);\nequation\n"
+               "s = exp(-((time - 3.5)/0.004)^2);\nder(q) = if s > 0.7 then 1 else 0;"),
+         0.0}, /* 0.008 sqrt(log(1/0.7)), set below, and so the next */
+        {MODEL("Real s, q(start = 0, fixed = true);\nequation\n"
+               "s = exp(-((time - 3.5)/0.004)^2);\nder(q) = noEvent(if s > 0.7 then 1 else 0);"),
+         0.0},
+        {MODEL("Real x(start = 0, fixed = true), q(start = 0, fixed = true);\nequation\n"
+               "der(x) = 1;\nder(q) = noEvent(if (x - 7)^2 < 0.01 then 1 else 0);"),
+         0.2},
+        {MODEL(
+             "Real x(start = 0, fixed = true), q(start = 0, fixed = true);\nequation\nder(x) = 1;\n"
+             "der(q) = noEvent(if x > 7 and x < 7.1 then (x - 7)*(7.1 - x) else 0);"),
+         1e-3 / 6.0},
+    };
+    static const char *const SOME[] = {"auto", "bdf", "rodas", "gauss", "dopri"};
+    static const double TOLERANCES[] = {1e-3, 1e-4, 1e-6, 1e-8};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+        for (int k = 0; k < 20; k++) {
+            const double rtol = TOLERANCES[k % 4];
+            const double right = i < 2 ? 0.008 * sqrt(log(1.0 / 0.7)) : CASES[i].right;
+            run r;
+            run_to(&r, CASES[i].text, SOME[k / 4], rtol, 20.0);
+            const double found = value(&r, "q");
+            if (!(fabs(found - right) <= 100.0 * rtol * right))
+                fail_msg("%s, %g: q = %.10g, not %.10g, in\n%s", SOME[k / 4], rtol, found, right,
+                         CASES[i].text);
+            end(&r);
+        }
+}
+
 /* u = (1 + cos(t/2)) sin(200 t) is above 1.99 in short pieces near its peaks where cos(t/2) > 0.99:
  * each is two events. The relation alone reads u. */
 static void crossings(void **state)
@@ -402,13 +440,11 @@ static void crossings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pulses),          cmocka_unit_test(shapes),
-        cmocka_unit_test(ripples),         cmocka_unit_test(noise),
-        cmocka_unit_test(constrained),     cmocka_unit_test(growing),
-        cmocka_unit_test(driven),          cmocka_unit_test(periods),
-        cmocka_unit_test(every_half_wave), cmocka_unit_test(delayed),
-        cmocka_unit_test(shown),           cmocka_unit_test(by_states),
-        cmocka_unit_test(crossings),
+        cmocka_unit_test(pulses),  cmocka_unit_test(shapes),      cmocka_unit_test(ripples),
+        cmocka_unit_test(noise),   cmocka_unit_test(constrained), cmocka_unit_test(growing),
+        cmocka_unit_test(driven),  cmocka_unit_test(periods),     cmocka_unit_test(every_half_wave),
+        cmocka_unit_test(delayed), cmocka_unit_test(shown),       cmocka_unit_test(by_states),
+        cmocka_unit_test(windows), cmocka_unit_test(crossings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,7 +151,8 @@ attempt_status iteration_confirm(iteration_end *end, bool *confirmed)
 {
     const eval_failure failure = end->eval->failure;
     attempt_status status = confirm_way(end, 1.0, confirmed, &end->known);
-    const bool other = end->once ? !end->known || end->left > 1.0 : *confirmed;
+    const bool lost = !end->known || end->left > 1.0;
+    const bool other = end->ways == CONFIRM_EITHER ? lost : end->ways == CONFIRM_BOTH && *confirmed;
     if (status == ATTEMPT_OK && other) status = confirm_way(end, -1.0, confirmed, &end->known);
     if (status == ATTEMPT_OK) end->eval->failure = failure;
     return status;

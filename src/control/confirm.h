@@ -13,6 +13,10 @@
 #include "control/norm.h"
 #include "matrix/second_order.h"
 
+/* Ways in which y is moved by e, each of which tells more: one; the other one, too, where the first
+ * tells nothing or leads away; both. */
+typedef enum confirm_ways { CONFIRM_ONE, CONFIRM_EITHER, CONFIRM_BOTH } confirm_ways;
+
 /* Where an iteration has ended. */
 typedef struct iteration_end {
     evaluator *eval;
@@ -25,7 +29,7 @@ typedef struct iteration_end {
     second_matrix *factors;     /* of the second order form */
     double a2;                  /* x'' moves with x by this */
     double part;                /* |e_i|, in tolerances: what the iteration may leave over */
-    bool once;                  /* one way to move y by e is enough */
+    confirm_ways ways;
     double *e, *f, *point, *slope; /* room for n values each; e is what is left over afterwards,
                                          and the point may be where the caller has y + sum */
     double left;                   /* of e, as a part of it: about the rate of convergence */

@@ -480,7 +480,7 @@ static attempt_status confirm(newton *nw, const corrector *c, int m, correction_
                          .factors = c->factors,
                          .a2 = c->a2,
                          .part = fmax(left, rounding),
-                         .once = true,
+                         .ways = CONFIRM_ONE,
                          .e = nw->delta,
                          .f = nw->first,
                          .point = c->y,

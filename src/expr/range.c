@@ -686,6 +686,16 @@ static bool is_tame(const range_program *p, const range_node *k, int known, bool
     case EXPR_MIN:
     case EXPR_MAX: return a.hi <= b.lo || b.hi <= a.lo;
     case EXPR_SELECT: return !has_zero(a) || (a.lo == 0.0 && a.hi == 0.0);
+    case EXPR_LT:
+    case EXPR_LE:
+    case EXPR_EQ:
+    case EXPR_NE: return a.hi < b.lo || b.hi < a.lo;
+    case EXPR_FLOOR:
+    case EXPR_CEIL: return floor(a.lo) == floor(a.hi) && a.lo != floor(a.lo);
+    case EXPR_SIGN: return !has_zero(a);
+    case EXPR_NOT:
+    case EXPR_AND:
+    case EXPR_OR: return true; /* if what they join is */
     default: return false;
     }
 }

@@ -263,9 +263,11 @@ static bool keep_driven(const graph *g, model_forcing *f, const expr *e, size_t 
     return true;
 }
 
+/* Whether a node is known, and not by time alone; functions of time that do not jump are forcing.
+ */
 static bool is_driven(unsigned char on)
 {
-    return (on & OF_STATES) && !(on & (OF_OTHERS | JUMPS));
+    return (on & (OF_STATES | JUMPS)) && !(on & OF_OTHERS);
 }
 
 static bool stays_polynomial(const forcing_search *s, const expr_node *n)
@@ -287,7 +289,7 @@ static void list_functions(const forcing_search *s, const unsigned char *on, mod
     const walk *w = &s->w;
     for (size_t i = 0; i < w->count; i++) {
         const expr_node *n = graph_node(s->g, w->order[i]);
-        const bool known = on[i] != 0 && !(on[i] & (OF_OTHERS | JUMPS));
+        const bool known = on[i] != 0 && !(on[i] & OF_OTHERS);
         if (!known || n->op >= EXPR_OP_COUNT || graph_arity(n->op) == 0) continue;
         if (!stays_polynomial(s, n)) f->functions[f->function_count++] = w->order[i];
     }
@@ -313,6 +315,11 @@ static void mark_largest(const forcing_search *s, const expr *roots, size_t spec
     }
 }
 
+static bool is_known(unsigned char on)
+{
+    return on != 0 && !(on & OF_OTHERS);
+}
+
 /* Crossing functions, what is delayed, and what is known in the rows. */
 static bool list_driven(forcing_search *s, model_forcing *f, const expr *roots, size_t crossings,
                         size_t root_count)
@@ -330,7 +337,7 @@ static bool list_driven(forcing_search *s, model_forcing *f, const expr *roots, 
     if (ok) list_functions(s, on, f);
     const expr zero = ok ? graph_constant(s->g, 0.0) : EXPR_NONE;
     for (size_t k = 0; ok && k < special; k++)
-        e[k] = is_driven(on[walk_place(w, roots[k])]) ? roots[k] : zero;
+        e[k] = is_known(on[walk_place(w, roots[k])]) ? roots[k] : zero;
     ok = ok && keep_driven(s->g, f, e, crossings);
     f->driven_crossings = f->driven_count;
     ok = ok && keep_driven(s->g, f, e + crossings, s->delayed_count);

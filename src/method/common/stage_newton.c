@@ -199,7 +199,7 @@ static attempt_status confirm(const stage_task *k, bool once, bool *confirmed)
                          .matrix = nw->matrix,
                          .norm = k->ctx->norm,
                          .cj = nw->matrix->cj,
-                         .once = once,
+                         .ways = once ? CONFIRM_EITHER : CONFIRM_BOTH,
                          .part = part_left(k->newton, nw->last_size, k->ctx->norm->n),
                          .e = nw->delta,
                          .f = nw->first};
