@@ -31,6 +31,9 @@ static const double SMALL = 1.0 / 64.0;
 static const double OFF = 100.0;
 /* A box in which functions are tame has room for so many more steps on both sides of one. */
 static const double LEAST_ROOM = 1.0;
+/* Where nothing was found, but bounds of so much of what a node may do are left, the step is
+ * halved. */
+static const double UNDECIDED = 0.5;
 /* Pieces of a step at hand, runs of the nodes for one step, halvings, cubics in a row. */
 enum { MOST_PIECES = 32, MOST_RUNS = 200, MOST_HALVINGS = 30, MOST_ARCS = 8 };
 
@@ -484,15 +487,29 @@ static void add_piece(driven *q, const attempt *a, double from, double to, bool 
     if (most > 0.0 && q->piece_count < MOST_PIECES) q->pieces[q->piece_count++] = p;
 }
 
-/* Takes out the piece whose bound goes furthest. */
+/* The piece whose bound goes furthest; of equal ones the shortest, so that one is halved down to
+ * its end before others are. *part: how far it goes. */
+static int furthest_piece(const driven *q, double *part)
+{
+    static const double EQUAL = 1e-9;
+    int most = 0;
+    *part = -1.0;
+    for (int i = 0; i < q->piece_count; i++) {
+        const piece *p = &q->pieces[i], *best = &q->pieces[most];
+        const double off = part_beyond(q, q->pieces[i].top, q->pieces[i].bound);
+        const bool shorter = p->to - p->from < best->to - best->from;
+        if (off > *part + EQUAL || (shorter && off >= *part - EQUAL)) {
+            *part = fmax(*part, off);
+            most = i;
+        }
+    }
+    return most;
+}
+
 static piece take_piece(driven *q)
 {
-    int most = 0;
-    double part = -1.0;
-    for (int i = 0; i < q->piece_count; i++) {
-        const double p = part_beyond(q, q->pieces[i].top, q->pieces[i].bound);
-        if (p > part) part = p, most = i;
-    }
+    double part;
+    const int most = furthest_piece(q, &part);
     const piece found = q->pieces[most];
     q->pieces[most] = q->pieces[--q->piece_count];
     return found;
@@ -566,7 +583,9 @@ static double unseen_part(dae_solver *s, driven *q, const attempt *a)
         enclose(s, q, a, middle, p.to, q->now);
         add_piece(q, a, middle, p.to, true);
     }
-    return 1.0;
+    double part = 0.0;
+    if (q->piece_count > 0) (void)furthest_piece(q, &part);
+    return part > UNDECIDED ? 0.5 : 1.0;
 }
 
 /* Whether an attempt that ends where a node does what was not seen solves the equations there, and
