@@ -31,11 +31,12 @@ static const double SMALL = 1.0 / 64.0;
 static const double OFF = 100.0;
 /* A box in which functions are tame has room for so many more steps on both sides of one. */
 static const double LEAST_ROOM = 1.0;
-/* Where nothing was found, but bounds of so much of what a node may do are left, the step is
- * halved. */
-static const double UNDECIDED = 0.5;
-/* Pieces of a step at hand, runs of the nodes for one step, halvings, cubics in a row. */
-enum { MOST_PIECES = 32, MOST_RUNS = 200, MOST_HALVINGS = 30, MOST_ARCS = 8 };
+/* Runs of the nodes that a step earns for those that need them, the short ones of multistep methods
+ * fewer, and how many are kept: one pulse takes some 50. What finds something is free. Where bounds
+ * stay wide in all steps, as those of quotients on a moving mesh, looks cost no more than that. */
+enum { EARNED = 8, EARNED_SHORT = 2, MOST_CREDIT = 400 };
+/* Pieces of a step at hand, halvings, cubics in a row. */
+enum { MOST_PIECES = 32, MOST_HALVINGS = 30, MOST_ARCS = 8 };
 
 /* A part of the step in which node `top` may be elsewhere, within these bounds. */
 typedef struct piece {
@@ -71,6 +72,7 @@ struct driven {
     bool settled; /* programs know memory and parameters */
     piece pieces[MOST_PIECES];
     int piece_count, runs; /* of the step at hand */
+    int credit;            /* runs that may be made for it */
 };
 
 void driven_free(driven *q)
@@ -91,6 +93,7 @@ driven *driven_new(const model_form *form, const model_forcing *terms)
     q->form = form;
     q->terms = terms;
     q->count = count;
+    q->credit = MOST_CREDIT;
     q->arc = DAE_ARRAY(motion, MOST_ARCS * (size_t)terms->moving_count);
     q->inside = DAE_ARRAY(double, MOST_ARCS *(size_t)form->n);
     q->inside_yp = DAE_ARRAY(double, MOST_ARCS *(size_t)form->n);
@@ -487,29 +490,21 @@ static void add_piece(driven *q, const attempt *a, double from, double to, bool 
     if (most > 0.0 && q->piece_count < MOST_PIECES) q->pieces[q->piece_count++] = p;
 }
 
-/* The piece whose bound goes furthest; of equal ones the shortest, so that one is halved down to
- * its end before others are. *part: how far it goes. */
-static int furthest_piece(const driven *q, double *part)
+/* Takes out the piece whose bound goes furthest; of equal ones the shortest, so that one is halved
+ * down to its end before others are. */
+static piece take_piece(driven *q)
 {
     static const double EQUAL = 1e-9;
     int most = 0;
-    *part = -1.0;
+    double part = -1.0;
     for (int i = 0; i < q->piece_count; i++) {
         const piece *p = &q->pieces[i], *best = &q->pieces[most];
-        const double off = part_beyond(q, q->pieces[i].top, q->pieces[i].bound);
+        const double off = part_beyond(q, p->top, p->bound);
         const bool shorter = p->to - p->from < best->to - best->from;
-        if (off > *part + EQUAL || (shorter && off >= *part - EQUAL)) {
-            *part = fmax(*part, off);
-            most = i;
-        }
+        if (!(off > part + EQUAL || (shorter && off >= part - EQUAL))) continue;
+        part = fmax(part, off);
+        most = i;
     }
-    return most;
-}
-
-static piece take_piece(driven *q)
-{
-    double part;
-    const int most = furthest_piece(q, &part);
     const piece found = q->pieces[most];
     q->pieces[most] = q->pieces[--q->piece_count];
     return found;
@@ -568,7 +563,7 @@ static double unseen_part(dae_solver *s, driven *q, const attempt *a)
     add_piece(q, a, 0.0, 1.0, false);
     if (q->piece_count == 0) return 1.0;
     find_spread(s, q, a);
-    while (q->piece_count > 0 && q->runs < MOST_RUNS) {
+    while (q->piece_count > 0 && q->runs < q->credit) {
         const piece p = take_piece(q);
         const double middle = 0.5 * (p.from + p.to), off = beyond(q, p.top, p.bound);
         if (!(off > 0.0)) continue;
@@ -583,9 +578,7 @@ static double unseen_part(dae_solver *s, driven *q, const attempt *a)
         enclose(s, q, a, middle, p.to, q->now);
         add_piece(q, a, middle, p.to, true);
     }
-    double part = 0.0;
-    if (q->piece_count > 0) (void)furthest_piece(q, &part);
-    return part > UNDECIDED ? 0.5 : 1.0;
+    return 1.0;
 }
 
 /* Whether an attempt that ends where a node does what was not seen solves the equations there, and
@@ -600,10 +593,12 @@ static bool is_solved(dae_solver *s, driven *q, const attempt *a)
 
 double driven_part(dae_solver *s, driven *q, const attempt *a, bool cut)
 {
+    q->credit += (s->run.control.one_step ? EARNED : EARNED_SHORT) - q->runs;
+    q->credit = q->credit < MOST_CREDIT ? q->credit : MOST_CREDIT;
     q->runs = 0;
     settle(s, q);
     if (cut && !is_solved(s, q, a)) return 0.5;
-    if (is_tame(s, q, a)) {
+    if (q->credit <= 0 || is_tame(s, q, a)) {
         q->arcs = 1;
         end_arc(q, 0, a->t + a->h, a->y, a->yp);
         return 1.0;
@@ -613,7 +608,9 @@ double driven_part(dae_solver *s, driven *q, const attempt *a, bool cut)
     enclose(s, q, a, 0.0, 1.0, q->step);
     if (!any_turns(q)) return 1.0;
     see_ends(s, q, a);
-    return unseen_part(s, q, a);
+    const double part = unseen_part(s, q, a);
+    if (part < 1.0) q->runs = 0;
+    return part;
 }
 
 void driven_persist(driven *q, persist *p)
@@ -626,4 +623,6 @@ void driven_persist(driven *q, persist *p)
     PERSIST(p, q->room);
     PERSIST(p, q->tight);
     PERSIST(p, q->events);
+    PERSIST(p, q->runs);
+    PERSIST(p, q->credit);
 }
