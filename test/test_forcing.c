@@ -409,6 +409,28 @@ static void windows(void **state)
         }
 }
 
+/* What looks along states have used up in one run is there again for the next. */
+static void runs_of_one_solver_repeat(void **state)
+{
+    (void)state;
+    double first = 0.0;
+    long steps = 0;
+    run r;
+    prepare(&r, MODEL("Real p(start = 0, fixed = true), q(start = 0, fixed = true);\nequation\n"
+                      "der(p) = 3;\nder(q) = exp(-((sin(p)*cos(3*p) + 0.53)/0.0035)^2);"));
+    r.options.method = "rodas";
+    r.options.rtol = 1e-3;
+    r.options.atol = 1e-6;
+    for (int k = 0; k < 3; k++) {
+        OK(k == 0 ? start_at(&r, 0.0) : dae_solver_start(r.solver, 0.0, NULL, NULL));
+        OK(step_to(&r, 20.0));
+        if (k == 0) first = value(&r, "q"), steps = dae_solver_stats(r.solver)->steps;
+        assert_true(value(&r, "q") == first);
+        assert_int_equal(dae_solver_stats(r.solver)->steps, steps);
+    }
+    end(&r);
+}
+
 /* u = (1 + cos(t/2)) sin(200 t) is above 1.99 in short pieces near its peaks where cos(t/2) > 0.99:
  * each is two events. The relation alone reads u. */
 static void crossings(void **state)
@@ -440,11 +462,21 @@ static void crossings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pulses),  cmocka_unit_test(shapes),      cmocka_unit_test(ripples),
-        cmocka_unit_test(noise),   cmocka_unit_test(constrained), cmocka_unit_test(growing),
-        cmocka_unit_test(driven),  cmocka_unit_test(periods),     cmocka_unit_test(every_half_wave),
-        cmocka_unit_test(delayed), cmocka_unit_test(shown),       cmocka_unit_test(by_states),
-        cmocka_unit_test(windows), cmocka_unit_test(crossings),
+        cmocka_unit_test(pulses),
+        cmocka_unit_test(shapes),
+        cmocka_unit_test(ripples),
+        cmocka_unit_test(noise),
+        cmocka_unit_test(constrained),
+        cmocka_unit_test(growing),
+        cmocka_unit_test(driven),
+        cmocka_unit_test(periods),
+        cmocka_unit_test(every_half_wave),
+        cmocka_unit_test(delayed),
+        cmocka_unit_test(shown),
+        cmocka_unit_test(by_states),
+        cmocka_unit_test(runs_of_one_solver_repeat),
+        cmocka_unit_test(windows),
+        cmocka_unit_test(crossings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

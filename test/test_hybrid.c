@@ -691,7 +691,7 @@ static void test_states_stay_at_infinite_slopes(void **state)
 }
 
 /* Algebraic variables that jump, or have an infinite slope, at the start or later, where nothing
- * makes an event of it: the run goes on behind that, beside relations, too. */
+ * makes an event of it: the run goes on after that, beside relations, too. */
 static void test_unresolved_changes(void **state)
 {
     (void)state;

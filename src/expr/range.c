@@ -27,22 +27,6 @@ static bool has_zero(interval a)
     return a.lo <= 0.0 && a.hi >= 0.0;
 }
 
-/* fmin and fmax, but for NaN. */
-static double lesser(double x, double y)
-{
-    return x < y ? x : y;
-}
-
-static double greater(double x, double y)
-{
-    return x > y ? x : y;
-}
-
-static interval hull(interval a, interval b)
-{
-    return (interval){lesser(a.lo, b.lo), greater(a.hi, b.hi)};
-}
-
 static interval add(interval a, interval b)
 {
     return bounds(a.lo + b.lo, a.hi + b.hi);
@@ -252,7 +236,7 @@ static range of_constant_power(const range *a, double n)
     interval base = even ? absolute(v) : v;
     double p = pow(v.lo, n - 1.0), q = pow(v.hi, n - 1.0);
     interval rate = bounds(fmin(p, q), fmax(p, q));
-    if (has_zero(v)) rate = hull(rate, NONE);
+    if (has_zero(v)) rate = interval_hull(rate, NONE);
     return chain(bounds(pow(base.lo, n), pow(base.hi, n)), multiply(point(n), rate), a);
 }
 
@@ -273,7 +257,7 @@ static range of_extreme(const range *a, const range *b, bool larger)
     if (larger ? w.lo >= u.hi : w.hi <= u.lo) return *b;
     interval v = larger ? (interval){fmax(u.lo, w.lo), fmax(u.hi, w.hi)}
                         : (interval){fmin(u.lo, w.lo), fmin(u.hi, w.hi)};
-    return (range){v, hull(a->slope, b->slope)};
+    return (range){v, interval_hull(a->slope, b->slope)};
 }
 
 /* A truth value: known, or either. */
@@ -327,7 +311,7 @@ static range of_select(interval condition, const range *a, const range *b)
 {
     if (!has_zero(condition)) return *a;
     if (condition.lo == 0.0 && condition.hi == 0.0) return *b;
-    return (range){hull(a->value, b->value), ALL};
+    return (range){interval_hull(a->value, b->value), ALL};
 }
 
 /* ---- programs ---- */

@@ -13,6 +13,22 @@ typedef struct interval {
     double lo, hi; /* lo <= hi; +-INFINITY: no bound is known */
 } interval;
 
+/* fmin and fmax, but for NaN: without a call. */
+static inline double lesser(double x, double y)
+{
+    return x < y ? x : y;
+}
+
+static inline double greater(double x, double y)
+{
+    return x > y ? x : y;
+}
+
+static inline interval interval_hull(interval a, interval b)
+{
+    return (interval){lesser(a.lo, b.lo), greater(a.hi, b.hi)};
+}
+
 /* A value and its derivative with respect to time. */
 typedef struct range {
     interval value, slope;

@@ -140,7 +140,7 @@ typedef struct model_form {
     size_t *follower_start; /* where the derivatives of each begin, count + 1, */
     int *follower_unknown;  /* and of each derivative: by which unknown; owned */
     size_t follower_room;
-    model_program *more; /* behind the others: of followers, seen ones and a form; owned */
+    model_program *more; /* after the others: of followers, seen ones and a form; owned */
     int more_count;
     analysed *analysed;        /* owned, unless analysed_borrowed */
     formulated *formulated;    /* owned */

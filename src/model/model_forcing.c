@@ -295,7 +295,7 @@ static void list_functions(const forcing_search *s, const unsigned char *on, mod
     }
 }
 
-/* Nodes that are known, and part of nothing larger that is, in the rows behind so many roots. */
+/* Nodes that are known, and part of nothing larger that is, in the rows after so many roots. */
 static void mark_largest(const forcing_search *s, const expr *roots, size_t special, size_t count,
                          unsigned char *on)
 {

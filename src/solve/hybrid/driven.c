@@ -17,6 +17,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "expr/range.h"
@@ -65,11 +66,11 @@ struct driven {
     double *extent;             /* per node: the largest magnitude that is known of it */
     interval *box;              /* per unknown that moves: functions are tame there, */
     interval box_time;
-    bool boxed;   /* if there is one */
-    double room;  /* of the next one, in steps; */
-    int tight;    /* steps in which none is sought */
-    long events;  /* that there were when that was begun */
-    bool settled; /* programs know memory and parameters */
+    bool boxed;     /* if there is one */
+    double room;    /* of the next one, in steps; */
+    int tight;      /* steps in which none is sought */
+    double *memory; /* of the model, when programs were settled */
+    bool settled;   /* programs know memory and parameters */
     piece pieces[MOST_PIECES];
     int piece_count, runs; /* of the step at hand */
     int credit;            /* runs that may be made for it */
@@ -81,8 +82,8 @@ void driven_free(driven *q)
     range_program_free(q->program);
     range_program_free(q->given);
     range_program_free(q->functions);
-    dae_free_all(q->box, q->spread, q->middle, q->value, q->arc, q->inside, q->inside_yp, q->y,
-                 q->step, q->now, q->seen, q->begin, q->end, q->extent, q);
+    dae_free_all(q->memory, q->box, q->spread, q->middle, q->value, q->arc, q->inside, q->inside_yp,
+                 q->y, q->step, q->now, q->seen, q->begin, q->end, q->extent, q);
 }
 
 driven *driven_new(const model_form *form, const model_forcing *terms)
@@ -95,6 +96,7 @@ driven *driven_new(const model_form *form, const model_forcing *terms)
     q->count = count;
     q->credit = MOST_CREDIT;
     q->arc = DAE_ARRAY(motion, MOST_ARCS * (size_t)terms->moving_count);
+    q->memory = DAE_ARRAY(double, (size_t)form->flat->memory_count);
     q->inside = DAE_ARRAY(double, MOST_ARCS *(size_t)form->n);
     q->inside_yp = DAE_ARRAY(double, MOST_ARCS *(size_t)form->n);
     q->y = DAE_ARRAY(range, (size_t)form->n);
@@ -112,9 +114,9 @@ driven *driven_new(const model_form *form, const model_forcing *terms)
     q->extent = DAE_ARRAY(double, count);
     q->spread = DAE_ARRAY(double, count);
     q->middle = DAE_ARRAY(range, count);
-    if (q->functions && q->box && (q->given || given == 0) && q->value && q->arc && q->inside &&
-        q->inside_yp && q->y && q->program && q->step && q->now && q->seen && q->begin && q->end &&
-        q->extent && q->spread && q->middle)
+    if (q->memory && q->functions && q->box && (q->given || given == 0) && q->value && q->arc &&
+        q->inside && q->inside_yp && q->y && q->program && q->step && q->now && q->seen &&
+        q->begin && q->end && q->extent && q->spread && q->middle)
         return q;
     driven_free(q);
     return NULL;
@@ -147,18 +149,31 @@ static void begin_arc(const driven *q, int arc, int before)
         m[k] = (motion){.t = {last[k].t[1]}, .y = {last[k].y[1]}, .slope = {last[k].slope[1]}};
 }
 
+/* What is known of functions, of memory that has changed. */
+static void forget_box(driven *q)
+{
+    q->boxed = false;
+    q->tight = 0;
+    q->room = LEAST_ROOM;
+}
+
 void driven_bind(dae_solver *s, driven *q)
 {
     end_arc(q, 0, s->run.t, s->bound.y, s->bound.yp);
+    begin_arc(q, 0, 0);
     q->arcs = 1;
-    driven_accept(q);
-    q->events = -1;
     q->settled = false;
+    forget_box(q);
     for (size_t k = 0; k < q->count; k++) q->extent[k] = 0.0;
+    if (s->run.t != s->hybrid->started) return;
+    q->credit = MOST_CREDIT; /* runs of one solver repeat */
+    q->runs = 0;
 }
 
-void driven_accept(driven *q)
+void driven_accept(const dae_solver *s, driven *q)
 {
+    const attempt *a = &s->run.last;
+    end_arc(q, q->arcs - 1, a->t + a->h, a->y, a->yp);
     begin_arc(q, 0, q->arcs - 1);
     q->arcs = 1;
 }
@@ -188,11 +203,6 @@ static void follow(dae_solver *s, driven *q, const attempt *a)
     end_arc(q, q->arcs - 1, a->t + a->h, a->y, a->yp);
 }
 
-static interval hull(interval a, interval b)
-{
-    return (interval){fmin(a.lo, b.lo), fmax(a.hi, b.hi)};
-}
-
 /* q->y: the states between two parts of the step */
 static void enclose_states(driven *q, const attempt *a, double from, double to)
 {
@@ -209,20 +219,9 @@ static void enclose_states(driven *q, const attempt *a, double from, double to)
             if (arc == first)
                 *y = r;
             else
-                *y = (range){hull(y->value, r.value), hull(y->slope, r.slope)};
+                *y = (range){interval_hull(y->value, r.value), interval_hull(y->slope, r.slope)};
         }
     }
-}
-
-/* fmin and fmax, but for NaN, which is in neither. */
-static double lesser(double x, double y)
-{
-    return x < y ? x : y;
-}
-
-static double greater(double x, double y)
-{
-    return x > y ? x : y;
 }
 
 /* The hull of four numbers, wider by such a part on both sides. */
@@ -266,18 +265,19 @@ static range_leaves leaves_of(const dae_solver *s, const driven *q, interval tim
         .time = time, .y = q->y, .parameters = m->parameters, .memory = m->memory};
 }
 
-/* Memory may have changed at the events since the last step. */
+/* Events change the memory, also those that begin nothing and are not counted. */
 static void settle(const dae_solver *s, driven *q)
 {
+    const double *memory = s->hybrid->instance->memory;
+    const size_t size = (size_t)q->form->flat->memory_count * sizeof *memory;
     const range_leaves leaves = leaves_of(s, q, (interval){s->run.t, s->run.t});
-    if (q->events != s->stats.events) {
-        q->boxed = q->settled = false;
-        q->tight = 0;
-        q->room = LEAST_ROOM;
+    if (size > 0 && memcmp(q->memory, memory, size) != 0) {
+        memcpy(q->memory, memory, size);
+        forget_box(q);
+        q->settled = false;
     }
     if (q->settled) return;
     q->settled = true;
-    q->events = s->stats.events;
     range_program_settle(q->program, &leaves);
     range_program_settle(q->functions, &leaves);
     if (q->given) range_program_settle(q->given, &leaves);
@@ -550,7 +550,7 @@ static void see_now(driven *q)
     for (size_t k = 0; k < q->count; k++) {
         const interval v = q->middle[k].value;
         if (!isfinite(magnitude(v))) continue;
-        q->seen[k] = hull(q->seen[k], v);
+        q->seen[k] = interval_hull(q->seen[k], v);
     }
 }
 
@@ -598,11 +598,8 @@ double driven_part(dae_solver *s, driven *q, const attempt *a, bool cut)
     q->runs = 0;
     settle(s, q);
     if (cut && !is_solved(s, q, a)) return 0.5;
-    if (q->credit <= 0 || is_tame(s, q, a)) {
-        q->arcs = 1;
-        end_arc(q, 0, a->t + a->h, a->y, a->yp);
-        return 1.0;
-    }
+    q->arcs = 1;
+    if (q->credit <= 0 || is_tame(s, q, a)) return 1.0;
     if (s->bound.method->ends_unseen && !cut && !is_solved(s, q, a)) return 0.5;
     follow(s, q, a);
     enclose(s, q, a, 0.0, 1.0, q->step);
@@ -622,7 +619,7 @@ void driven_persist(driven *q, persist *p)
     PERSIST(p, q->boxed);
     PERSIST(p, q->room);
     PERSIST(p, q->tight);
-    PERSIST(p, q->events);
+    PERSIST_ARRAY(p, q->memory, (size_t)q->form->flat->memory_count);
     PERSIST(p, q->runs);
     PERSIST(p, q->credit);
 }

@@ -19,8 +19,8 @@ void driven_bind(struct dae_solver *s, driven *q);
 /* The part of the step of an attempt after which a node does what the attempt has not seen, and
  * that matters; 1: nowhere. cut: the attempt is shorter for that reason. */
 double driven_part(struct dae_solver *s, driven *q, const attempt *a, bool cut);
-/* The attempt looked at last is a step. */
-void driven_accept(driven *q);
+/* The last attempt is a step, whether it was looked at or not. */
+void driven_accept(const struct dae_solver *s, driven *q);
 /* Sets what follows states and time in y, for watch/defect.h; the context is the `driven`. */
 void driven_follow(void *context, struct dae_solver *s, double t, double *y);
 void driven_persist(driven *q, struct persist *p);

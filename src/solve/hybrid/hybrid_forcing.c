@@ -149,11 +149,6 @@ static void enclose_piece(const dae_solver *s, range_program *program, double a,
     range_program_run(program, &leaves, out);
 }
 
-static void widen(interval *a, interval b)
-{
-    *a = (interval){fmin(a->lo, b.lo), fmax(a->hi, b.hi)};
-}
-
 /* out = the `count` roots of a program between a and b: the hull over the pieces of the past */
 static void enclose_roots(const dae_solver *s, range_program *program, size_t count, double a,
                           double b, range *out)
@@ -170,8 +165,8 @@ static void enclose_roots(const dae_solver *s, range_program *program, size_t co
         delay_table_load(h->delays, 0.5 * (t + to), q->memory);
         enclose_piece(s, program, t, to, q->memory, first ? out : q->more);
         for (size_t k = 0; !first && k < count; k++) {
-            widen(&out[k].value, q->more[k].value);
-            widen(&out[k].slope, q->more[k].slope);
+            out[k].value = interval_hull(out[k].value, q->more[k].value);
+            out[k].slope = interval_hull(out[k].slope, q->more[k].slope);
         }
     }
 }
@@ -615,7 +610,7 @@ double hybrid_seen_step(dae_solver *s, const attempt *a)
 void hybrid_accept_forcing(dae_solver *s)
 {
     forcing *q = s->hybrid->forcing;
-    if (q && q->driven) driven_accept(q->driven);
+    if (q && q->driven) driven_accept(s, q->driven);
     if (q) q->cuts = 0;
     if (!q || !q->program) return;
     for (size_t k = 0; k < q->count; k++) q->calm[k].h = 0.0;

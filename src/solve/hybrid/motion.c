@@ -2,17 +2,6 @@
 
 #include <math.h>
 
-/* fmin and fmax, but for NaN. */
-static double lesser(double x, double y)
-{
-    return x < y ? x : y;
-}
-
-static double greater(double x, double y)
-{
-    return x > y ? x : y;
-}
-
 /* Hermite's formula */
 double motion_at(const motion *m, int order, double t)
 {

@@ -5,7 +5,7 @@
  * states hardly move either: their tolerance is 1e-9 A. One step of the implicit Euler method in
  * which no state moves by more than half its tolerance is long enough to see the other side, and as
  * exact as asked for; Newton's iteration has a new matrix each time there, and damping. The method
- * starts again behind it. So it does where an algebraic variable begins with an infinite slope, as
+ * starts again after it. So it does where an algebraic variable begins with an infinite slope, as
  * sqrt(x) at x = 0, or jumps in a function or loop, which make no events. Where there is no other
  * side, at a fold or a pole, Newton fails, or a variable is beyond all sizes that it had before,
  * and the run ends as it would have; also where a relation changes, which is an event. */

@@ -52,7 +52,7 @@ static bool is_skipped(const dae_solver *s, double t)
 }
 
 /* Values there: differential variables along their slopes, the others by the equations at t; where
- * these have none, as they are behind it. */
+ * these have none, as they come after it. */
 static dae_status find_skipped(dae_solver *s, double t)
 {
     const double delta = t - s->run.t_new;

@@ -660,7 +660,7 @@ static dae_status follow_to_end(refiner *r, dae_solver *s)
     const double end = s->run.t_new, direction = end > s->run.t_old ? 1.0 : -1.0;
     dae_status status = DAE_OK;
     begin(r, s);
-    r->of = 0; /* places inside are behind it */
+    r->of = 0; /* places inside come after it */
     r->followed = s->stats.steps;
     r->astray = 0.0;
     for (int k = 0; status == DAE_OK && (end - r->t_new) * direction > 0.0; k++) {
