@@ -426,7 +426,7 @@ static void runs_of_one_solver_repeat(void **state)
         OK(step_to(&r, 20.0));
         if (k == 0) first = value(&r, "q"), steps = dae_solver_stats(r.solver)->steps;
         assert_true(value(&r, "q") == first);
-        assert_int_equal(dae_solver_stats(r.solver)->steps, steps);
+        assert_int_equal(dae_solver_stats(r.solver)->steps, (k + 1) * steps);
     }
     end(&r);
 }
